@@ -1,0 +1,129 @@
+# Outboard: build, try, test, measure, install.
+#
+#   make            build the provider and the commands (release)
+#   make run        real programs under stock and under Outboard: CPU time, ratio, proof
+#   make test       formatting, lints, every test
+#   make measure    every workload, smaller (MEASURE=--quick): results and a report in outboard-results
+#   make results    the same into results/: the figures and pictures of README and docs
+#   make bench      each operation through EVP: stock and Outboard, alternating in one process
+#   make deny       licences and advisories of what we depend on
+#   make install    PREFIX=/usr/local DESTDIR=   (then: outboard calibrate; outboard enable)
+#   make uninstall
+#
+# What a target needs from Debian's packages, scripts/need.sh installs when root; otherwise it says
+# the one line to type.
+
+PREFIX     ?= /usr/local
+DESTDIR    ?=
+CARGO      ?= cargo
+STRIP      ?= strip --strip-debug
+# Where this system's libcrypto looks for provider modules.
+MODULESDIR ?= $(shell openssl version -m 2>/dev/null | sed -n 's/^MODULESDIR: "\(.*\)"$$/\1/p')
+
+release     = target/release
+bindir      = $(DESTDIR)$(PREFIX)/bin
+mandir      = $(DESTDIR)$(PREFIX)/share/man/man1
+bashdir     = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
+zshdir      = $(DESTDIR)$(PREFIX)/share/zsh/site-functions
+fishdir     = $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
+
+# Debian packages, by what needs them.
+build_packages = build-essential openssl
+run_packages   = $(build_packages) openssh-server openssh-sftp-server openssh-client nginx nghttp2-client curl
+measure_packages = $(run_packages) rsync wrk haproxy apache2-bin stunnel4 linux-perf
+test_packages  = $(run_packages) rsync python3 postgresql wrk valgrind perl chromium \
+                 haproxy apache2-bin stunnel4 linux-perf
+
+.PHONY: build run test measure results report bench install uninstall fmt lint check deny help need-build need-run need-measure need-test
+.DEFAULT_GOAL := build
+
+build: need-build
+	$(CARGO) build --release --locked -p outboard-cli -p outboard-provider -p outboard-observer -p outboard-bench
+
+run: need-run build
+	$(release)/outboard-bench first-light
+
+# lanes-check (crates/lanes/lanes.mk): the lanes' arithmetic on the emulation, bits flipped in it.
+test: need-test fmt lint check lanes-check
+
+fmt:
+	$(CARGO) fmt --all --check
+
+lint: need-build
+	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+
+# The provider first: whole-program tests load it from the target directory. A program that is missing fails its test.
+check: need-test
+	$(CARGO) build --locked -p outboard-provider -p outboard-observer -p outboard-cli
+	OUTBOARD_TEST_ALL=1 $(CARGO) test --workspace --locked --no-fail-fast
+
+# Empty for the full length: about an hour.
+MEASURE ?= --quick
+
+measure: need-measure build
+	$(release)/outboard-bench run $(MEASURE)
+	$(release)/outboard-bench report
+
+# What README and docs show, and its sources: to be run on a quiet machine, and committed.
+results: need-measure build
+	$(release)/outboard-bench run $(MEASURE) --out results
+	$(release)/outboard-bench report results
+
+# The pages and pictures of results/ alone, after a change of how they are drawn.
+report: need-build
+	$(CARGO) run --release --locked -q -p outboard-bench -- report results
+
+bench: build
+	$(release)/outboard-bench evp
+
+# Licences and advisories of what we depend on; see deny.toml.
+deny:
+	@command -v cargo-deny >/dev/null || { echo "cargo-deny is not installed: cargo install --locked cargo-deny" >&2; exit 1; }
+	$(CARGO) deny check
+
+install: build
+	@test -n "$(MODULESDIR)" || { echo "cannot find OpenSSL's modules directory: install openssl, or pass MODULESDIR=" >&2; exit 1; }
+	install -D -m 0755 $(release)/outboard $(bindir)/outboard
+	install -D -m 0755 $(release)/outboard-bench $(bindir)/outboard-bench
+	install -D -m 0644 $(release)/liboutboard.so $(DESTDIR)$(MODULESDIR)/outboard.so
+	install -D -m 0644 $(release)/liboutboard_observe.so $(DESTDIR)$(MODULESDIR)/outboard-observe.so
+	$(STRIP) $(bindir)/outboard $(bindir)/outboard-bench $(DESTDIR)$(MODULESDIR)/outboard.so $(DESTDIR)$(MODULESDIR)/outboard-observe.so
+	$(release)/outboard generate target/generated
+	$(release)/outboard-bench generate target/generated
+	install -d $(mandir) $(bashdir) $(zshdir) $(fishdir)
+	install -m 0644 target/generated/man/*.1 $(mandir)/
+	for name in outboard outboard-bench; do \
+	    install -m 0644 target/generated/$$name.bash $(bashdir)/$$name && \
+	    install -m 0644 target/generated/_$$name $(zshdir)/_$$name && \
+	    install -m 0644 target/generated/$$name.fish $(fishdir)/$$name.fish || exit; \
+	done
+
+# A system that is still switched on is switched off first, so that no configuration names a file that is gone.
+uninstall:
+	@test -n "$(MODULESDIR)" || { echo "cannot find OpenSSL's modules directory: pass MODULESDIR=" >&2; exit 1; }
+	if [ -z "$(DESTDIR)" ] && [ -x $(bindir)/outboard ]; then $(bindir)/outboard disable; fi
+	rm -f $(bindir)/outboard $(bindir)/outboard-bench $(DESTDIR)$(MODULESDIR)/outboard.so $(DESTDIR)$(MODULESDIR)/outboard-observe.so
+	rm -f $(mandir)/outboard.1 $(mandir)/outboard-*.1
+	for name in outboard outboard-bench; do \
+	    rm -f $(bashdir)/$$name $(zshdir)/_$$name $(fishdir)/$$name.fish || exit; \
+	done
+
+help:
+	@sed -n '1,/^$$/s/^# \{0,1\}//p' Makefile
+	@for file in crates/*/*.mk; do echo; sed -n '/^#   make/,/^$$/s/^# //p' $$file; done
+
+need-build:
+	@scripts/need.sh $(build_packages)
+	@command -v $(CARGO) >/dev/null || { echo "Rust is not installed; type: curl --proto '=https' -sSf https://sh.rustup.rs | sh" >&2; exit 1; }
+
+need-run:
+	@scripts/need.sh $(run_packages)
+
+need-measure:
+	@scripts/need.sh $(measure_packages)
+
+need-test:
+	@scripts/need.sh $(test_packages)
+
+# Generated files, fixtures and the like of single crates.
+-include crates/*/*.mk

@@ -1,0 +1,78 @@
+//! The main job: ssh, nginx and curl as Debian ships them, on loopback, stock and with Outboard.
+//!
+//! ```text
+//! Setting      options, programs, cores, the two configurations
+//!   ├─ secure_shell   scp and sftp through a real sshd: client, server, both
+//!   ├─ handshakes     full TLS 1.3 handshakes with nginx, by certificate
+//!   └─ download       curl from nginx over TLS 1.3
+//!        └─▶ Row      CPU time stock / Outboard, ratio, proof from the ledger ──▶ report
+//! ```
+//!
+//! What is compared is CPU time (user and system, as the kernel accounts it), not the time on the
+//! wall: it is what is paid for, and it is steadier on a machine with other work. Contenders
+//! alternate, and ratios are taken between neighbours in time.
+
+mod download;
+mod handshakes;
+mod progress;
+mod report;
+mod secure_shell;
+mod setting;
+mod statistics;
+
+use std::process::ExitCode;
+
+use outboard_programs::clean_up_on_signals;
+use progress::Progress;
+use report::Report;
+use setting::Setting;
+
+use crate::Failure;
+use crate::installation::InstallationArguments;
+use crate::suite::Lock;
+
+/// `outboard-bench first-light`.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Arguments {
+    /// Print JSON instead of a table
+    #[arg(long)]
+    json: bool,
+    /// Fewer and smaller runs: under a minute, for a first look
+    #[arg(long)]
+    quick: bool,
+    /// Compare stock with stock: what differs then is noise
+    #[arg(long)]
+    null: bool,
+    /// Only the workloads whose names contain this text
+    #[arg(long, value_name = "TEXT")]
+    only: Option<String>,
+    #[command(flatten)]
+    installation: InstallationArguments,
+}
+
+/// Runs the workloads and prints the table. The status is 0 if every row has its proof.
+///
+/// # Errors
+/// If a program is missing or fails.
+pub fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
+    clean_up_on_signals()?;
+    let _lock = Lock::take()?;
+    let setting = Setting::new(arguments)?;
+    let mut progress = Progress::new(setting.plan());
+    let mut rows = secure_shell::run(&setting, &mut progress)?;
+    rows.extend(handshakes::run(&setting, &mut progress)?);
+    rows.extend(download::run(&setting, &mut progress)?);
+    progress.finish();
+
+    let report = Report::new(&setting, rows);
+    if arguments.json {
+        println!("{}", report.json()?);
+    } else {
+        print!("{report}");
+    }
+    Ok(if report.is_valid() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
+}

@@ -1,0 +1,248 @@
+//! What is measured: the provider, the command `outboard`, and the profile that decides what is
+//! offered.
+
+use std::env;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use outboard_programs::{Launch, Offer, Outboard, Workplace};
+
+use crate::Failure;
+use crate::proof::Proofs;
+
+/// Options that say where it is.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct InstallationArguments {
+    /// The provider [default: beside this program, else where OpenSSL keeps its modules]
+    #[arg(long, value_name = "FILE")]
+    pub module: Option<PathBuf>,
+    /// The command outboard [default: beside this program, else in PATH]
+    #[arg(long, value_name = "FILE")]
+    pub outboard: Option<PathBuf>,
+    /// The profile that decides what is offered [default: the one measured with this provider;
+    /// measured now, for outboard-bench alone, if there is none]
+    #[arg(long, value_name = "FILE")]
+    pub profile: Option<PathBuf>,
+}
+
+/// An installed (or just built) Outboard.
+#[derive(Clone, Debug)]
+pub struct Installation {
+    /// The command `outboard`.
+    pub command: PathBuf,
+    /// The provider with its profile, as a user has it.
+    pub outboard: Outboard,
+    /// What the profile leaves to stock, and what ledgers say.
+    pub proofs: Proofs,
+}
+
+/// What there is before anything is measured.
+#[derive(Clone, Debug)]
+pub struct Search {
+    module: PathBuf,
+    command: PathBuf,
+    profile: Profile,
+}
+
+#[derive(Clone, Debug)]
+enum Profile {
+    /// The provider's own choice: what it has, or knows of processors like this.
+    Providers,
+    Is(PathBuf),
+    /// To be measured into that file.
+    Lacking(PathBuf),
+}
+
+impl Installation {
+    /// Finds it; calibrates first (under a minute, which is said) where there is no profile for this
+    /// very provider.
+    ///
+    /// # Errors
+    /// If something is missing or does not work, with the remedy.
+    pub fn find(arguments: &InstallationArguments) -> Result<Self, Failure> {
+        let search = Search::new(arguments, true)?;
+        if search.seconds_to_calibrate() > 0.0 {
+            eprintln!(
+                "Calibrating: each operation, stock and Outboard, on this machine (under a minute)"
+            );
+        }
+        search.calibrate()?;
+        search.installation()
+    }
+}
+
+impl Search {
+    /// Looks for the provider, the command and a profile; without a profile for this very provider one is
+    /// to be measured, unless told not to: the provider then uses what it has.
+    ///
+    /// # Errors
+    /// If something is missing, with the remedy.
+    pub fn new(arguments: &InstallationArguments, calibrate: bool) -> Result<Self, Failure> {
+        let module = find_module(arguments)?;
+        let profile = match &arguments.profile {
+            Some(profile) => Profile::Is(
+                profile
+                    .canonicalize()
+                    .map_err(|error| format!("cannot read {}: {error}", profile.display()))?,
+            ),
+            None if calibrate => find_profile(&module)?,
+            None => Profile::Providers,
+        };
+        Ok(Self {
+            command: find_command(arguments)?,
+            module,
+            profile,
+        })
+    }
+
+    /// How long [`Search::calibrate`] takes, about, in seconds.
+    pub fn seconds_to_calibrate(&self) -> f64 {
+        match self.profile {
+            Profile::Lacking(_) => 42.0,
+            _ => 0.0,
+        }
+    }
+
+    /// Measures the profile where it is lacking.
+    ///
+    /// # Errors
+    /// If the command `outboard` fails.
+    pub fn calibrate(&self) -> Result<(), Failure> {
+        if let Profile::Lacking(profile) = &self.profile {
+            // What it leaves behind if it is killed, goes with ours.
+            let temporary = Workplace::new()?;
+            Launch::at(&self.command)
+                .args(["calibrate", "--output"])
+                .arg(profile)
+                .arg("--module")
+                .arg(&self.module)
+                .env("TMPDIR", temporary.path())
+                .limit(Duration::from_secs(180))
+                .succeed()?;
+        }
+        Ok(())
+    }
+
+    /// All together, once there is a profile.
+    ///
+    /// # Errors
+    /// If the command `outboard` fails.
+    pub fn installation(self) -> Result<Installation, Failure> {
+        let profile = match self.profile {
+            Profile::Providers => None,
+            Profile::Is(profile) | Profile::Lacking(profile) => Some(profile),
+        };
+        Ok(Installation {
+            proofs: Proofs::new(self.command.clone(), profile.as_deref())?,
+            command: self.command,
+            outboard: Outboard {
+                module: self.module,
+                offer: Offer::Profile,
+                profile,
+            },
+        })
+    }
+}
+
+fn find_module(arguments: &InstallationArguments) -> Result<PathBuf, Failure> {
+    let mut candidates = match &arguments.module {
+        Some(module) => vec![module.clone()],
+        None => vec![beside_us("liboutboard.so"), beside_us("outboard.so")],
+    };
+    if arguments.module.is_none() && existing(&candidates).is_none() {
+        candidates.extend(modules_directory().map(|directory| directory.join("outboard.so")));
+    }
+    existing(&candidates).ok_or_else(|| not_found("the provider", &candidates, "--module"))
+}
+
+/// Where OpenSSL keeps its modules, as it says itself: `MODULESDIR: "/usr/lib/…"`.
+fn modules_directory() -> Option<PathBuf> {
+    let told = Launch::new("openssl").ok()?.args(["version", "-m"]);
+    let told = told.succeed().ok()?;
+    let (_, quoted) = told.output.split_once('"')?;
+    Some(quoted.split_once('"')?.0.into())
+}
+
+fn find_command(arguments: &InstallationArguments) -> Result<PathBuf, Failure> {
+    let mut candidates = vec![beside_us("outboard")];
+    let path = env::var_os("PATH").unwrap_or_default();
+    candidates.extend(env::split_paths(&path).map(|directory| directory.join("outboard")));
+    if let Some(command) = &arguments.outboard {
+        candidates = vec![command.clone()];
+    }
+    existing(&candidates)
+        .ok_or_else(|| not_found("the command outboard", &candidates[..1], "--outboard"))
+}
+
+/// The first profile that is younger than the module, else where one is to be measured: what was measured
+/// with another build says nothing of this one.
+///
+/// What is just built has its profile beside it. What is installed has the system's, the user's, or one in
+/// the user's cache: a measurement does not change what the system's programs do.
+fn find_profile(module: &Path) -> Result<Profile, Failure> {
+    let installed = modules_directory()
+        .and_then(|directory| directory.canonicalize().ok())
+        .is_some_and(|directory| module.parent() == Some(&directory));
+    let own = match home("XDG_CACHE_HOME", ".cache") {
+        _ if !installed => module.with_file_name("outboard-profile.json"),
+        Some(cache) => cache.join("outboard/bench-profile.json"),
+        None => {
+            return Err(
+                "neither XDG_CACHE_HOME nor HOME is set: there is nowhere to keep a profile \
+                        (give --profile)"
+                    .into(),
+            );
+        }
+    };
+    let mut candidates = vec![own.clone()];
+    if installed {
+        candidates.extend(home("XDG_STATE_HOME", ".local/state").map(|state| state.join(PROFILE)));
+        candidates.push(Path::new("/var/lib").join(PROFILE));
+    }
+    let changed = |path: &Path| {
+        path.metadata()
+            .and_then(|metadata| metadata.modified())
+            .ok()
+    };
+    let young = |candidate: &PathBuf| changed(candidate) > changed(module);
+    Ok(match candidates.into_iter().find(young) {
+        Some(profile) => Profile::Is(profile),
+        None => Profile::Lacking(own),
+    })
+}
+
+/// Where `outboard calibrate` writes below a directory of state.
+const PROFILE: &str = "outboard/profile.json";
+
+/// A directory of the XDG base directory specification.
+fn home(variable: &str, otherwise: &str) -> Option<PathBuf> {
+    let set = |name| env::var_os(name).filter(|value| !value.is_empty());
+    let own = set(variable).map(PathBuf::from);
+    own.filter(|path| path.is_absolute())
+        .or_else(|| set("HOME").map(|home| Path::new(&home).join(otherwise)))
+}
+
+fn beside_us(name: &str) -> PathBuf {
+    let program = env::current_exe().unwrap_or_default();
+    program.parent().unwrap_or(Path::new(".")).join(name)
+}
+
+/// The first that exists, as an absolute path: programs change their directory.
+fn existing(candidates: &[PathBuf]) -> Option<PathBuf> {
+    candidates
+        .iter()
+        .find(|candidate| candidate.is_file())
+        .and_then(|candidate| candidate.canonicalize().ok())
+}
+
+fn not_found(what: &str, candidates: &[PathBuf], option: &str) -> Failure {
+    let places: Vec<String> = candidates
+        .iter()
+        .map(|path| path.display().to_string())
+        .collect();
+    format!(
+        "cannot find {what} in {} (make, or make install; or give {option})",
+        places.join(", ")
+    )
+    .into()
+}

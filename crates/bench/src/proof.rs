@@ -1,0 +1,308 @@
+//! Proof from the ledger that Outboard did what a figure credits it with.
+//!
+//! Read through the command `outboard`, as anybody would.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use outboard_programs::{Launch, OpenSsl};
+
+use crate::Failure;
+
+/// What a workload must have made the ledger count, at least.
+#[derive(Clone, Debug)]
+pub struct Expected {
+    operation: String,
+    amount: Amount,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Amount {
+    Operations(u64),
+    Bytes(u64),
+    OnCards(u64),
+}
+
+/// Whether a figure can be believed, and why.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Proof {
+    /// Whether the ledger bears it out.
+    pub valid: bool,
+    /// What it says, for people.
+    pub text: String,
+}
+
+/// The command that tells what was counted and what is offered.
+#[derive(Clone, Debug)]
+pub struct Proofs {
+    command: PathBuf,
+    /// Every operation that Outboard has.
+    known: Vec<String>,
+    /// Operations that stay with stock, by the profile in force.
+    stock: Vec<String>,
+}
+
+impl Expected {
+    /// So many operations.
+    pub fn operations(operation: &str, operations: u64) -> Self {
+        let amount = Amount::Operations(operations);
+        Self {
+            operation: operation.to_owned(),
+            amount,
+        }
+    }
+
+    /// So many bytes.
+    pub fn bytes(operation: &str, bytes: u64) -> Self {
+        let amount = Amount::Bytes(bytes);
+        Self {
+            operation: operation.to_owned(),
+            amount,
+        }
+    }
+
+    /// So many operations on cards.
+    pub fn on_cards(operation: &str, operations: u64) -> Self {
+        let amount = Amount::OnCards(operations);
+        Self {
+            operation: operation.to_owned(),
+            amount,
+        }
+    }
+
+    fn holds(&self, count: &Count) -> bool {
+        match self.amount {
+            Amount::Operations(operations) => count.operations >= operations,
+            Amount::Bytes(bytes) => count.bytes >= bytes,
+            Amount::OnCards(operations) => count.on_cards >= operations,
+        }
+    }
+}
+
+impl Proof {
+    /// Where nothing is credited to Outboard.
+    pub fn not_needed() -> Self {
+        Self {
+            valid: true,
+            text: "none needed: stock on both sides".to_owned(),
+        }
+    }
+
+    /// Where the profile leaves the work to stock, because it is as fast.
+    pub fn left_to_stock() -> Self {
+        Self {
+            valid: true,
+            text: "left to stock: it wins here".to_owned(),
+        }
+    }
+
+    /// Where something else than the ledger speaks against it.
+    pub fn unproved(reason: &str) -> Self {
+        Self::invalid(reason)
+    }
+
+    /// Why a figure that needs this proof must not be believed; nothing if it may.
+    pub fn reason_against(&self) -> Option<String> {
+        (!self.valid).then(|| format!("not proved: {}", self.text.replace("INVALID: ", "")))
+    }
+
+    /// Both must hold.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self {
+            valid: self.valid && other.valid,
+            text: format!("{}; {}", self.text, other.text),
+        }
+    }
+
+    fn of(expected: &Expected, counts: &BTreeMap<String, Count>, stock: &[String]) -> Self {
+        let name = &expected.operation;
+        match counts.get(name) {
+            Some(count) if expected.holds(count) => {
+                let text = match expected.amount {
+                    Amount::Operations(_) => format!("{} × {name}", count.operations),
+                    Amount::Bytes(_) => format!("{} MiB {name}", count.bytes >> 20),
+                    Amount::OnCards(_) => format!("{} on cards", count.on_cards),
+                };
+                Self { valid: true, text }
+            }
+            Some(count) => Self::invalid(&match expected.amount {
+                Amount::OnCards(_) => format!("only {} × {name} on cards", count.on_cards),
+                _ => format!("only {} × {name}, {} bytes", count.operations, count.bytes),
+            }),
+            None if stock.contains(name) => {
+                let text = format!("{name} left to stock: it wins here");
+                Self { valid: true, text }
+            }
+            None => Self::invalid(&format!("no {name} counted")),
+        }
+    }
+
+    fn invalid(text: &str) -> Self {
+        Self {
+            valid: false,
+            text: format!("INVALID: {text}"),
+        }
+    }
+}
+
+/// What Outboard itself did of one operation, on whatever path of its own.
+#[derive(Clone, Copy, Debug, Default)]
+struct Count {
+    operations: u64,
+    bytes: u64,
+    on_cards: u64,
+}
+
+/// What we read of `outboard stats --json`.
+#[derive(Deserialize)]
+struct Stats {
+    ledgers: Vec<Ledger>,
+}
+
+#[derive(Deserialize)]
+struct Ledger {
+    total: Counted,
+}
+
+#[derive(Deserialize)]
+struct Counted {
+    work: Vec<Work>,
+}
+
+#[derive(Deserialize)]
+struct Work {
+    operation: String,
+    path: String,
+    operations: u64,
+    bytes: u64,
+}
+
+/// What we read of `outboard info --json`.
+#[derive(Deserialize)]
+struct Info {
+    operations: Vec<Choice>,
+}
+
+#[derive(Deserialize)]
+struct Choice {
+    operation: String,
+    chosen: String,
+}
+
+impl Proofs {
+    /// Asks which operations the profile leaves to stock.
+    ///
+    /// # Errors
+    /// If the command `outboard` fails, or says something else.
+    pub fn new(command: PathBuf, profile: Option<&Path>) -> Result<Self, Failure> {
+        let mut asking = Launch::at(&command).args(["info", "--json"]);
+        if let Some(profile) = profile {
+            asking = asking.arg("--profile").arg(profile);
+        }
+        let told = asking.succeed()?;
+        let info: Info = serde_json::from_str(&told.output)
+            .map_err(|error| format!("cannot understand outboard info --json: {error}"))?;
+        let names = |of: fn(&&Choice) -> bool| {
+            let choices = info.operations.iter().filter(of);
+            choices.map(|choice| choice.operation.clone()).collect()
+        };
+        Ok(Self {
+            command,
+            known: names(|_| true),
+            stock: names(|choice| choice.chosen == "stock"),
+        })
+    }
+
+    /// Whether Outboard has that operation at all, wherever the profile lets it run.
+    pub fn knows(&self, operation: &str) -> bool {
+        self.known.iter().any(|known| known == operation)
+    }
+
+    /// Compares what the ledger of that configuration counted with what must have happened; every
+    /// program that wrote to it should have ended. A configuration without a ledger needs no proof.
+    ///
+    /// # Errors
+    /// If the command `outboard` fails.
+    pub fn find(&self, openssl: &OpenSsl, expected: &[Expected]) -> Result<Proof, Failure> {
+        let Some(ledger) = openssl.ledger() else {
+            return Ok(Proof::not_needed());
+        };
+        self.find_in(ledger, expected)
+    }
+
+    /// As [`Proofs::find`], from a ledger by its path.
+    ///
+    /// # Errors
+    /// If the command `outboard` fails.
+    pub fn find_in(&self, ledger: &Path, expected: &[Expected]) -> Result<Proof, Failure> {
+        let counts = self.counts(ledger)?;
+        let proofs = expected
+            .iter()
+            .map(|expected| Proof::of(expected, &counts, &self.stock));
+        Ok(proofs
+            .reduce(Proof::and)
+            .unwrap_or_else(|| Proof::invalid("nothing was expected")))
+    }
+
+    fn counts(&self, ledger: &Path) -> Result<BTreeMap<String, Count>, Failure> {
+        let told = Launch::at(&self.command)
+            .args(["stats", "--json", "--ledger"])
+            .arg(ledger)
+            .succeed()?;
+        let stats: Stats = serde_json::from_str(&told.output)
+            .map_err(|error| format!("cannot understand outboard stats --json: {error}"))?;
+        let mut counts: BTreeMap<String, Count> = BTreeMap::new();
+        let work = stats
+            .ledgers
+            .into_iter()
+            .flat_map(|ledger| ledger.total.work);
+        for work in work.filter(|work| work.path != "stock") {
+            let count = counts.entry(work.operation).or_default();
+            count.operations += work.operations;
+            count.bytes += work.bytes;
+            if work.path == "card" {
+                count.on_cards += work.operations;
+            }
+        }
+        Ok(counts)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counted(operations: u64, bytes: u64) -> BTreeMap<String, Count> {
+        let count = Count {
+            operations,
+            bytes,
+            on_cards: 3,
+        };
+        BTreeMap::from([("aes-128-gcm-seal".to_owned(), count)])
+    }
+
+    #[test]
+    fn too_little_is_no_proof() {
+        let expected = Expected::bytes("aes-128-gcm-seal", 1 << 20);
+        assert!(Proof::of(&expected, &counted(9, 1 << 20), &[]).valid);
+        assert!(!Proof::of(&expected, &counted(9, (1 << 20) - 1), &[]).valid);
+        let expected = Expected::operations("aes-128-gcm-seal", 10);
+        assert!(!Proof::of(&expected, &counted(9, 1 << 20), &[]).valid);
+        let on_cards = |least| Expected::on_cards("aes-128-gcm-seal", least);
+        assert!(Proof::of(&on_cards(3), &counted(9, 0), &[]).valid);
+        assert!(!Proof::of(&on_cards(4), &counted(9, 0), &[]).valid);
+    }
+
+    #[test]
+    fn what_stock_does_needs_no_count() {
+        let expected = Expected::operations("p256-sign", 10);
+        let stock = ["p256-sign".to_owned()];
+        assert!(Proof::of(&expected, &BTreeMap::new(), &stock).valid);
+        assert!(!Proof::of(&expected, &BTreeMap::new(), &[]).valid);
+        let both = Proof::of(&expected, &BTreeMap::new(), &stock).and(Proof::invalid("x"));
+        assert!(!both.valid);
+    }
+}

@@ -1,0 +1,24 @@
+//! What the user asked of the workloads.
+
+use super::Peer;
+use crate::result::Extent;
+
+/// How much to run, and against whom.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// How much of each workload.
+    pub extent: Extent,
+    /// Others to be measured beside stock and Outboard, where a workload can.
+    pub peers: Vec<Peer>,
+}
+
+impl Options {
+    /// One of three by how much is to be run.
+    pub fn pick<T>(&self, full: T, quick: T, tiny: T) -> T {
+        match self.extent {
+            Extent::Full => full,
+            Extent::Quick => quick,
+            Extent::Tiny => tiny,
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! `outboard-bench run` and `outboard-bench list`.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use outboard_programs::{Workplace, all_installed, missing};
+
+use super::{Lock, Options, Peer, Progress, Session, Step, Workload, stop, summary};
+use crate::Failure;
+use crate::installation::{InstallationArguments, Search};
+use crate::result::{Extent, ResultFile};
+use crate::table::{Align, table};
+use crate::workloads;
+
+/// Options of `outboard-bench run`.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Arguments {
+    /// Which workloads; all of them by default (outboard-bench list)
+    #[arg(value_name = "WORKLOAD")]
+    workloads: Vec<String>,
+    /// Fewer and smaller runs: everything in under five minutes
+    #[arg(long)]
+    quick: bool,
+    /// The smallest runs that can work: shows that everything is there, measures nothing
+    #[arg(long, conflicts_with = "quick", hide = true)]
+    tiny: bool,
+    /// Other OpenSSLs to measure as well (speed): openssl-3.5, openssl-4.0, or NAME=PATH of a libcrypto
+    #[arg(long, value_name = "PEER", value_delimiter = ',')]
+    peers: Vec<Peer>,
+    /// Where the results go: a file for each workload
+    #[arg(long, value_name = "DIR", default_value = "outboard-results")]
+    out: PathBuf,
+    #[command(flatten)]
+    installation: InstallationArguments,
+}
+
+/// Options of `outboard-bench list`.
+#[derive(Clone, Debug, clap::Args)]
+pub struct ListArguments {}
+
+/// Runs workloads. The status is 0 if all ran to their ends with their proofs.
+///
+/// # Errors
+/// If nothing can be measured: a workload that does not exist, a program that is missing.
+pub fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let chosen = choose(&arguments.workloads)?;
+    let programs: Vec<&str> = chosen
+        .iter()
+        .flat_map(|workload| workload.programs())
+        .copied()
+        .collect();
+    all_installed(&programs)?;
+    std::fs::create_dir_all(&arguments.out)
+        .map_err(|error| format!("cannot make {}: {error}", arguments.out.display()))?;
+    stop::on_signals(&arguments.out)?;
+    let _lock = Lock::take()?;
+    let search = Search::new(&arguments.installation, !arguments.tiny)?;
+    let options = Options {
+        extent: match (arguments.quick, arguments.tiny) {
+            (_, true) => Extent::Tiny,
+            (true, false) => Extent::Quick,
+            (false, false) => Extent::Full,
+        },
+        peers: arguments.peers.clone(),
+    };
+    let plans = chosen.iter().flat_map(|workload| workload.plan(&options));
+    let plans: f64 = plans.map(|step| step.seconds).sum();
+    let calibration = Step::new(
+        "each operation, to know what to offer",
+        search.seconds_to_calibrate(),
+    );
+    let mut progress = Progress::new(plans + calibration.seconds);
+    if calibration.seconds > 0.0 {
+        progress.workload("calibrating");
+        // As text: a failure may not cross from one thread to another.
+        let calibrate = || search.calibrate().map_err(|failure| failure.to_string());
+        if let Err(failure) = progress.pass(calibration, calibrate) {
+            stop::wait_if_stopped();
+            return Err(failure.into());
+        }
+    }
+    let installation = search.installation()?;
+    let in_process = Workplace::new()?;
+    let mut results = Vec::new();
+    for workload in &chosen {
+        let mut session = Session::begin(
+            workload.as_ref(),
+            &options,
+            &installation,
+            &in_process,
+            &arguments.out,
+            &mut progress,
+        )?;
+        let outcome = workload.run(&mut session);
+        results.push(session.finish(outcome)?);
+    }
+    progress.clear();
+    for result in &results {
+        print!("{}", summary::of(result));
+    }
+    println!("The figures are in {}", arguments.out.display());
+    Ok(if results.iter().all(ResultFile::is_valid) {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
+}
+
+/// Tells which workloads there are, what they do, how long they take and what they lack.
+///
+/// # Errors
+/// None today.
+pub fn list(_: &ListArguments) -> Result<ExitCode, Failure> {
+    let columns = [
+        ("workload", Align::Left),
+        ("quick", Align::Right),
+        ("full", Align::Right),
+        ("what it measures", Align::Left),
+        ("to install", Align::Left),
+    ];
+    let rows: Vec<Vec<String>> = workloads::all()
+        .iter()
+        .map(|workload| {
+            let seconds = |extent| {
+                let options = Options {
+                    extent,
+                    peers: Vec::new(),
+                };
+                let steps = workload.plan(&options);
+                let seconds: f64 = steps.iter().map(|step| step.seconds).sum();
+                format!("{seconds:.0} s")
+            };
+            let mut packages: Vec<&str> = missing(workload.programs())
+                .iter()
+                .map(|program| program.package)
+                .collect();
+            packages.sort_unstable();
+            packages.dedup();
+            vec![
+                workload.name().to_owned(),
+                seconds(Extent::Quick),
+                seconds(Extent::Full),
+                workload.summary().to_owned(),
+                packages.join(" "),
+            ]
+        })
+        .collect();
+    print!("{}", table(&columns, &rows));
+    Ok(ExitCode::SUCCESS)
+}
+
+/// In the order in which they are listed, each once.
+fn choose(names: &[String]) -> Result<Vec<Box<dyn Workload>>, Failure> {
+    let all = workloads::all();
+    let known = |name: &&String| all.iter().any(|workload| workload.name() == *name);
+    if let Some(unknown) = names.iter().find(|name| !known(name)) {
+        let names: Vec<&str> = all.iter().map(|workload| workload.name()).collect();
+        return Err(format!(
+            "there is no workload {unknown}: there are {}",
+            names.join(", ")
+        )
+        .into());
+    }
+    Ok(all
+        .into_iter()
+        .filter(|workload| names.is_empty() || names.iter().any(|name| name == workload.name()))
+        .collect())
+}

@@ -1,0 +1,181 @@
+//! Which handshakes are measured.
+
+use super::Key;
+use super::client::{Cipher, Version};
+use super::front::Make;
+use crate::suite::Options;
+
+/// One way of shaking hands with one server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Case {
+    pub(super) make: Make,
+    pub(super) key: Key,
+    pub(super) version: Version,
+    pub(super) cipher: Cipher,
+    /// Every connection resumes a session, but for each client's first.
+    pub(super) resumed: bool,
+    /// The client shows a certificate of its own (P-256), and the server checks it.
+    pub(super) authentication: bool,
+}
+
+impl Case {
+    /// What everything else is a variation of: a full TLS 1.3 handshake, without a client's
+    /// certificate, AES-128-GCM.
+    const fn new(make: Make, key: Key) -> Self {
+        Self {
+            make,
+            key,
+            version: Version::Tls13,
+            cipher: Cipher::Aes128Gcm,
+            resumed: false,
+            authentication: false,
+        }
+    }
+
+    /// Those to be measured. In full: with nginx every key, version, resumption and client's
+    /// certificate with each other, and RSA-2048 with every cipher; with the other servers every
+    /// key, and RSA-2048 with one thing varied at a time.
+    pub(super) fn all(options: &Options) -> Vec<Self> {
+        options.pick::<fn() -> Vec<Self>>(Self::full, Self::quick, Self::tiny)()
+    }
+
+    fn full() -> Vec<Self> {
+        let mut cases = Vec::new();
+        for key in Key::ALL {
+            for version in [Version::Tls13, Version::Tls12] {
+                for (resumed, authentication) in
+                    [(false, false), (true, false), (false, true), (true, true)]
+                {
+                    cases.push(Self {
+                        version,
+                        resumed,
+                        authentication,
+                        ..Self::new(Make::Nginx, key)
+                    });
+                }
+            }
+        }
+        for cipher in [Cipher::Aes256Gcm, Cipher::ChaCha20Poly1305] {
+            cases.push(Self {
+                cipher,
+                ..Self::new(Make::Nginx, Key::RSA_2048)
+            });
+        }
+        for make in [Make::HaProxy, Make::Apache] {
+            cases.extend(Key::ALL.map(|key| Self::new(make, key)));
+            cases.extend(Self::variations(Self::new(make, Key::RSA_2048)));
+        }
+        cases
+    }
+
+    fn quick() -> Vec<Self> {
+        let nginx = |key| Self::new(Make::Nginx, key);
+        let mut cases = vec![
+            nginx(Key::RSA_2048),
+            nginx(Key::RSA_4096),
+            nginx(Key::P256),
+            nginx(Key::P384),
+        ];
+        cases.extend(Self::variations(nginx(Key::RSA_2048)));
+        cases.extend([Make::HaProxy, Make::Apache].map(|make| Self::new(make, Key::RSA_2048)));
+        cases
+    }
+
+    fn tiny() -> Vec<Self> {
+        vec![
+            Self {
+                resumed: true,
+                version: Version::Tls12,
+                ..Self::new(Make::Nginx, Key::P256)
+            },
+            Self {
+                authentication: true,
+                ..Self::new(Make::HaProxy, Key::P384)
+            },
+            Self {
+                resumed: true,
+                authentication: true,
+                ..Self::new(Make::Apache, Key::P256)
+            },
+        ]
+    }
+
+    /// One thing varied at a time.
+    fn variations(base: Self) -> [Self; 3] {
+        [
+            Self {
+                version: Version::Tls12,
+                ..base
+            },
+            Self {
+                resumed: true,
+                ..base
+            },
+            Self {
+                authentication: true,
+                ..base
+            },
+        ]
+    }
+
+    /// For people: "nginx, RSA-2048, TLS 1.3, resumed".
+    pub(super) fn name(&self) -> String {
+        let mut name = format!(
+            "{}, {}, {}, {}",
+            self.make.name(),
+            self.key.name,
+            self.version.name(),
+            self.cipher.name()
+        );
+        if self.resumed {
+            name += ", resumed";
+        }
+        if self.authentication {
+            name += ", client certificate";
+        }
+        name
+    }
+
+    /// The names of [`Case::labels`], in order; the last three as the published tables name them.
+    pub(super) const COLUMNS: [&'static str; 6] = [
+        "server",
+        "key",
+        "protocol",
+        "cipher",
+        "sid_cached_percent",
+        "client_authentication",
+    ];
+
+    /// What tells its rows apart.
+    pub(super) fn labels(&self) -> [(&'static str, &'static str); 6] {
+        let values = [
+            self.make.name(),
+            self.key.name,
+            self.version.name(),
+            self.cipher.name(),
+            if self.resumed { "100" } else { "0" },
+            if self.authentication { "yes" } else { "no" },
+        ];
+        std::array::from_fn(|column| (Self::COLUMNS[column], values[column]))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::result::Extent;
+
+    #[test]
+    fn no_case_twice() {
+        for extent in [Extent::Full, Extent::Quick, Extent::Tiny] {
+            let options = Options {
+                extent,
+                peers: Vec::new(),
+            };
+            let cases = Case::all(&options);
+            for (index, case) in cases.iter().enumerate() {
+                assert!(!cases[..index].contains(case), "{}", case.name());
+            }
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! Three web servers behind one interface.
+
+use std::path::Path;
+use std::time::Duration;
+
+use outboard_programs::{
+    ApacheOptions, Certificate, HaProxyMode, HaProxyOptions, Nginx, NginxOptions, OpenSsl, Server,
+    Workplace,
+};
+
+use super::storm::FILE;
+use crate::Failure;
+
+/// Who made it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Make {
+    /// One worker, which does one thing at a time.
+    Nginx,
+    /// One thread; with OpenSSL's ASYNC jobs it goes on with others while an operation runs.
+    HaProxy,
+    /// 64 threads in one process, each with one connection at a time.
+    Apache,
+}
+
+/// How a server is to run.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct FrontOptions<'a> {
+    pub(super) openssl: &'a OpenSsl,
+    pub(super) certificate: &'a Certificate,
+    /// The directory that it serves; HAProxy serves only [`FILE`] in it.
+    pub(super) files: &'a Path,
+    pub(super) resumption: bool,
+    /// The certificate that every client must show.
+    pub(super) clients: Option<&'a Certificate>,
+    /// HAProxy's `ssl-mode-async`; the others have nothing like it.
+    pub(super) asynchronous: bool,
+    pub(super) core: Option<usize>,
+}
+
+/// A running server.
+#[derive(Debug)]
+pub(super) enum Front {
+    Nginx(Nginx),
+    Other(Server),
+}
+
+impl Make {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Nginx => "nginx",
+            Self::HaProxy => "HAProxy",
+            Self::Apache => "Apache",
+        }
+    }
+
+    /// Starts one and waits until it answers.
+    pub(super) fn start(
+        self,
+        workplace: &Workplace,
+        options: FrontOptions<'_>,
+    ) -> Result<Front, Failure> {
+        let FrontOptions {
+            openssl,
+            resumption,
+            core,
+            ..
+        } = options;
+        let certificates = &[options.certificate];
+        let clients = options
+            .clients
+            .map(|clients| clients.certificate.display().to_string());
+        let clients = clients.as_deref();
+        Ok(match self {
+            Self::Nginx => {
+                let mut settings = String::new();
+                if resumption {
+                    settings += "ssl_session_tickets on; ssl_session_cache shared:bench:8m;\n";
+                }
+                if let Some(clients) = clients {
+                    settings += "ssl_verify_client on;\n";
+                    settings += &format!("ssl_client_certificate {clients};\n");
+                }
+                Front::Nginx(Nginx::start(
+                    workplace,
+                    NginxOptions {
+                        openssl,
+                        certificates,
+                        files: Some(options.files),
+                        core,
+                        settings: &settings,
+                    },
+                )?)
+            }
+            Self::HaProxy => {
+                let bind = clients.map(|clients| format!("ca-file {clients} verify required"));
+                let options = HaProxyOptions {
+                    openssl,
+                    certificates,
+                    mode: HaProxyMode::File(&options.files.join(FILE)),
+                    asynchronous: options.asynchronous,
+                    threads: 1,
+                    resumption,
+                    core,
+                    settings: "",
+                    bind: bind.as_deref().unwrap_or_default(),
+                };
+                Front::Other(options.start(workplace)?)
+            }
+            Self::Apache => {
+                let settings = clients.map(|clients| {
+                    format!("SSLVerifyClient require\nSSLCACertificateFile {clients}\n")
+                });
+                let options = ApacheOptions {
+                    openssl,
+                    certificates,
+                    files: Some(options.files),
+                    threads: 64,
+                    resumption,
+                    core,
+                    settings: settings.as_deref().unwrap_or_default(),
+                };
+                Front::Other(options.start(workplace)?)
+            }
+        })
+    }
+}
+
+impl Front {
+    /// Where it answers TLS.
+    pub(super) fn port(&self) -> u16 {
+        match self {
+            Self::Nginx(nginx) => nginx.port,
+            Self::Other(server) => server.port,
+        }
+    }
+
+    /// `https://localhost:PORT/PATH`.
+    pub(super) fn url(&self, path: &str) -> String {
+        match self {
+            Self::Nginx(nginx) => nginx.url(path),
+            Self::Other(server) => server.url(path),
+        }
+    }
+
+    /// CPU time so far of what serves.
+    pub(super) fn cpu(&self) -> Result<Duration, Failure> {
+        Ok(match self {
+            Self::Nginx(nginx) => nginx.worker_cpu()?,
+            Self::Other(server) => server.cpu(),
+        })
+    }
+
+    /// Stops it.
+    pub(super) fn stop(self) -> Result<(), Failure> {
+        match self {
+            Self::Nginx(nginx) => nginx.stop()?,
+            Self::Other(server) => server.stop()?,
+        };
+        Ok(())
+    }
+}

@@ -1,0 +1,149 @@
+//! The workloads of whole programs, each run once through the command, as small as can be.
+//!
+//! The provider and the command `outboard` lie beside the program, as `make` puts them. A workload
+//! whose programs are not installed is passed over and says so; `OUTBOARD_TEST_ALL=1` makes that a
+//! failure.
+
+use std::process::Command;
+
+use outboard_bench::result::{self, ResultFile, Table};
+use outboard_programs::missing;
+
+/// Runs a workload; `None` if it lacks a program.
+fn tiny(workload: &str, programs: &[&str]) -> Option<ResultFile> {
+    let missing = missing(programs);
+    if !missing.is_empty() {
+        let names: Vec<&str> = missing.iter().map(|program| program.name).collect();
+        eprintln!("passed over: not installed: {}", names.join(", "));
+        assert!(
+            std::env::var_os("OUTBOARD_TEST_ALL").is_none(),
+            "OUTBOARD_TEST_ALL is set, and programs are missing"
+        );
+        return None;
+    }
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let output = Command::new(env!("CARGO_BIN_EXE_outboard-bench"))
+        .args(["run", workload, "--tiny", "--out"])
+        .arg(directory.path())
+        .output()
+        .expect("it runs");
+    assert!(output.status.success(), "{output:?}");
+    let file = directory.path().join(format!("{workload}.json"));
+    let result = result::read(&file).expect("a result");
+    assert!(result.is_valid());
+    for program in programs {
+        let told = matches!(*program, "scp" | "sftp" | "sshd" | "ssh-keygen");
+        assert!(
+            told || result.versions.contains_key(*program),
+            "{program} has no version in {:?}",
+            result.versions
+        );
+    }
+    Some(result)
+}
+
+fn table<'a>(result: &'a ResultFile, name: &str) -> &'a Table {
+    result.table(name).unwrap_or_else(|| panic!("no {name}"))
+}
+
+/// Different values of a label.
+fn values<'a>(table: &'a Table, label: &str) -> Vec<&'a str> {
+    let mut values: Vec<&str> = table.rows.iter().map(|row| row.label(label)).collect();
+    values.sort_unstable();
+    values.dedup();
+    values
+}
+
+fn figure(table: &Table, measure: &str, setup: &str) -> f64 {
+    let row = table
+        .rows
+        .iter()
+        .find(|row| row.measure == measure && row.setup == setup);
+    row.unwrap_or_else(|| panic!("no {measure} of {setup}"))
+        .median
+}
+
+#[test]
+fn ssh_copies_and_logs_in() {
+    let programs = ["rsync", "scp", "sftp", "ssh", "ssh-keygen", "sshd"];
+    let Some(result) = tiny("ssh", &programs) else {
+        return;
+    };
+    for tool in ["scp", "sftp", "rsync"] {
+        let table = table(&result, tool);
+        assert_eq!(values(table, "mac").len(), 1);
+        for setup in ["stock", "client", "server", "both"] {
+            let (real, rate) = (
+                figure(table, "real", setup),
+                figure(table, "throughput", setup),
+            );
+            // 1,000,000 bytes; both are medians of one.
+            assert!(
+                (real * rate / 1e6 - 1.0).abs() < 1e-3,
+                "{real} s, {rate} B/s"
+            );
+            assert!(figure(table, "server CPU", setup) > 0.0);
+        }
+    }
+    // What Outboard does not have is said to stay with stock; what it has is proved or left.
+    let proof = |tool: &str| {
+        let mut rows = table(&result, tool).rows.iter();
+        rows.find(|row| row.setup == "both")
+            .and_then(|row| row.proof.clone())
+            .expect("a proof")
+    };
+    assert!(proof("scp").contains("no 3des-cbc"), "{}", proof("scp"));
+    assert!(proof("sftp").contains("aes-128-gcm"), "{}", proof("sftp"));
+    assert!(figure(table(&result, "logins"), "server CPU", "stock") > 0.0);
+    let share = figure(table(&result, "download"), "sshd CPU share", "stock");
+    assert!(share > 0.0, "{share}");
+    // Sampling may be forbidden here: then it is said.
+    match result.table("cryptography") {
+        Some(table) => {
+            assert_eq!(values(table, "side"), ["client", "server"]);
+            assert!(table.rows.iter().all(|row| row.median < 1.0));
+        }
+        None => assert!(result.notes.iter().any(|note| note.contains("left out"))),
+    }
+}
+
+#[test]
+fn tls_shakes_hands_full_and_resumed() {
+    let programs = ["apache2", "curl", "haproxy", "nginx", "openssl"];
+    let Some(result) = tiny("tls", &programs) else {
+        return;
+    };
+    let handshakes = table(&result, "handshakes");
+    assert_eq!(values(handshakes, "server"), ["Apache", "HAProxy", "nginx"]);
+    // That so many sessions were resumed as the label says is checked while they are.
+    assert_eq!(values(handshakes, "sid_cached_percent"), ["0", "100"]);
+    assert_eq!(values(handshakes, "client_authentication"), ["no", "yes"]);
+    assert!(handshakes.rows.iter().all(|row| row.median > 0.0));
+    let bulk = table(&result, "bulk");
+    assert!(figure(bulk, "throughput", "both") > 0.0);
+    assert!(figure(bulk, "server CPU per GB", "server") > 0.0);
+}
+
+#[test]
+fn connections_are_opened_and_kept() {
+    let Some(result) = tiny("rampup", &["haproxy", "openssl", "stunnel"]) else {
+        return;
+    };
+    let connections = table(&result, "connections");
+    assert_eq!(values(connections, "front"), ["HAProxy", "stunnel"]);
+    // Twelve groups and all of them.
+    assert_eq!(values(connections, "held").len(), 13);
+    assert!(connections.rows.iter().all(|row| row.median > 0.0));
+    assert!(table(&result, "memory").rows.len() >= 4);
+}
+
+#[test]
+fn kept_connections_ask() {
+    let Some(result) = tiny("steady", &["haproxy", "openssl", "stunnel"]) else {
+        return;
+    };
+    let transactions = table(&result, "transactions");
+    assert_eq!(values(transactions, "front"), ["HAProxy", "stunnel"]);
+    assert!(figure(transactions, "transactions", "outboard") > 0.0);
+    assert!(figure(transactions, "server CPU", "stock") > 0.0);
+}

@@ -1,0 +1,67 @@
+//! Advice as a document, for what it says of measurements to be read again.
+
+use std::fs;
+use std::path::Path;
+
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::Failure;
+use crate::output::printable;
+
+/// What was measured, from a document of that schema; `command` is what prints such.
+///
+/// # Errors
+/// In words.
+pub(super) fn measured<T: DeserializeOwned>(
+    file: &Path,
+    schema: &str,
+    command: &str,
+) -> Result<T, Failure> {
+    #[derive(Deserialize)]
+    struct Document<T> {
+        schema: String,
+        measured: T,
+    }
+    let name = file.display();
+    let text = fs::read_to_string(file).map_err(|error| format!("cannot read {name}: {error}"))?;
+    let remedy = format!("(it has to be what '{command}' printed)");
+    let document: Document<T> = serde_json::from_str(&text)
+        .map(printable_throughout)
+        .and_then(serde_json::from_value)
+        .map_err(|error| format!("cannot understand {name}: {error} {remedy}"))?;
+    if document.schema != schema {
+        let schema = document.schema;
+        return Err(format!("{name} is a document '{schema}' {remedy}").into());
+    }
+    Ok(document.measured)
+}
+
+/// The document as it can be shown, whoever wrote it.
+fn printable_throughout(mut value: Value) -> Value {
+    fn visit(value: &mut Value) {
+        match value {
+            Value::String(text) => *text = printable(text),
+            Value::Array(values) => values.iter_mut().for_each(visit),
+            Value::Object(values) => values.values_mut().for_each(visit),
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+    visit(&mut value);
+    value
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_document_names_steers_no_terminal() {
+        let file = tempfile::NamedTempFile::new().expect("a temporary file");
+        let text = r#"{"schema": "s", "measured": {"names": ["\u001b[2Jx"]}}"#;
+        fs::write(file.path(), text).expect("it is ours");
+        let read: Value = measured(file.path(), "s", "c").expect("it is one");
+        assert_eq!(read["names"][0], r"\u{1b}[2Jx");
+    }
+}

@@ -1,0 +1,27 @@
+//! How careful an advice is.
+
+use serde::Serialize;
+use std::fmt;
+
+/// Whom an advice is for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Level {
+    /// What is safe today, the fastest first; what is merely tolerated comes after it
+    #[default]
+    Modern,
+    /// What is configured today and not broken, the fastest first
+    Compatible,
+    /// Only what FIPS 140-3 modules may use
+    Fips,
+}
+
+impl fmt::Display for Level {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Modern => "modern",
+            Self::Compatible => "compatible",
+            Self::Fips => "fips",
+        })
+    }
+}

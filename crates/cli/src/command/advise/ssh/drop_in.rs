@@ -1,0 +1,341 @@
+//! The drop-in: tried with sshd and ssh as part of the whole configuration, then put in its place.
+
+use outboard_programs::Workplace;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::super::level::Level;
+use super::algorithm::Kind;
+use super::include::{self, stage};
+use super::installed::{Lists, Side};
+use crate::replace::{create, replace};
+use crate::{Failure, system};
+
+/// One side's configuration and the drop-in's place in it.
+pub(super) struct Target<'a> {
+    pub(super) side: Side,
+    /// `/etc/ssh/sshd_config`.
+    pub(super) main: PathBuf,
+    /// `/etc/ssh/sshd_config.d/10-outboard.conf`.
+    pub(super) place: PathBuf,
+    scratch: &'a Workplace,
+    key: &'a Path,
+}
+
+/// Before most names that distributions use (Red Hat's begin with 50), because the first value holds.
+const NAME: &str = "10-outboard.conf";
+
+/// How every drop-in of ours begins.
+const MARK: &str = "# Written by 'outboard advise ssh'";
+
+impl<'a> Target<'a> {
+    /// Below `directory` (`/etc/ssh`); `scratch` is for trials, `key` a host key for them.
+    pub(super) fn new(side: Side, directory: &Path, scratch: &'a Workplace, key: &'a Path) -> Self {
+        let main = directory.join(side.file());
+        Self {
+            side,
+            place: directory.join(format!("{}.d", side.file())).join(NAME),
+            main,
+            scratch,
+            key,
+        }
+    }
+
+    /// What is configured without our drop-in.
+    ///
+    /// # Errors
+    /// If the configuration cannot be read, or its program does not accept it.
+    pub(super) fn today(&self) -> Result<Lists, Failure> {
+        if let Some(missing) = self.missing() {
+            return Err(missing.into());
+        }
+        self.evaluate(None)
+            .map(|(lists, _)| lists)
+            .map_err(|reason| {
+                let program = self.side.program();
+                let main = self.main.display();
+                format!("{program} does not accept {main} as it is: {reason} (repair it first)")
+                    .into()
+            })
+    }
+
+    /// Why there is no configuration to add to, if so.
+    fn missing(&self) -> Option<String> {
+        if self.main.exists() {
+            return None;
+        }
+        let main = self.main.display();
+        let vendor = Path::new("/usr/etc/ssh").join(self.side.file());
+        Some(match vendor.exists() {
+            true => {
+                let vendor = vendor.display();
+                format!("there is no {main}, only {vendor} (copy it there, and change that one)")
+            }
+            false => format!("there is no {main} (name where it lies with --directory)"),
+        })
+    }
+
+    /// What its program is built to do without any configuration.
+    ///
+    /// # Errors
+    /// If the program does not say.
+    pub(super) fn default(&self) -> Result<Lists, Failure> {
+        Ok(self.side.evaluate(Path::new("/dev/null"), self.key)?)
+    }
+
+    /// The drop-in for these lists.
+    pub(super) fn text(&self, lists: &Lists, level: Level) -> String {
+        let mut text = format!(
+            "{MARK}, level {level}; 'outboard advise ssh --revert' removes it.\n\
+             # In front stands what is best, as measured on this machine; the first value holds.\n"
+        );
+        for (kind, names) in lists {
+            text += &format!("{} {}\n", kind.keyword(), names.join(","));
+        }
+        text
+    }
+
+    /// What would keep the drop-in `text` from giving these `lists`, in words.
+    pub(super) fn obstacle(&self, text: &str, lists: &Lists) -> Option<String> {
+        self.foreign().or_else(|| {
+            let candidate = self
+                .scratch
+                .write(&format!("{}.new", self.side.file()), text);
+            match candidate {
+                Ok(candidate) => self
+                    .difference(&candidate, lists)
+                    .or_else(|| self.silenced(lists)),
+                Err(error) => Some(error.to_string()),
+            }
+        })
+    }
+
+    /// Whether the drop-in is in its place with this very text.
+    pub(super) fn holds(&self, text: &str) -> bool {
+        fs::read(&self.place).is_ok_and(|present| present == text.as_bytes())
+    }
+
+    /// Why the drop-in could not be written, before anything is measured.
+    pub(super) fn check_writable(&self) -> Result<(), Failure> {
+        let directory = self.directory();
+        let existing = if directory.exists() {
+            directory
+        } else {
+            directory.parent().unwrap_or(Path::new("/"))
+        };
+        rustix::fs::access(existing, rustix::fs::Access::WRITE_OK)
+            .map_err(|error| self.failed("write to", existing, error.into()))
+    }
+
+    /// Puts the drop-in in its place. What was there is answered, for [`Target::restore`].
+    pub(super) fn write(&self, text: &str) -> Result<Option<Vec<u8>>, Failure> {
+        let failed = |error| self.failed("write", &self.place, error);
+        let directory = self.directory();
+        if !directory.exists() {
+            fs::create_dir(directory).map_err(|error| self.failed("make", directory, error))?;
+        }
+        match fs::read(&self.place) {
+            Ok(previous) => {
+                replace::<io::Error>(&self.place, text.as_bytes(), |_| Ok(())).map_err(failed)?;
+                Ok(Some(previous))
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                create(&self.place, text.as_bytes()).map_err(failed)?;
+                Ok(None)
+            }
+            Err(error) => Err(failed(error)),
+        }
+    }
+
+    /// Whether the configuration, as it is now, gives these lists; why not.
+    pub(super) fn verify(&self, lists: &Lists) -> Option<String> {
+        self.difference(&self.place, lists)
+    }
+
+    /// Makes it as it was before [`Target::write`].
+    pub(super) fn restore(&self, previous: Option<Vec<u8>>) -> Result<(), Failure> {
+        let restored = match previous {
+            Some(previous) => replace::<io::Error>(&self.place, &previous, |_| Ok(())),
+            None => fs::remove_file(&self.place),
+        };
+        restored.map_err(|error| self.failed("restore", &self.place, error))
+    }
+
+    /// Takes the drop-in away, and answers what it said, if there was one.
+    ///
+    /// # Errors
+    /// If a file of that name is not ours, or cannot be removed.
+    pub(super) fn remove(&self) -> Result<Option<String>, Failure> {
+        if let Some(foreign) = self.foreign() {
+            return Err(foreign.into());
+        }
+        let text = fs::read_to_string(&self.place).unwrap_or_default();
+        match fs::remove_file(&self.place) {
+            Ok(()) => Ok(Some(text)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(self.failed("remove", &self.place, error)),
+        }
+    }
+
+    /// Directives of ssh_config that hold for some hosts and come before the drop-in.
+    pub(super) fn exceptions(&self) -> Vec<String> {
+        let Ok(text) = include::read(&self.main) else {
+            return Vec::new();
+        };
+        let Ok(staged) = stage(&text, &self.main, &self.place, Some(&self.place)) else {
+            return Vec::new();
+        };
+        let before = staged.included_at.unwrap_or_default();
+        Kind::ORDERED
+            .iter()
+            .filter_map(|kind| {
+                let line = include::sets(&text, kind.keyword(), before)?;
+                let main = self.main.display();
+                Some(format!(
+                    "{main} line {line} sets {} first: where that line holds, it stays",
+                    kind.keyword()
+                ))
+            })
+            .collect()
+    }
+
+    fn directory(&self) -> &Path {
+        self.place.parent().unwrap_or(Path::new("/"))
+    }
+
+    /// Why the file in the drop-in's place must not be touched, if so.
+    fn foreign(&self) -> Option<String> {
+        let present = fs::read(&self.place).ok()?;
+        (!present.starts_with(MARK.as_bytes())).then(|| {
+            format!(
+                "{} was not written by 'outboard advise ssh' (rename it first)",
+                self.place.display()
+            )
+        })
+    }
+
+    /// Why the configuration with that file as the drop-in does not give these lists.
+    fn difference(&self, drop_in: &Path, lists: &Lists) -> Option<String> {
+        let (given, included_at) = match self.evaluate(Some(drop_in)) {
+            Ok(evaluated) => evaluated,
+            Err(reason) => {
+                let program = self.side.program();
+                return Some(format!("{program} would not accept the result: {reason}"));
+            }
+        };
+        let main = self.main.display();
+        let Some(line) = included_at else {
+            return Some(format!(
+                "{main} takes no drop-ins in (add this line at its top: Include {}/*.conf)",
+                self.directory().display()
+            ));
+        };
+        let different = lists
+            .iter()
+            .find(|(kind, names)| given.get(kind) != Some(names));
+        let (kind, _) = different?;
+        Some(self.overridden(kind.keyword(), line))
+    }
+
+    /// Who sets `keyword` before line `included_at` takes the drop-in in.
+    fn overridden(&self, keyword: &str, included_at: usize) -> String {
+        let main = self.main.display();
+        let program = self.side.program();
+        let text = include::read(&self.main).unwrap_or_default();
+        if let Some(line) = include::sets(&text, keyword, included_at) {
+            return format!(
+                "{main} line {line} sets {keyword} before line {included_at} takes the drop-in in, and \
+                 for {program} the first value holds (remove line {line}, or move it below)"
+            );
+        }
+        let earlier = glob::glob(&format!("{}/*.conf", self.directory().display()))
+            .into_iter()
+            .flatten()
+            .flatten()
+            .filter(|file| *file < self.place)
+            .find_map(|file| {
+                let line = include::sets(&include::read(&file).ok()?, keyword, usize::MAX)?;
+                Some((file, line))
+            });
+        if let Some((file, line)) = earlier {
+            let file = file.display();
+            return format!(
+                "{file} line {line} sets {keyword} and is read before the drop-in, and for {program} the \
+                 first value holds (remove that line)"
+            );
+        }
+        for block in ["Match", "Host"] {
+            if let Some(line) = include::sets(&text, block, included_at) {
+                return format!(
+                    "{main} line {included_at} takes the drop-in in within the {block} block of line {line}, \
+                     so that it would hold for some only (move the Include to the top)"
+                );
+            }
+        }
+        format!("{program} would not use the drop-in's {keyword}: something in {main} comes first")
+    }
+
+    /// Who sets one of these for some hosts or users further down, where the drop-in would come first and
+    /// hold for them, too: they might no longer be reached.
+    fn silenced(&self, lists: &Lists) -> Option<String> {
+        let text = include::read(&self.main).ok()?;
+        let included_at = stage(&text, &self.main, &self.place, Some(&self.place))
+            .ok()?
+            .included_at?;
+        let later = glob::glob(&format!("{}/*.conf", self.directory().display()))
+            .into_iter()
+            .flatten()
+            .flatten()
+            .filter(|file| *file > self.place)
+            .filter_map(|file| Some((include::read(&file).ok()?, file)));
+        let main = (text, self.main.clone());
+        for (after, (text, file)) in
+            std::iter::once((included_at, main)).chain(later.map(|one| (0, one)))
+        {
+            for kind in lists.keys() {
+                let keyword = kind.keyword();
+                if let Some((line, block)) = include::sets_for_some(&text, keyword, after) {
+                    return Some(format!(
+                        "{} line {line} sets {keyword} for the block of line {block} alone, but the drop-in \
+                         would come first, and the first value holds (move that block in front of line \
+                         {included_at} of {})",
+                        file.display(),
+                        self.main.display()
+                    ));
+                }
+            }
+        }
+        None
+    }
+
+    /// What the program makes of the configuration with that file as the drop-in, and the line that
+    /// takes it in.
+    fn evaluate(&self, drop_in: Option<&Path>) -> Result<(Lists, Option<usize>), String> {
+        let text = include::read(&self.main).map_err(|error| format!("cannot read it: {error}"))?;
+        let staged = stage(&text, &self.main, &self.place, drop_in)
+            .map_err(|error| format!("cannot read what it includes: {error}"))?;
+        // As private as the most private configuration.
+        let name = format!("{}.tried", self.side.file());
+        let file = self
+            .scratch
+            .write_secret(&name, &staged.text)
+            .map_err(|error| error.to_string())?;
+        let lists = self.side.evaluate(&file, self.key).map_err(|said| {
+            // The reader knows the files by their own names.
+            let said = said.replace(&*file.to_string_lossy(), &self.main.to_string_lossy());
+            match drop_in {
+                Some(drop_in) => {
+                    said.replace(&*drop_in.to_string_lossy(), &self.place.to_string_lossy())
+                }
+                None => said,
+            }
+        })?;
+        Ok((lists, staged.included_at))
+    }
+
+    fn failed(&self, doing: &str, path: &Path, error: io::Error) -> Failure {
+        let remedy = system::remedy();
+        format!("cannot {doing} {}: {error}{remedy}", path.display()).into()
+    }
+}

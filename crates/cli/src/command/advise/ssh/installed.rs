@@ -1,0 +1,115 @@
+//! The installed OpenSSH, asked: what it knows, what is configured.
+
+use outboard_programs::Launch;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use super::algorithm::Kind;
+use crate::Failure;
+
+/// Algorithms by kind, in the order of preference.
+pub(crate) type Lists = BTreeMap<Kind, Vec<String>>;
+
+/// `OpenSSH_9.2p1 Debian-2+deb12u10`.
+pub(super) fn version() -> Result<String, Failure> {
+    let said = Launch::new("ssh")?.arg("-V").succeed()?.errors;
+    let version = said.split(',').next().unwrap_or_default().trim();
+    Ok(version.to_owned())
+}
+
+/// What `ssh -Q` lists.
+pub(super) fn known(kind: Kind) -> Result<Vec<String>, Failure> {
+    let said = Launch::new("ssh")?.args(["-Q", kind.query()]).succeed()?;
+    Ok(said.output.lines().map(str::to_owned).collect())
+}
+
+/// Those of `names` that this sshd accepts; `key` is a host key for it.
+pub(super) fn accepted(kind: Kind, names: Vec<String>, key: &Path) -> Result<Vec<String>, Failure> {
+    let mut accepted = Vec::new();
+    for name in names {
+        let tried = Launch::new("sshd")?
+            .args(["-t", "-f", "/dev/null", "-h"])
+            .arg(key)
+            .args(["-o", &format!("{}={name}", kind.keyword())])
+            .finish()?;
+        if tried.status.success() {
+            accepted.push(name);
+        }
+    }
+    Ok(accepted)
+}
+
+/// Whose configuration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Side {
+    /// sshd.
+    Server,
+    /// ssh, scp, sftp.
+    Client,
+}
+
+impl Side {
+    /// The main configuration's name below /etc/ssh.
+    pub(crate) fn file(self) -> &'static str {
+        match self {
+            Self::Server => "sshd_config",
+            Self::Client => "ssh_config",
+        }
+    }
+
+    /// The program that reads it.
+    pub(crate) fn program(self) -> &'static str {
+        match self {
+            Self::Server => "sshd",
+            Self::Client => "ssh",
+        }
+    }
+
+    /// The lists that its program makes of a configuration.
+    ///
+    /// # Errors
+    /// What the program says against it, with its own name for the file.
+    pub(super) fn evaluate(self, configuration: &Path, key: &Path) -> Result<Lists, String> {
+        let launch = Launch::new(self.program()).map_err(|error| error.to_string())?;
+        let launch = match self {
+            // A host key of our own: sshd insists on one, and only root may read the system's.
+            Self::Server => launch.arg("-T").arg("-h").arg(key).arg("-f"),
+            Self::Client => launch.arg("-G").arg("-F"),
+        };
+        let launch = match self {
+            Self::Server => launch.arg(configuration),
+            Self::Client => launch.arg(configuration).arg(NOBODY),
+        };
+        let said = launch.finish().map_err(|error| error.to_string())?;
+        if !said.status.success() {
+            return Err(said.errors.trim().to_owned());
+        }
+        Ok(Kind::ALL
+            .into_iter()
+            .map(|kind| (kind, list(&said.output, kind)))
+            .collect())
+    }
+}
+
+/// A host that no `Host` block means (RFC 2606).
+const NOBODY: &str = "outboard.invalid";
+
+/// A host key that belongs to no host, so that sshd can be asked; in a directory of one's own.
+pub(super) fn temporary_key(directory: &Path) -> Result<PathBuf, Failure> {
+    let key = directory.join("key");
+    Launch::new("ssh-keygen")?
+        .args(["-q", "-N", "", "-t", "ed25519", "-f"])
+        .arg(&key)
+        .succeed()?;
+    Ok(key)
+}
+
+fn list(output: &str, kind: Kind) -> Vec<String> {
+    output
+        .lines()
+        .filter_map(|line| line.split_once(' '))
+        .find(|(keyword, _)| keyword.eq_ignore_ascii_case(kind.keyword()))
+        .map(|(_, names)| names.split(',').map(str::to_owned).collect())
+        .unwrap_or_default()
+}

@@ -1,0 +1,374 @@
+//! `outboard advise ssh`: what the installed OpenSSH's algorithms cost here, and in which order to
+//! prefer them.
+//!
+//! ```text
+//! installed  what ssh and sshd know, and what is configured        (ssh -Q, sshd -T, ssh -G)
+//! algorithm  who may be trusted with what, and why
+//! measure    what each costs: real transfers and logins            (stand, cost)
+//! recommend  an order
+//! drop_in    that order as configuration, tried before it counts   (include)
+//! report     all of that in words and for programs                 (prove)
+//! ```
+
+mod algorithm;
+mod cost;
+mod drop_in;
+mod include;
+mod installed;
+mod measure;
+mod prove;
+mod recommend;
+mod report;
+mod stand;
+
+use algorithm::Kind;
+use cost::Costs;
+use drop_in::Target;
+use installed::{Lists, Side};
+use measure::{Effort, measurable, measure};
+use outboard_programs::{OpenSsl, Workplace, clean_up_on_signals, without_interruption};
+use prove::{Proof, prove};
+use recommend::{Choice, advise};
+use report::{Half, Report};
+use stand::Stand;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use super::check_only;
+use super::level::Level;
+use super::serving::{Serving, ServingArguments};
+use crate::Failure;
+use crate::output::{print, print_json, remark};
+
+/// The document that `--json` prints and `--costs` reads.
+const SCHEMA: &str = "outboard-advise-ssh";
+
+const EXAMPLES: &str = "\
+Examples:
+  outboard advise ssh                      Measure, show costs and the advice, change nothing
+  outboard advise ssh --apply              Write it to sshd_config.d and ssh_config.d
+  outboard advise ssh --revert             Take it out again
+  outboard advise ssh --level fips         Only what FIPS 140-3 allows
+  outboard advise ssh --prove              How much less user time a copy of 1 GiB then takes
+  outboard advise ssh --json >costs.json   Measure once;
+  outboard advise ssh --costs costs.json   advise, or apply, without measuring again
+
+In SSH the client's order decides: of the client's list, the first that the server has. So it is the
+client's drop-in that makes copies from here fast, and the server's that says what may be used at all.";
+
+/// Which ciphers, MACs and key exchanges should this machine's ssh and sshd use?
+///
+/// Measures each one that the installed OpenSSH has, in real transfers and logins through a temporary
+/// sshd on loopback (a minute or two), and puts those that are safe today in order, the fastest first.
+/// What is configured today and is not broken stays, at the end, so that nobody is locked out.
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    /// How careful
+    #[arg(long, value_name = "LEVEL", default_value_t)]
+    level: Level,
+    /// Leave out what is configured today and merely tolerated
+    #[arg(long)]
+    strict: bool,
+    /// Whose configuration: server, client or both
+    #[arg(long = "for", value_name = "WHOSE", default_value_t)]
+    whose: Whose,
+    /// Show what would be written and change nothing; the default
+    #[arg(long, conflicts_with_all = ["apply", "revert"])]
+    dry_run: bool,
+    /// Write the drop-ins
+    #[arg(long, conflicts_with = "revert")]
+    apply: bool,
+    /// Remove the drop-ins that --apply wrote
+    #[arg(long)]
+    revert: bool,
+    /// Measure roughly, in some twenty seconds
+    #[arg(long)]
+    quick: bool,
+    /// Measure only these algorithms; the others come after them
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    only: Vec<String>,
+    /// Take the costs from a document that --json printed, instead of measuring
+    #[arg(long, value_name = "FILE", conflicts_with = "only")]
+    costs: Option<PathBuf>,
+    /// Copy a file of 1 GiB (128 MiB with --quick) as today and as advised, in pairs
+    #[arg(long, conflicts_with = "revert")]
+    prove: bool,
+    #[command(flatten)]
+    serving: ServingArguments,
+    /// Where sshd_config, ssh_config and their drop-ins lie
+    #[arg(long, value_name = "DIRECTORY", default_value = "/etc/ssh")]
+    directory: PathBuf,
+    /// Print a JSON document
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+enum Whose {
+    #[default]
+    Both,
+    Server,
+    Client,
+}
+
+impl std::fmt::Display for Whose {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(match self {
+            Self::Both => "both",
+            Self::Server => "server",
+            Self::Client => "client",
+        })
+    }
+}
+
+impl Whose {
+    fn sides(self) -> &'static [Side] {
+        match self {
+            Self::Both => &[Side::Server, Side::Client],
+            Self::Server => &[Side::Server],
+            Self::Client => &[Side::Client],
+        }
+    }
+}
+
+pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
+    clean_up_on_signals()?;
+    let scratch = Workplace::new()?;
+    let key = installed::temporary_key(scratch.path())?;
+    let directory = std::path::absolute(&arguments.directory)?;
+    let sides = arguments.whose.sides().iter();
+    let targets: Vec<Target<'_>> = sides
+        .map(|&side| Target::new(side, &directory, &scratch, &key))
+        .collect();
+    if arguments.revert {
+        return without_interruption(|| revert(&targets, arguments.json));
+    }
+
+    // All that can be refused is refused before a minute is spent on measuring.
+    if arguments.prove && arguments.whose == Whose::Server {
+        return Err("--prove copies with the client's settings (leave --for out)".into());
+    }
+    let mut configured = Vec::new();
+    for target in &targets {
+        if arguments.apply {
+            target.check_writable()?;
+        }
+        configured.push((target.today()?, target.default()?));
+    }
+    let serving = Serving::find(&arguments.serving)?;
+    let choice = Choice {
+        level: arguments.level,
+        strict: arguments.strict,
+    };
+    let offered = match arguments.costs.is_none() || arguments.prove {
+        true => offered(&key)?,
+        false => Lists::new(),
+    };
+    if !arguments.only.is_empty() {
+        let names: Vec<&str> = measurable(&offered).map(|(_, name)| name).collect();
+        check_only(&arguments.only, &names, "this OpenSSH")?;
+    }
+    let costs = match &arguments.costs {
+        Some(file) => Costs::read(file)?,
+        None => {
+            let effort = if arguments.quick {
+                Effort::QUICK
+            } else {
+                Effort::USUAL
+            };
+            let workplace = Workplace::in_memory(2 * effort.bytes)?;
+            let openssl = serving.openssl(&workplace)?;
+            let stand = Stand::new(workplace, openssl, &offered, effort.bytes)?;
+            let with_outboard = serving.is_outboard();
+            measure(
+                &stand,
+                &offered,
+                with_outboard,
+                choice,
+                effort,
+                &arguments.only,
+            )?
+        }
+    };
+
+    let installed = installed_lists()?;
+    let mut halves = Vec::new();
+    for (target, (today, default)) in targets.iter().zip(configured) {
+        let advice = advise(&today, &default, &installed, &costs, choice)
+            .map_err(|reason| format!("{}: {reason}", target.main.display()))?;
+        halves.push(Half::new(target, today, advice, choice.level));
+    }
+    if arguments.apply {
+        tell_losses(&halves);
+        without_interruption(|| apply(&targets, &mut halves))?;
+    }
+    let proof = match arguments.prove {
+        true => Some(measure_proof(&arguments, &serving, &offered, &halves)?),
+        false => None,
+    };
+    let report = Report {
+        level: choice.level,
+        strict: choice.strict,
+        applied: arguments.apply,
+        notes: serving.note.into_iter().chain(notes(&targets)).collect(),
+        measured: costs,
+        halves,
+        proof,
+    };
+    if arguments.json {
+        print_json(SCHEMA, &report.document())?;
+    } else {
+        print(&report.text())?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// All that `ssh -Q` lists and this sshd accepts, too.
+fn offered(key: &std::path::Path) -> Result<Lists, Failure> {
+    let mut offered = installed_lists()?;
+    for (&kind, names) in &mut offered {
+        *names = installed::accepted(kind, std::mem::take(names), key)?;
+    }
+    Ok(offered)
+}
+
+fn installed_lists() -> Result<Lists, Failure> {
+    Kind::ALL
+        .into_iter()
+        .map(|kind| Ok((kind, installed::known(kind)?)))
+        .collect()
+}
+
+/// Says who will be locked out, while it can still be prevented.
+fn tell_losses(halves: &[Half]) {
+    for half in halves.iter().filter(|half| half.obstacle.is_none()) {
+        for lost in &half.advice.no_longer {
+            remark(&format!("outboard: note: locked out from now on: {lost}"));
+        }
+    }
+}
+
+/// Writes all drop-ins or none.
+fn apply(targets: &[Target<'_>], halves: &mut [Half]) -> Result<(), Failure> {
+    for half in halves.iter() {
+        if let Some(obstacle) = &half.obstacle {
+            return Err(format!("nothing was changed: {obstacle}").into());
+        }
+    }
+    let mut written: Vec<(&Target<'_>, Option<Vec<u8>>)> = Vec::new();
+    for (target, half) in targets.iter().zip(halves.iter_mut()) {
+        if target.holds(&half.text) {
+            continue;
+        }
+        let failure = match target.write(&half.text) {
+            Ok(previous) => {
+                written.push((target, previous));
+                half.changed = true;
+                target.verify(&half.advice.lists).map(Failure::from)
+            }
+            Err(error) => Some(error),
+        };
+        if let Some(failure) = failure {
+            for (target, previous) in written.into_iter().rev() {
+                target.restore(previous)?;
+            }
+            return Err(format!("everything is as it was: {failure}").into());
+        }
+    }
+    Ok(())
+}
+
+fn revert(targets: &[Target<'_>], json: bool) -> Result<ExitCode, Failure> {
+    let mut taken: Vec<(&Target<'_>, String)> = Vec::new();
+    for target in targets {
+        match target.remove() {
+            Ok(text) => taken.extend(text.map(|text| (target, text))),
+            Err(failure) => {
+                for (target, text) in taken {
+                    target.write(&text)?;
+                }
+                return Err(format!("everything is as it was: {failure}").into());
+            }
+        }
+    }
+    let removed: Vec<PathBuf> = taken
+        .iter()
+        .map(|(target, _)| target.place.clone())
+        .collect();
+    if json {
+        #[derive(serde::Serialize)]
+        struct Reverted<'a> {
+            removed: &'a [PathBuf],
+        }
+        print_json(
+            "outboard-advise-ssh-revert",
+            &Reverted { removed: &removed },
+        )?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut text: String = removed
+        .iter()
+        .map(|place| format!("Removed {}.\n", place.display()))
+        .collect();
+    if text.is_empty() {
+        text = "There was no drop-in of Outboard's; nothing was changed.\n".into();
+    } else if removed
+        .iter()
+        .any(|place| place.ends_with("sshd_config.d/10-outboard.conf"))
+    {
+        text += report::RELOAD;
+    }
+    print(&text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn measure_proof(
+    arguments: &Arguments,
+    serving: &Serving,
+    offered: &Lists,
+    halves: &[Half],
+) -> Result<Proof, Failure> {
+    let client = halves
+        .iter()
+        .find(|half| half.side == Side::Client)
+        .ok_or("the client's settings are not among these")?;
+    let (bytes, pairs) = if arguments.quick {
+        (128 << 20, 3)
+    } else {
+        (1 << 30, 5)
+    };
+    let workplace = Workplace::in_memory(2 * bytes)?;
+    let stock = OpenSsl::stock(&workplace)?;
+    let openssl = serving.openssl(&workplace)?;
+    let stand = Stand::new(workplace, stock.clone(), offered, bytes)?;
+    prove(
+        &stand,
+        (&client.today, &stock),
+        (&client.advice.lists, &openssl),
+        bytes,
+        pairs,
+    )
+}
+
+/// What else decides which algorithms are used.
+fn notes(targets: &[Target<'_>]) -> Vec<String> {
+    let mut notes = Vec::new();
+    for target in targets.iter().filter(|target| target.side == Side::Client) {
+        notes.extend(target.exceptions());
+        let home = std::env::var_os("HOME").map(PathBuf::from);
+        let Some(own) = home.map(|home| home.join(".ssh/config")) else {
+            continue;
+        };
+        let text = include::read(&own).unwrap_or_default();
+        for kind in Kind::ORDERED {
+            if let Some(line) = include::sets(&text, kind.keyword(), usize::MAX) {
+                let (own, keyword) = (own.display(), kind.keyword());
+                notes.push(format!(
+                    "{own} line {line} sets {keyword}, and for its user it comes first"
+                ));
+            }
+        }
+    }
+    notes
+}

@@ -1,0 +1,80 @@
+//! The proof: a file copied as today and as advised, in pairs.
+
+use outboard_programs::OpenSsl;
+use serde::Serialize;
+
+use super::algorithm::Kind;
+use super::installed::Lists;
+use super::stand::{Seconds, Stand};
+use crate::Failure;
+use crate::command::advise::pairs::{Progress, alternate, median};
+
+/// What the advice gains.
+#[derive(Debug, Serialize)]
+pub(super) struct Proof {
+    /// The size of the file, in bytes.
+    pub(super) bytes: u64,
+    /// How many pairs were measured.
+    pub(super) pairs: u32,
+    /// The client's seconds in user mode with today's settings and stock OpenSSL.
+    pub(super) today_user_seconds: f64,
+    /// The client's seconds in user mode as advised.
+    pub(super) advised_user_seconds: f64,
+    /// Median of the pairs' ratios today / advised, user time; above 1 the advice gains.
+    pub(super) ratio: f64,
+    /// The smallest of the pairs' ratios.
+    pub(super) low: f64,
+    /// The largest of the pairs' ratios.
+    pub(super) high: f64,
+    /// The same ratio of user and system time together.
+    pub(super) cpu_ratio: f64,
+}
+
+/// Copies the stand's file by scp, with `today` under `stock` and with `advised` under `serving`.
+pub(super) fn prove(
+    stand: &Stand,
+    (today, stock): (&Lists, &OpenSsl),
+    (advised, serving): (&Lists, &OpenSsl),
+    bytes: u64,
+    pairs: u32,
+) -> Result<Proof, Failure> {
+    let mut progress = Progress::new(
+        u64::from(pairs),
+        &format!("copying {} MiB {} times", bytes >> 20, 2 * pairs),
+    );
+    progress.name("scp, as today and as advised");
+    let (today, advised) = (wishes(today), wishes(advised));
+    let mut taken: Vec<(Seconds, Seconds)> = Vec::new();
+    for pair in 0..pairs {
+        let copy = |wishes: &[(&'static str, String)], openssl| {
+            let wishes: Vec<_> = wishes.iter().map(|(k, v)| (*k, v.as_str())).collect();
+            stand.copy(&wishes, openssl)
+        };
+        taken.push(alternate(
+            pair,
+            || copy(&today, stock),
+            || copy(&advised, serving),
+        )?);
+        progress.step();
+    }
+    let ratios: Vec<f64> = taken.iter().map(|(t, a)| t.client / a.client).collect();
+    let middle =
+        |of: &dyn Fn(&(Seconds, Seconds)) -> f64| median(taken.iter().map(of)).unwrap_or_default();
+    Ok(Proof {
+        bytes,
+        pairs,
+        today_user_seconds: middle(&|(today, _)| today.client),
+        advised_user_seconds: middle(&|(_, advised)| advised.client),
+        ratio: median(ratios.iter().copied()).unwrap_or_default(),
+        low: ratios.iter().copied().fold(f64::INFINITY, f64::min),
+        high: ratios.iter().copied().fold(0.0, f64::max),
+        cpu_ratio: middle(&|(today, advised)| today.client_cpu / advised.client_cpu),
+    })
+}
+
+fn wishes(lists: &Lists) -> Vec<(&'static str, String)> {
+    Kind::ORDERED
+        .iter()
+        .filter_map(|kind| Some((kind.keyword(), lists.get(kind)?.join(","))))
+        .collect()
+}

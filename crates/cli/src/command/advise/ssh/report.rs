@@ -1,0 +1,258 @@
+//! Costs and advice, in words and for programs.
+
+use super::super::level::Level;
+use super::algorithm::{Judgement, Kind, judge};
+use super::cost::{Cost, Costs};
+use super::drop_in::Target;
+use super::installed::{Lists, Side};
+use super::prove::Proof;
+use super::recommend::Advice;
+use crate::output::{BAD, GOOD, NOTE, TITLE, styled};
+use crate::table::{Align, Table, time};
+use serde::Serialize;
+use std::path::PathBuf;
+
+/// What an administrator has to do after sshd's configuration changed.
+pub(super) const RELOAD: &str = "\
+A running sshd goes on as before until it is reloaded: systemctl reload ssh (or sshd). Keep this session
+open until a new one has succeeded.
+";
+
+/// One side's configuration: as it is, as advised.
+#[derive(Serialize)]
+pub(super) struct Half {
+    pub(super) side: Side,
+    /// The drop-in's path.
+    file: PathBuf,
+    pub(super) today: Lists,
+    #[serde(flatten)]
+    pub(super) advice: Advice,
+    /// The drop-in.
+    pub(super) text: String,
+    /// Whether it was written now.
+    pub(super) changed: bool,
+    /// Whether it is in place with this text.
+    in_place: bool,
+    /// What keeps it from having its effect.
+    pub(super) obstacle: Option<String>,
+}
+
+impl Half {
+    /// Composes the drop-in and tries it.
+    pub(super) fn new(target: &Target<'_>, today: Lists, advice: Advice, level: Level) -> Self {
+        let text = target.text(&advice.lists, level);
+        Self {
+            side: target.side,
+            file: target.place.clone(),
+            obstacle: target.obstacle(&text, &advice.lists),
+            in_place: target.holds(&text),
+            today,
+            advice,
+            text,
+            changed: false,
+        }
+    }
+}
+
+/// All that was found.
+pub(super) struct Report {
+    pub(super) level: Level,
+    pub(super) strict: bool,
+    pub(super) applied: bool,
+    pub(super) measured: Costs,
+    pub(super) halves: Vec<Half>,
+    pub(super) notes: Vec<String>,
+    pub(super) proof: Option<Proof>,
+}
+
+#[derive(Serialize)]
+pub(super) struct Document<'a> {
+    level: Level,
+    strict: bool,
+    measured: &'a Costs,
+    judgements: Vec<Judged<'a>>,
+    configurations: &'a [Half],
+    notes: &'a [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    proof: &'a Option<Proof>,
+}
+
+#[derive(Serialize)]
+struct Judged<'a> {
+    kind: Kind,
+    name: &'a str,
+    judgement: &'static str,
+    reason: &'static str,
+}
+
+impl Report {
+    pub(super) fn document(&self) -> Document<'_> {
+        let judgements = self.measured.costs.iter().map(|cost| {
+            let judgement = self.judge(cost);
+            Judged {
+                kind: cost.kind,
+                name: &cost.name,
+                judgement: word(judgement),
+                reason: judgement.reason(),
+            }
+        });
+        Document {
+            level: self.level,
+            strict: self.strict,
+            measured: &self.measured,
+            judgements: judgements.collect(),
+            configurations: &self.halves,
+            notes: &self.notes,
+            proof: &self.proof,
+        }
+    }
+
+    pub(super) fn text(&self) -> String {
+        let served = if self.measured.with_outboard {
+            "with Outboard"
+        } else {
+            "without Outboard"
+        };
+        let mut text = format!(
+            "{}, {served}; level {}\n",
+            self.measured.openssh, self.level
+        );
+        for kind in Kind::ALL {
+            text += &self.table(kind);
+        }
+        for half in &self.halves {
+            text += &self.half(half);
+        }
+        for note in &self.notes {
+            text += &format!("\n{} {note}.", styled(NOTE, "Note:"));
+        }
+        if !self.notes.is_empty() {
+            text.push('\n');
+        }
+        if let Some(proof) = &self.proof {
+            text += &proof.text();
+        }
+        let server_changed = |half: &Half| half.side == Side::Server && half.changed;
+        text.push('\n');
+        if self.halves.iter().any(server_changed) {
+            text += RELOAD;
+        } else if !self.applied {
+            text += "Nothing was changed; --apply writes the drop-ins.\n";
+        }
+        text
+    }
+
+    fn judge(&self, cost: &Cost) -> Judgement {
+        judge(
+            cost.kind,
+            &cost.name,
+            self.level,
+            self.measured.strict_key_exchange,
+        )
+    }
+
+    fn table(&self, kind: Kind) -> String {
+        let mut costs: Vec<&Cost> = self
+            .measured
+            .costs
+            .iter()
+            .filter(|c| c.kind == kind)
+            .collect();
+        if costs.is_empty() {
+            return String::new();
+        }
+        costs.sort_by(|a, b| a.seconds().total_cmp(&b.seconds()));
+        let cheapest = costs[0].seconds();
+        let heading = match kind {
+            Kind::Cipher => format!(
+                "Ciphers: user time for 1 GiB through ssh; those that need a MAC with {}",
+                self.measured.mac_of_ciphers
+            ),
+            Kind::Mac => format!(
+                "MACs: user time for 1 GiB through ssh, together with {}",
+                self.measured.cipher_of_macs
+            ),
+            Kind::KeyExchange => "Key exchanges: user time of a login".into(),
+            Kind::HostKey => "Host keys: user time of a login; their order is left as it is".into(),
+        };
+        let mut table = Table::new(&[
+            ("name", Align::Left),
+            ("client", Align::Right),
+            ("server", Align::Right),
+            ("costs", Align::Right),
+            ("advice", Align::Left),
+            ("because", Align::Left),
+        ]);
+        for cost in costs {
+            let judgement = self.judge(cost);
+            table.row([
+                cost.name.clone(),
+                time(cost.client_seconds * 1e9),
+                time(cost.server_seconds * 1e9),
+                format!("{:.2} ×", cost.seconds() / cheapest),
+                word(judgement).to_owned(),
+                judgement.reason().to_owned(),
+            ]);
+        }
+        format!("\n{}\n{}", styled(TITLE, heading), table.render())
+    }
+
+    fn half(&self, half: &Half) -> String {
+        let file = half.file.display();
+        let state = match (half.changed, half.in_place) {
+            (true, _) => styled(GOOD, format!("{file} is written:")),
+            (false, true) => styled(GOOD, format!("{file} says so already:")),
+            (false, false) => styled(TITLE, format!("{file} would say:")),
+        };
+        let mut text = format!("\n{state}\n");
+        for line in half.text.lines() {
+            text += &format!("  {line}\n");
+        }
+        if let Some(obstacle) = &half.obstacle {
+            text += &format!("{} {obstacle}.\n", styled(BAD, "Not possible yet:"));
+        }
+        for dropped in &half.advice.dropped {
+            text += &format!(
+                "{} {} {} ({})\n",
+                styled(NOTE, "Dropped:"),
+                dropped.kind,
+                dropped.name,
+                dropped.reason
+            );
+        }
+        for lost in &half.advice.no_longer {
+            text += &format!("{} {lost}.\n", styled(NOTE, "Locked out:"));
+        }
+        if half.advice.no_longer.is_empty() {
+            text += "Every peer that matches today matches then.\n";
+        }
+        text
+    }
+}
+
+impl Proof {
+    fn text(&self) -> String {
+        format!(
+            "\n{}\n{} MiB by scp, {} pairs: today {:.2} s, as advised {:.2} s of the client's user time: {:.2} \
+             times less ({:.2} to {:.2}); user and system time together {:.2} times less.\n",
+            styled(TITLE, "Proof"),
+            self.bytes >> 20,
+            self.pairs,
+            self.today_user_seconds,
+            self.advised_user_seconds,
+            self.ratio,
+            self.low,
+            self.high,
+            self.cpu_ratio,
+        )
+    }
+}
+
+fn word(judgement: Judgement) -> &'static str {
+    match judgement {
+        Judgement::First(_) => "first",
+        Judgement::In(_) => "in",
+        Judgement::Last(_) => "last",
+        Judgement::Out(_) => "out",
+    }
+}

@@ -1,0 +1,197 @@
+//! A temporary sshd on loopback that accepts everything, and clients that ask for one thing.
+
+use outboard_programs::{Cores, Finished, Launch, OpenSsl, Sshd, SshdOptions, Workplace};
+use std::fs::{self, File};
+use std::path::Path;
+
+use super::algorithm::Kind;
+use super::installed::Lists;
+use crate::Failure;
+
+/// Where transfers and logins are measured.
+pub(super) struct Stand {
+    workplace: Workplace,
+    openssl: OpenSsl,
+    cores: Cores,
+    settings: String,
+}
+
+/// Seconds in user mode, where the cryptography runs. What the kernel does with packets and pipes is
+/// the same whatever the algorithm, and varies more than they differ.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Seconds {
+    pub(super) client: f64,
+    pub(super) server: f64,
+    /// The client's with the kernel's.
+    pub(super) client_cpu: f64,
+}
+
+/// What a client asks for: a keyword of ssh_config and its value.
+pub(super) type Wish<'a> = (&'a str, &'a str);
+
+/// The file that is sent, and an empty one.
+const FILE: &str = "file";
+const EMPTY: &str = "empty";
+
+/// Host keys that Debian does not make by itself: `ssh-keygen -t ecdsa -b BITS`.
+const MORE_ECDSA: [&str; 2] = ["384", "521"];
+
+impl Seconds {
+    /// Of a client, and of its server, which is stopped.
+    fn of(client: &Finished, server: Sshd) -> Result<Self, Failure> {
+        Ok(Self {
+            client: client.user.as_secs_f64(),
+            server: server.stop()?.user.as_secs_f64(),
+            client_cpu: client.cpu.as_secs_f64(),
+        })
+    }
+}
+
+impl Stand {
+    /// In `workplace`, with programs that read `openssl`, a server that accepts all of `offered`, and
+    /// a file of `bytes`.
+    pub(super) fn new(
+        workplace: Workplace,
+        openssl: OpenSsl,
+        offered: &Lists,
+        bytes: u64,
+    ) -> Result<Self, Failure> {
+        workplace.write_noise(FILE, bytes)?;
+        workplace.write(EMPTY, "")?;
+        let stand = Self {
+            settings: settings(&workplace, offered),
+            workplace,
+            openssl,
+            cores: Cores::choose(),
+        };
+        make_more_keys(&stand.workplace)?;
+        // The first start makes the rest of the keys, and the list of those that clients know.
+        let plain = stand.server("", &stand.openssl)?;
+        plain.stop()?;
+        let known = stand.workplace.join("known_hosts");
+        let mut text = fs::read_to_string(&known)?;
+        for bits in MORE_ECDSA {
+            let key = stand.workplace.join(format!("host_ecdsa_{bits}.pub"));
+            text += &format!("{} {}", Sshd::HOST, fs::read_to_string(key)?);
+        }
+        fs::write(&known, text)?;
+        Ok(stand)
+    }
+
+    /// Sends the file through ssh, each time to a server of its own: what that used is then known to
+    /// the microsecond when it has ended. Nobody keeps what arrives, because new memory can cost the
+    /// kernel more than its encryption.
+    pub(super) fn transfer(&self, wishes: &[Wish<'_>]) -> Result<Seconds, Failure> {
+        self.send(FILE, wishes)
+    }
+
+    /// Sends nothing: what a transfer costs besides its bytes.
+    pub(super) fn empty_transfer(&self, wishes: &[Wish<'_>]) -> Result<Seconds, Failure> {
+        self.send(EMPTY, wishes)
+    }
+
+    /// Copies the file by scp under that libcrypto at both ends.
+    pub(super) fn copy(&self, wishes: &[Wish<'_>], openssl: &OpenSsl) -> Result<Seconds, Failure> {
+        let server = self.server(&self.settings, openssl)?;
+        let file = self.workplace.join(FILE);
+        let copy = self.workplace.join("copy");
+        let client = self
+            .client(&server, "scp", wishes, openssl)?
+            .arg("-q")
+            .arg(&file)
+            .arg(format!("{}:{}", Sshd::HOST, copy.display()))
+            .limit(PATIENCE)
+            .succeed()?;
+        let length = |path: &Path| path.metadata().map(|metadata| metadata.len());
+        if length(&copy)? != length(&file)? {
+            return Err("scp succeeded, but its copy has another length".into());
+        }
+        fs::remove_file(&copy)?;
+        Seconds::of(&client, server)
+    }
+
+    /// Logs in so many times, one after another; what one login costs.
+    pub(super) fn logins(&self, number: u32, wishes: &[Wish<'_>]) -> Result<Seconds, Failure> {
+        let server = self.server(&self.settings, &self.openssl)?;
+        let mut spent = Seconds::default();
+        for _ in 0..number {
+            let client = self.client(&server, "ssh", wishes, &self.openssl)?;
+            let client = client.args([Sshd::HOST, "true"]).succeed()?;
+            spent.client += client.user.as_secs_f64();
+            spent.client_cpu += client.cpu.as_secs_f64();
+        }
+        spent.server = server.stop()?.user.as_secs_f64();
+        Ok(spent)
+    }
+
+    /// What a client tells of a login when it is told to talk.
+    pub(super) fn talk(&self) -> Result<Finished, Failure> {
+        let server = self.server(&self.settings, &self.openssl)?;
+        let client = self.client(&server, "ssh", &[], &self.openssl)?;
+        Ok(client.args(["-vv", Sshd::HOST, "true"]).succeed()?)
+    }
+
+    fn send(&self, file: &str, wishes: &[Wish<'_>]) -> Result<Seconds, Failure> {
+        let server = self.server(&self.settings, &self.openssl)?;
+        let client = self
+            .client(&server, "ssh", wishes, &self.openssl)?
+            .args([Sshd::HOST, "exec cat >/dev/null"])
+            .input(File::open(self.workplace.join(file))?)
+            .limit(PATIENCE)
+            .succeed()?;
+        Seconds::of(&client, server)
+    }
+
+    fn server(&self, settings: &str, openssl: &OpenSsl) -> Result<Sshd, Failure> {
+        let options = SshdOptions {
+            openssl,
+            core: self.cores.server,
+            settings,
+        };
+        Ok(Sshd::start(&self.workplace, options)?)
+    }
+
+    fn client(
+        &self,
+        server: &Sshd,
+        program: &str,
+        wishes: &[Wish<'_>],
+        openssl: &OpenSsl,
+    ) -> Result<Launch, Failure> {
+        let mut client = server.client(program)?.with(openssl).on(self.cores.client);
+        for (keyword, value) in wishes {
+            client = client.args(["-o", &format!("{keyword}={value}")]);
+        }
+        Ok(client)
+    }
+}
+
+/// 3DES takes most of a minute for a gibibyte, and the machine may be busy.
+const PATIENCE: std::time::Duration = std::time::Duration::from_secs(600);
+
+fn settings(workplace: &Workplace, offered: &Lists) -> String {
+    let mut settings = String::new();
+    for kind in Kind::ORDERED {
+        if let Some(names) = offered.get(&kind).filter(|names| !names.is_empty()) {
+            settings += &format!("{} {}\n", kind.keyword(), names.join(","));
+        }
+    }
+    // A bash that sshd starts reads ~/.bashrc, which can cost ten times as much as the login; not so
+    // one that takes itself for the child of another.
+    settings += "SetEnv SHLVL=2\n";
+    for bits in MORE_ECDSA {
+        let directory = workplace.path().display();
+        settings += &format!("HostKey {directory}/host_ecdsa_{bits}\n");
+    }
+    settings
+}
+
+fn make_more_keys(workplace: &Workplace) -> Result<(), Failure> {
+    for bits in MORE_ECDSA {
+        Launch::new("ssh-keygen")?
+            .args(["-q", "-N", "", "-t", "ecdsa", "-b", bits, "-f"])
+            .arg(workplace.join(format!("host_ecdsa_{bits}")))
+            .succeed()?;
+    }
+    Ok(())
+}

@@ -1,0 +1,55 @@
+//! What TLS costs a server and its clients, as measured.
+
+use super::policy::Kind;
+use crate::Failure;
+use crate::command::advise::document;
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+
+/// What one choice costs: CPU seconds for a full handshake, or for 1 GiB (suites).
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Cost {
+    pub(crate) kind: Kind,
+    pub(crate) name: String,
+    /// The server's, under the system's OpenSSL alone.
+    pub(crate) stock_seconds: f64,
+    /// The server's, with Outboard; `None` if that is not installed.
+    pub(crate) outboard_seconds: Option<f64>,
+    /// Median of the pairs' ratios stock / Outboard.
+    pub(crate) ratio: Option<f64>,
+    /// The client's, under the system's OpenSSL alone.
+    pub(crate) client_seconds: f64,
+    /// From how many pairs.
+    pub(crate) pairs: u32,
+}
+
+/// What was measured, and on what.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Costs {
+    /// What `openssl version` says.
+    pub(crate) openssl: String,
+    /// One for each choice that this OpenSSL has.
+    pub(crate) costs: Vec<Cost>,
+}
+
+impl Cost {
+    /// The server's, as it will be: with Outboard where that is.
+    pub(crate) fn server_seconds(&self) -> f64 {
+        self.outboard_seconds.unwrap_or(self.stock_seconds)
+    }
+}
+
+impl Costs {
+    /// Reads them from a document that `outboard advise tls --json` printed.
+    ///
+    /// # Errors
+    /// In words.
+    pub(super) fn read(file: &Path) -> Result<Self, Failure> {
+        document::measured(file, super::SCHEMA, "outboard advise tls --json")
+    }
+
+    /// Of one kind.
+    pub(crate) fn of(&self, kind: Kind) -> impl Iterator<Item = &Cost> {
+        self.costs.iter().filter(move |cost| cost.kind == kind)
+    }
+}

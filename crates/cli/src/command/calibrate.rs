@@ -1,0 +1,174 @@
+//! `outboard calibrate`: measures this machine against its OpenSSL and writes the profile.
+
+use crate::output::{print, print_json, remark};
+use crate::{Failure, module, system};
+use indicatif::{ProgressBar, ProgressStyle};
+use outboard_engine::profile::Profile;
+use outboard_engine::{Machine, Path as Route};
+use outboard_measure::{Progress, Reason, USUAL_TIME, calibrate};
+use serde::Serialize;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+const EXAMPLES: &str = "\
+Examples:
+  outboard calibrate                  As root: the profile of the whole system
+  outboard calibrate --output p.json  Somewhere else
+  outboard info                       What was found, and what follows from it
+
+Stock and Outboard take turns every few milliseconds, so other work on the machine does not tilt the
+result; still, a quiet machine measures better.";
+
+/// Measure which operations Outboard does faster on this machine
+///
+/// Every operation at every size, the system's OpenSSL against Outboard, in under a minute. What wins
+/// is offered to programs from then on; what loses or draws stays with OpenSSL. Root writes the
+/// profile of the whole system, everyone else one's own, which 'outboard run' uses.
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    /// Where to write the profile
+    #[arg(long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// The provider's module, instead of the installed one
+    #[arg(long, value_name = "FILE")]
+    module: Option<PathBuf>,
+    /// How long to measure, in all
+    #[arg(long, value_name = "SECONDS", default_value_t = USUAL_TIME.as_secs(),
+          value_parser = clap::value_parser!(u64).range(1..=3600))]
+    time: u64,
+    /// Print a JSON document
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+struct Report {
+    written_to: PathBuf,
+    left_out: Vec<LeftOut>,
+    profile: Profile,
+}
+
+#[derive(Serialize)]
+struct LeftOut {
+    operation: &'static str,
+    reason: String,
+    is_failure: bool,
+}
+
+pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
+    let library = system::library()?;
+    let module = module::find(arguments.module.as_deref(), Some(&library))?;
+    let output = match arguments.output {
+        Some(output) => std::path::absolute(output)?,
+        None => usual_place()?,
+    };
+    // Before a minute is spent, not after.
+    make_directory_of(&output)?;
+
+    let time = Duration::from_secs(arguments.time);
+    let bar = progress_bar(time);
+    let calibration = calibrate(&library, &module, time, &mut |progress| {
+        show(&bar, progress)
+    })?;
+    bar.finish_and_clear();
+
+    let profile = Profile::measured(
+        Machine::detect().named(),
+        &calibration.libcrypto,
+        calibration.measurements,
+    )
+    .with_lanes(calibration.lanes, calibration.queueing);
+    profile.save(&output)?;
+    let left_out = calibration.left_out.into_iter().map(|left_out| LeftOut {
+        operation: left_out.operation.name(),
+        reason: left_out.reason.to_string(),
+        is_failure: !matches!(left_out.reason, Reason::NotOffered),
+    });
+    let report = Report {
+        written_to: output,
+        left_out: left_out.collect(),
+        profile,
+    };
+    if arguments.json {
+        print_json("outboard-calibrate", &report)?;
+    } else {
+        print(&report.text())?;
+    }
+    let failed = report.left_out.iter().any(|left_out| left_out.is_failure);
+    Ok(if failed {
+        ExitCode::FAILURE
+    } else {
+        ExitCode::SUCCESS
+    })
+}
+
+impl Report {
+    fn text(&self) -> String {
+        let mut text = super::info::table(&self.profile, &self.profile.machine.clone());
+        for left_out in self.left_out.iter().filter(|left_out| left_out.is_failure) {
+            text.push_str(&format!(
+                "\n{} could not be measured and stays with OpenSSL: {}\n",
+                left_out.operation, left_out.reason
+            ));
+        }
+        let choices = self.profile.choices.iter();
+        let won = choices.filter(|(_, path)| *path != Route::Stock).count();
+        text.push_str(&format!(
+            "\nOutboard wins {won} of {} operations. Written to {}\n",
+            outboard_engine::Operation::COUNT,
+            self.written_to.display()
+        ));
+        text
+    }
+}
+
+/// Where the profile belongs that this user may write.
+fn usual_place() -> Result<PathBuf, Failure> {
+    if system::is_root() {
+        return Ok(system::SYSTEM_PROFILE.into());
+    }
+    system::user_profile()
+        .ok_or_else(|| "neither XDG_STATE_HOME nor HOME is set (use --output)".into())
+}
+
+fn make_directory_of(file: &Path) -> Result<(), Failure> {
+    let directory = file.parent().unwrap_or(Path::new("/"));
+    if !directory.exists() {
+        let made = std::fs::create_dir_all(directory).and_then(|()| match system::is_root() {
+            // Every program reads the system's profile, whatever umask root has.
+            true => std::fs::set_permissions(directory, PermissionsExt::from_mode(0o755)),
+            false => Ok(()),
+        });
+        made.map_err(|error| format!("cannot make {}: {error}", directory.display()))?;
+    }
+    rustix::fs::access(directory, rustix::fs::Access::WRITE_OK).map_err(|error| {
+        format!(
+            "cannot write to {}: {error} (use --output)",
+            directory.display()
+        )
+        .into()
+    })
+}
+
+fn progress_bar(time: Duration) -> ProgressBar {
+    let bar = ProgressBar::new(0); // drawn on standard error, and only on a terminal
+    if bar.is_hidden() {
+        remark(&format!("measuring for about {} seconds", time.as_secs()));
+    }
+    let style = ProgressStyle::with_template("{bar:30} {percent:>3} %  {eta:>4} left  {msg}")
+        .expect("invariant: the template is well formed");
+    bar.with_style(style)
+}
+
+fn show(bar: &ProgressBar, progress: Progress) {
+    bar.set_length(progress.total as u64);
+    bar.set_position(progress.done as u64);
+    let name = progress.operation.name();
+    bar.set_message(match progress.size {
+        0 => name.to_owned(),
+        size => format!("{name}, {size} bytes"),
+    });
+}

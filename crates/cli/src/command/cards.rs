@@ -1,0 +1,302 @@
+//! `outboard cards`: every card of every process.
+
+use crate::Failure;
+use crate::ledgers::{Ledgers, Which, since};
+use crate::output::{self, print, print_json};
+use crate::table::{Align, Table, count, time};
+use outboard_engine::Operation;
+use outboard_engine::ledger::{Card, Histogram, Process as Counted, Queueing};
+use serde::Serialize;
+use std::io::IsTerminal;
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::Duration;
+
+const EXAMPLES: &str = "\
+Examples:
+  outboard cards              The cards of your own processes
+  outboard cards --all        Of everyone's (root sees all users)
+  outboard cards -V           And what they did, operation by operation
+  outboard cards --watch      What they do now, every two seconds
+
+fill: of the eight lanes, how many were filled on average; in lanes: the share of requests that ran there;
+busy: the share of the time that the card worked; wait: from asking to being run; run: from then to the answer.";
+
+/// Show every card of every process: what waits, what ran in lanes, how full, how long it took
+///
+/// A card is a queue of up to eight requests of one kind, and a worker that runs what waits in the eight
+/// lanes at once. A process that never has two requests at a time has no card.
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    which: Which,
+    /// Operation by operation, too
+    #[arg(short = 'V', long)]
+    operations: bool,
+    /// Show what happens between one look and the next
+    #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "2",
+          value_parser = clap::value_parser!(u64).range(1..))]
+    watch: Option<u64>,
+    /// Print a JSON document
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
+    let Some(seconds) = arguments.watch else {
+        let ledgers = arguments.which.read()?;
+        show(&ledgers, &arguments, None)?;
+        return Ok(ExitCode::SUCCESS);
+    };
+    const CLEAR: &str = "\x1b[H\x1b[2J";
+    let clear = std::io::stdout().is_terminal() && !arguments.json;
+    let interval = Duration::from_secs(seconds);
+    let mut before = arguments.which.read()?;
+    loop {
+        std::thread::sleep(interval);
+        let now = arguments.which.read()?;
+        if clear {
+            print(CLEAR)?;
+        }
+        show(&since(&now, &before), &arguments, Some(interval))?;
+        if output::is_unread() {
+            return Ok(ExitCode::SUCCESS);
+        }
+        before = now;
+    }
+}
+
+/// `interval`: what is shown happened within that time; since the cards were made otherwise.
+fn show(
+    ledgers: &Ledgers,
+    arguments: &Arguments,
+    interval: Option<Duration>,
+) -> std::io::Result<()> {
+    if arguments.json {
+        return print_json("outboard-cards", &document(ledgers, interval));
+    }
+    let mut text = match interval {
+        Some(interval) => {
+            let title = format!("In the last {} s:\n", interval.as_secs());
+            output::styled(output::TITLE, title)
+        }
+        None => String::new(),
+    };
+    let cards = cards(ledgers, interval);
+    if cards.is_empty() {
+        text += "No process has a card: none had two requests at a time.\n";
+    } else {
+        text += &cards.render();
+    }
+    if arguments.operations {
+        let operations = operations(ledgers);
+        if !operations.is_empty() {
+            text += &format!("\n{}", operations.render());
+        }
+    }
+    print(&text)
+}
+
+fn processes(ledgers: &Ledgers) -> impl Iterator<Item = &Counted> {
+    ledgers.iter().flat_map(|(_, snapshot)| &snapshot.processes)
+}
+
+fn cards(ledgers: &Ledgers, interval: Option<Duration>) -> Table {
+    let mut table = Table::new(&[
+        ("program", Align::Left),
+        ("process", Align::Right),
+        ("card", Align::Right),
+        ("status", Align::Left),
+        ("pending", Align::Right),
+        ("depth", Align::Right),
+        ("requests", Align::Right),
+        ("fill", Align::Right),
+        ("in lanes", Align::Right),
+        ("busy", Align::Right),
+        ("wait", Align::Right),
+        ("99 %", Align::Right),
+        ("run", Align::Right),
+        ("99 %", Align::Right),
+    ]);
+    for process in processes(ledgers) {
+        for card in &process.cards {
+            let work = &card.work;
+            table.row([
+                process.program.clone(),
+                name(process),
+                card.id.to_string(),
+                card.status.name().to_owned(),
+                count(card.pending),
+                card.depth.to_string(),
+                count(work.accepted),
+                fill(work),
+                share(work.share_in_lanes()),
+                share(utilisation(card, interval)),
+                quantile(&work.wait, 0.5),
+                quantile(&work.wait, 0.99),
+                quantile(&work.service, 0.5),
+                quantile(&work.service, 0.99),
+            ]);
+        }
+    }
+    table
+}
+
+fn operations(ledgers: &Ledgers) -> Table {
+    let mut table = Table::new(&[
+        ("program", Align::Left),
+        ("process", Align::Right),
+        ("operation", Align::Left),
+        ("requests", Align::Right),
+        ("in lanes", Align::Right),
+        ("batches", Align::Right),
+        ("fill", Align::Right),
+        ("one by one", Align::Right),
+        ("cancelled", Align::Right),
+        ("returned", Align::Right),
+        ("wait", Align::Right),
+        ("99 %", Align::Right),
+        ("run", Align::Right),
+        ("99 %", Align::Right),
+    ]);
+    for process in processes(ledgers) {
+        for (operation, work) in process.counts.queueing_rows() {
+            table.row([
+                process.program.clone(),
+                name(process),
+                operation.name().to_owned(),
+                count(work.accepted),
+                count(work.in_lanes),
+                count(work.batches),
+                fill(work),
+                count(work.one_by_one),
+                some(work.cancelled),
+                some(work.returned),
+                quantile(&work.wait, 0.5),
+                quantile(&work.wait, 0.99),
+                quantile(&work.service, 0.5),
+                quantile(&work.service, 0.99),
+            ]);
+        }
+    }
+    table
+}
+
+fn name(process: &Counted) -> String {
+    match process.alive {
+        true => process.pid.to_string(),
+        false => format!("{} ended", process.pid),
+    }
+}
+
+fn fill(work: &Queueing) -> String {
+    work.average_fill()
+        .map(|fill| format!("{fill:.1}"))
+        .unwrap_or_default()
+}
+
+fn share(share: Option<f64>) -> String {
+    share
+        .map(|share| format!("{:.0} %", 100.0 * share))
+        .unwrap_or_default()
+}
+
+/// A number that is seldom other than zero.
+fn some(number: u64) -> String {
+    if number == 0 {
+        String::new()
+    } else {
+        count(number)
+    }
+}
+
+fn quantile(times: &Histogram, share: f64) -> String {
+    times
+        .quantile(share)
+        .map(|quantile| time(quantile.as_secs_f64() * 1e9))
+        .unwrap_or_default()
+}
+
+/// Which share of the time the card worked.
+#[expect(clippy::cast_precision_loss, reason = "three digits are shown")]
+fn utilisation(card: &Card, interval: Option<Duration>) -> Option<f64> {
+    match interval {
+        Some(interval) => {
+            let busy = Duration::from_nanos(card.work.busy_nanoseconds);
+            Some((busy.as_nanos() as f64 / interval.as_nanos() as f64).min(1.0))
+        }
+        None => card.utilisation,
+    }
+}
+
+#[derive(Serialize)]
+struct Document<'a> {
+    ledgers: Vec<Ledger<'a>>,
+}
+
+#[derive(Serialize)]
+struct Ledger<'a> {
+    ledger: &'a Path,
+    processes: Vec<Process<'a>>,
+}
+
+#[derive(Serialize)]
+struct Process<'a> {
+    pid: u32,
+    uid: u32,
+    program: &'a str,
+    alive: bool,
+    cards: Vec<Card>,
+    operations: Vec<Worked<'a>>,
+}
+
+#[derive(Serialize)]
+struct Worked<'a> {
+    operation: Operation,
+    average_fill: Option<f64>,
+    share_in_lanes: Option<f64>,
+    #[serde(flatten)]
+    work: &'a Queueing,
+}
+
+fn document(ledgers: &Ledgers, interval: Option<Duration>) -> Document<'_> {
+    let has_cards = |process: &&Counted| {
+        !process.cards.is_empty() || process.counts.queueing_rows().next().is_some()
+    };
+    let ledgers = ledgers.iter().map(|(path, snapshot)| Ledger {
+        ledger: path,
+        processes: snapshot
+            .processes
+            .iter()
+            .filter(has_cards)
+            .map(|entry| Process {
+                pid: entry.pid,
+                uid: entry.uid,
+                program: &entry.program,
+                alive: entry.alive,
+                cards: entry
+                    .cards
+                    .iter()
+                    .map(|card| Card {
+                        utilisation: utilisation(card, interval),
+                        ..card.clone()
+                    })
+                    .collect(),
+                operations: entry
+                    .counts
+                    .queueing_rows()
+                    .map(|(operation, work)| Worked {
+                        operation,
+                        average_fill: work.average_fill(),
+                        share_in_lanes: work.share_in_lanes(),
+                        work,
+                    })
+                    .collect(),
+            })
+            .collect(),
+    });
+    Document {
+        ledgers: ledgers.collect(),
+    }
+}

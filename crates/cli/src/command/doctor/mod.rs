@@ -1,0 +1,142 @@
+//! `outboard doctor`: what is wrong, why, and the remedy.
+
+mod confinement;
+mod haproxy;
+mod process;
+mod program;
+mod settings;
+mod system;
+
+use crate::Failure;
+use crate::output::{BAD, GOOD, NOTE, print, print_json, printable, styled};
+use serde::Serialize;
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+const EXAMPLES: &str = "\
+Examples:
+  outboard doctor                  The installation: module, configuration, profile, ledger; running servers
+  outboard doctor --pid 1234       Does this process have it loaded, and if not, why
+  outboard doctor --program ssh    Can this program use it at all
+
+Exit status: 0 all is well, 1 a problem was found.";
+
+/// Find out what is wrong, and the remedy
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    /// A running process
+    #[arg(long, value_name = "PID")]
+    pid: Option<u32>,
+    /// A program, by its path or as found in PATH
+    #[arg(long, value_name = "PROGRAM", conflicts_with = "pid")]
+    program: Option<OsString>,
+    /// Print a JSON document
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
+    let findings = match (arguments.pid, &arguments.program) {
+        (Some(pid), _) => process::examine(pid)?,
+        (None, Some(program)) => program::examine(program)?,
+        (None, None) => system::examine(),
+    };
+    let problems = findings
+        .iter()
+        .filter(|f| f.state == State::Problem)
+        .count();
+    if arguments.json {
+        #[derive(Serialize)]
+        struct Report<'a> {
+            problems: usize,
+            findings: &'a [Finding],
+        }
+        let findings = &findings[..];
+        print_json("outboard-doctor", &Report { problems, findings })?;
+    } else {
+        print(&findings.iter().map(Finding::text).collect::<String>())?;
+    }
+    Ok(if problems == 0 {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
+}
+
+/// One thing that was looked at.
+#[derive(Debug, Serialize)]
+struct Finding {
+    state: State,
+    /// The thing.
+    subject: &'static str,
+    /// What is the case.
+    what: String,
+    /// Why it is so, where that was found out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    why: Option<String>,
+    /// What to do about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    remedy: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum State {
+    /// As it should be.
+    Good,
+    /// Nothing is wrong, but it is worth knowing.
+    Note,
+    /// Programs do not get what they could.
+    Problem,
+}
+
+impl Finding {
+    fn new(state: State, subject: &'static str, what: impl Into<String>) -> Self {
+        Self {
+            state,
+            subject,
+            what: what.into(),
+            why: None,
+            remedy: None,
+        }
+    }
+
+    fn good(subject: &'static str, what: impl Into<String>) -> Self {
+        Self::new(State::Good, subject, what)
+    }
+
+    fn note(subject: &'static str, what: impl Into<String>) -> Self {
+        Self::new(State::Note, subject, what)
+    }
+
+    fn problem(subject: &'static str, what: impl Into<String>) -> Self {
+        Self::new(State::Problem, subject, what)
+    }
+
+    fn because(mut self, why: impl Into<String>) -> Self {
+        self.why = Some(why.into());
+        self
+    }
+
+    fn remedy(mut self, remedy: impl Into<String>) -> Self {
+        self.remedy = Some(remedy.into());
+        self
+    }
+
+    fn text(&self) -> String {
+        let (style, state) = match self.state {
+            State::Good => (GOOD, "good"),
+            State::Note => (NOTE, "note"),
+            State::Problem => (BAD, "problem"),
+        };
+        let state = styled(style, format!("{state:<7}"));
+        let mut text = format!("{state}  {:<13}  {}\n", self.subject, printable(&self.what));
+        for (label, more) in [("because", &self.why), ("remedy", &self.remedy)] {
+            if let Some(more) = more {
+                text.push_str(&format!("{:24}{label}: {}\n", "", printable(more)));
+            }
+        }
+        text
+    }
+}

@@ -1,0 +1,143 @@
+//! Does a running process have Outboard loaded, and if not, why?
+
+use super::program::{other_cryptography, statically_linked};
+use super::{Finding, haproxy};
+use crate::elf::Elf;
+use crate::openssl_conf::Config;
+use crate::processes::{self, Process, is_openssl_3};
+use crate::table::count;
+use crate::{Failure, system};
+use outboard_engine::ledger::{Snapshot, all_paths};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Examines a process.
+///
+/// # Errors
+/// When it does not run or may not be looked at.
+pub(super) fn examine(pid: u32) -> Result<Vec<Finding>, Failure> {
+    let process = Process::read(pid).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => format!("there is no process {pid}"),
+        io::ErrorKind::PermissionDenied => {
+            format!("process {pid} may not be looked at: {error} (run it as root)")
+        }
+        _ => format!("cannot look at process {pid}: {error}"),
+    })?;
+    let mut findings = Vec::new();
+    if let Some(libcrypto) = process
+        .libraries
+        .iter()
+        .find(|library| is_openssl_3(library))
+    {
+        findings.push(Finding::good(
+            "libcrypto",
+            format!("{} uses {}", process.name, libcrypto.display()),
+        ));
+    }
+    match &process.outboard {
+        Some(module) => {
+            findings.push(loaded(&process, module));
+            findings.push(counted(pid));
+            findings.extend(haproxy::examine([&process]));
+        }
+        None => findings.push(not_loaded(&process)),
+    }
+    Ok(findings)
+}
+
+fn loaded(process: &Process, module: &Path) -> Finding {
+    let what = format!("{} has {} loaded", process.name, module.display());
+    if module.to_string_lossy().ends_with(" (deleted)") {
+        return Finding::note("module", what)
+            .because("the file was replaced since it started")
+            .remedy(format!(
+                "restart {} to use the new one",
+                process.restart_name()
+            ));
+    }
+    Finding::good("module", what)
+}
+
+/// Its line in a ledger. A process may have any user's: it opens one before it changes its user.
+fn counted(pid: u32) -> Finding {
+    for path in all_paths() {
+        let Ok(snapshot) = Snapshot::read(&path) else {
+            continue;
+        };
+        if let Some(entry) = snapshot.processes.iter().find(|entry| entry.pid == pid) {
+            let operations = entry.counts.rows().map(|row| row.work.operations).sum();
+            let ledger = path.display();
+            return Finding::good(
+                "ledger",
+                format!("it counted {} operations in {ledger}", count(operations)),
+            );
+        }
+    }
+    Finding::note("ledger", "no ledger that may be read has an entry of it")
+        .because("it has another ledger, or counts in its own memory, or has not counted yet")
+}
+
+/// Why it is not loaded: the first cause that explains it.
+fn not_loaded(process: &Process) -> Finding {
+    let name = &process.name;
+    let problem = Finding::problem("module", format!("{name} does not have Outboard loaded"));
+    if !process.uses_openssl() {
+        if let Some((library, what)) = other_cryptography(&process.libraries) {
+            return problem
+                .because(format!("it uses {what} ({})", library.display()))
+                .remedy("use a build of it that is linked with OpenSSL 3, if there is one");
+        }
+        let executable = PathBuf::from(format!("/proc/{}/exe", process.pid));
+        return match Elf::read(&executable) {
+            Ok(Some(elf)) if elf.interpreter.is_none() => statically_linked(name),
+            _ => problem.because("it has not loaded OpenSSL, or not yet"),
+        };
+    }
+    if let Some(configuration) = processes::environment(process.pid, "OPENSSL_CONF")
+        && !names_outboard(Path::new(&configuration), || {
+            processes::file(process.pid, Path::new(&configuration))
+        })
+    {
+        return problem
+            .because(format!(
+                "its environment says OPENSSL_CONF={configuration}, which does not load Outboard"
+            ))
+            .remedy("start it without that variable, or with 'outboard run'");
+    }
+    let Some(configuration) = system::library()
+        .ok()
+        .and_then(|l| system::configuration(&l).ok())
+    else {
+        return problem;
+    };
+    if !names_outboard(&configuration, || std::fs::read(&configuration)) {
+        return problem
+            .because(format!("{} does not load it", configuration.display()))
+            .remedy("run 'outboard enable', or start the program with 'outboard run'");
+    }
+    let changed = configuration
+        .metadata()
+        .and_then(|metadata| metadata.modified())
+        .ok();
+    if processes::started(process.pid) < changed {
+        return problem
+            .because(format!(
+                "it was started before {} was changed",
+                configuration.display()
+            ))
+            .remedy(format!("restart {}", process.restart_name()));
+    }
+    problem
+        .because(
+            "its OpenSSL could not load the module, is another than the system's, or was told not to \
+             read its configuration",
+        )
+        .remedy("run 'outboard doctor' to try the module itself")
+}
+
+fn names_outboard(file: &Path, read: impl FnOnce() -> io::Result<Vec<u8>>) -> bool {
+    read()
+        .ok()
+        .and_then(|text| Config::parse(&text, file, system::environment).ok())
+        .is_some_and(|config| config.outboard().is_some())
+}

@@ -1,0 +1,369 @@
+//! The installation: OpenSSL, module, configuration, profile, ledger.
+
+use super::{Finding, confinement, haproxy};
+use crate::command::info;
+use crate::module::{self, Obstacle};
+use crate::openssl_conf::Config;
+use crate::probe;
+use crate::processes::{Process, restart_names};
+use crate::system::{self, InForce};
+use outboard_engine::Machine;
+use outboard_engine::ledger::{LedgerError, Snapshot, default_path};
+use outboard_engine::profile::ProfileError;
+use outboard_libcrypto::Library;
+use std::path::{Path, PathBuf};
+
+/// Examines everything, as far as it goes.
+pub(super) fn examine() -> Vec<Finding> {
+    let library = match system::library() {
+        Ok(library) => library,
+        Err(error) => return vec![Finding::problem("libcrypto", error.to_string())],
+    };
+    let mut findings = vec![Finding::good(
+        "libcrypto",
+        format!("OpenSSL {}", library.version()),
+    )];
+    let configured = configuration(&library, &mut findings);
+    let module = module(&library, &configured, &mut findings);
+    if let (Some(configuration), Some(module)) = (&configured, &module) {
+        findings.push(loads(configuration, module));
+    }
+    profile(&library, &configured, &mut findings);
+    findings.push(ledger(&configured));
+    findings.extend(confinement::examine(module.as_deref()));
+    let processes = Process::all();
+    if configured.is_some() {
+        findings.extend(left_behind(&processes));
+    }
+    findings.extend(haproxy::examine(&processes));
+    findings
+}
+
+/// The configuration in force, when it loads Outboard.
+struct Configured {
+    file: PathBuf,
+    module: Option<PathBuf>,
+    profile: Option<PathBuf>,
+    ledger: Option<PathBuf>,
+}
+
+fn configuration(library: &Library, findings: &mut Vec<Finding>) -> Option<Configured> {
+    let in_force = match InForce::find(library) {
+        Ok(in_force) => in_force,
+        Err(error) => {
+            findings.push(Finding::problem("configuration", error.to_string()));
+            return None;
+        }
+    };
+    if in_force == InForce::Nothing {
+        findings.push(
+            Finding::problem(
+                "configuration",
+                "OPENSSL_CONF is empty, so programs started from here read none",
+            )
+            .remedy("unset OPENSSL_CONF"),
+        );
+        return None;
+    }
+    let file = in_force.path()?.to_owned();
+    let name = file.display();
+    if let InForce::Environment(_) = in_force {
+        findings.push(
+            Finding::note("configuration", format!("OPENSSL_CONF names {name}"))
+                .because("programs started from here read it instead of the system's"),
+        );
+    }
+    let text = match std::fs::read(&file) {
+        Ok(text) => text,
+        Err(error) => {
+            findings.push(
+                Finding::problem("configuration", format!("{name} cannot be read: {error}"))
+                    .remedy("restore it from OpenSSL's package, and make it readable for all"),
+            );
+            return None;
+        }
+    };
+    let config = match Config::parse(&text, &file, system::environment) {
+        Ok(config) => config,
+        Err(error) => {
+            findings.push(Finding::problem("configuration", error.to_string()));
+            return None;
+        }
+    };
+    for missing in &config.missing_includes {
+        findings.push(Finding::note(
+            "configuration",
+            format!("{name} includes {missing}, which does not exist"),
+        ));
+    }
+    if let Some(private) = module::private(&file) {
+        findings.push(
+            Finding::problem("configuration", format!("not every user can read {name}"))
+                .because(format!("of the permissions of {}", private.display()))
+                .remedy(format!("run 'chmod o+rX {}'", private.display())),
+        );
+    }
+    let Some(named) = config.outboard() else {
+        findings.push(
+            Finding::note(
+                "configuration",
+                format!("{name} does not load Outboard: only 'outboard run' does"),
+            )
+            .remedy("run 'outboard enable' to switch it on for every program"),
+        );
+        return None;
+    };
+    if !named.preferred {
+        findings.push(
+            Finding::problem(
+                "configuration",
+                format!("{name} loads Outboard, but programs do not prefer it"),
+            )
+            .because("default_properties has no clause ?provider=outboard")
+            .remedy("run 'outboard enable'"),
+        );
+    } else {
+        findings.push(Finding::good(
+            "configuration",
+            format!("{name} loads Outboard and prefers it"),
+        ));
+    }
+    super::settings::examine(&config, &named.section, &file, findings);
+    let path = |setting: &str| {
+        let assignment = config.assignment(&named.section, setting)?;
+        Some(PathBuf::from(&assignment.value))
+    };
+    Some(Configured {
+        module: path("inner").or_else(|| path("module")),
+        profile: path("profile"),
+        ledger: path("ledger"),
+        file,
+    })
+}
+
+/// The module that programs load, or would load.
+fn module(
+    library: &Library,
+    configured: &Option<Configured>,
+    findings: &mut Vec<Finding>,
+) -> Option<PathBuf> {
+    if let Some(directory) = std::env::var_os("OPENSSL_MODULES") {
+        findings.push(
+            Finding::note(
+                "module",
+                format!("OPENSSL_MODULES names {}", directory.display()),
+            )
+            .because("programs started from here look for modules there alone"),
+        );
+    }
+    let path = match configured {
+        Some(configured) => configured
+            .module
+            .clone()
+            .or_else(|| module::in_modules_directory(Some(library)))?,
+        None => match module::find(None, Some(library)) {
+            Ok(path) => path,
+            Err(error) => {
+                findings.push(Finding::problem("module", error));
+                return None;
+            }
+        },
+    };
+    let name = path.display();
+    match module::obstacle(&path) {
+        Some(Obstacle::Unreadable(error)) => findings.push(
+            Finding::problem("module", format!("{name} cannot be read: {error}"))
+                .remedy("run 'make install', or 'outboard disable'"),
+        ),
+        Some(Obstacle::Foreign(reason)) => findings.push(
+            Finding::problem("module", format!("{name} is no module for this machine"))
+                .because(reason)
+                .remedy("install the build for this machine"),
+        ),
+        Some(Obstacle::Private(private)) => {
+            let finding = Finding::new(
+                // A single user's build serves that user well.
+                if configured.is_some() {
+                    super::State::Problem
+                } else {
+                    super::State::Note
+                },
+                "module",
+                format!("not every user can read {name}"),
+            );
+            findings.push(
+                finding
+                    .because(format!("of the permissions of {}", private.display()))
+                    .remedy("run 'make install'"),
+            );
+            findings.push(loads_alone(&path));
+        }
+        None => findings.push(loads_alone(&path)),
+    }
+    Some(path)
+}
+
+fn loads_alone(module: &Path) -> Finding {
+    let name = module.display();
+    match probe::probe(None, Some(module)) {
+        Err(error) => Finding::problem("module", format!("{name} cannot be loaded"))
+            .because(error.to_string())
+            .remedy("run 'outboard disable', and report this"),
+        Ok(probe::Report {
+            module_error: Some(reason),
+            ..
+        }) => Finding::problem("module", format!("OpenSSL cannot load {name}"))
+            .because(reason)
+            .remedy("run 'make install' with a build for this system"),
+        Ok(report) => version(name.to_string(), report.module_version),
+    }
+}
+
+fn version(name: String, version: Option<String>) -> Finding {
+    let ours = env!("CARGO_PKG_VERSION");
+    match version {
+        Some(version) if version == ours => {
+            Finding::good("module", format!("{name} loads, version {version}"))
+        }
+        version => {
+            let version = version.unwrap_or_else(|| "none".into());
+            Finding::note(
+                "module",
+                format!("{name} says it is version {version}; this command is {ours}"),
+            )
+            .remedy("install both from one build")
+        }
+    }
+}
+
+/// Whether a program that reads the configuration has Outboard active afterwards.
+fn loads(configured: &Configured, module: &Path) -> Finding {
+    let name = configured.file.display();
+    let report = match probe::probe(Some(&configured.file), Some(module)) {
+        Ok(report) => report,
+        Err(error) => return Finding::problem("loading", error.to_string()),
+    };
+    if let Some(error) = report.configuration_error {
+        Finding::problem("loading", format!("OpenSSL refuses {name}")).because(error)
+    } else if !report.default_is_active {
+        Finding::problem(
+            "loading",
+            format!("with {name} the default provider is not active"),
+        )
+        .because("another provider is activated, and it is not")
+        .remedy("run 'outboard enable'")
+    } else if !report.outboard_is_active {
+        let finding = Finding::problem("loading", format!("with {name} Outboard is not active"));
+        match report.module_error {
+            Some(reason) => finding.because(reason),
+            None => finding.because("the module loads by itself, so its section is at fault"),
+        }
+        .remedy("run 'outboard enable'")
+    } else {
+        Finding::good(
+            "loading",
+            format!("a program that reads {name} has Outboard active"),
+        )
+    }
+}
+
+fn profile(library: &Library, configured: &Option<Configured>, findings: &mut Vec<Finding>) {
+    let path = match configured {
+        Some(configured) => configured
+            .profile
+            .clone()
+            .unwrap_or_else(|| system::SYSTEM_PROFILE.into()),
+        None => system::profile(),
+    };
+    let name = path.display();
+    let machine = Machine::detect().named();
+    let (profile, error) = info::in_force(&path, &machine, &library.version());
+    match error {
+        None => {
+            let measured = (
+                profile.outboard.as_str(),
+                profile.libcrypto.version.as_str(),
+            );
+            let now = (env!("CARGO_PKG_VERSION"), &*library.version());
+            findings.push(if measured == now {
+                Finding::good("profile", format!("{name} holds for this machine"))
+            } else {
+                Finding::note(
+                    "profile",
+                    format!("{name} is in use, but older than what is installed"),
+                )
+                .because(format!(
+                    "it was measured with Outboard {} and OpenSSL {}; these are {} and {}",
+                    measured.0, measured.1, now.0, now.1
+                ))
+                .remedy("run 'outboard calibrate'")
+            });
+            if let Some(private) = module::private(&path).filter(|_| configured.is_some()) {
+                findings.push(
+                    Finding::problem("profile", format!("not every user can read {name}"))
+                        .because(format!("of the permissions of {}", private.display()))
+                        .remedy(format!("run 'chmod o+rX {}'", private.display())),
+                );
+            }
+        }
+        Some(error @ ProfileError::Missing { .. }) => findings.push(
+            Finding::note("profile", error.to_string())
+                .because("without one, what is known of this class of processor decides"),
+        ),
+        Some(error) => findings
+            .push(Finding::problem("profile", error.to_string()).because(
+                "programs pass over it: what is known of this class of processor decides",
+            )),
+    }
+}
+
+fn ledger(configured: &Option<Configured>) -> Finding {
+    let own = default_path(rustix::process::geteuid().as_raw());
+    let path = configured
+        .as_ref()
+        .and_then(|c| c.ledger.clone())
+        .unwrap_or(own);
+    let name = path.display();
+    match Snapshot::read(&path) {
+        Ok(snapshot) => {
+            let alive = snapshot
+                .processes
+                .iter()
+                .filter(|process| process.alive)
+                .count();
+            Finding::good(
+                "ledger",
+                format!("{name} counts; running processes in it: {alive}"),
+            )
+        }
+        Err(LedgerError::Missing { .. }) => {
+            let directory = path.parent().unwrap_or(Path::new("/"));
+            match rustix::fs::access(directory, rustix::fs::Access::WRITE_OK) {
+                Ok(()) => Finding::good("ledger", format!("{name} will be made at the first use")),
+                Err(error) => Finding::problem("ledger", format!("{name} cannot be made: {error}"))
+                    .because("programs then count in their own memory, where nobody sees it")
+                    .remedy(format!(
+                        "make {} writable, or name another ledger",
+                        directory.display()
+                    )),
+            }
+        }
+        Err(error) => Finding::problem("ledger", error.to_string())
+            .because("programs then count in their own memory, where nobody sees it"),
+    }
+}
+
+/// Processes that were started before Outboard was switched on.
+fn left_behind(processes: &[Process]) -> Option<Finding> {
+    let without = processes
+        .iter()
+        .filter(|p| p.uses_openssl() && p.outboard.is_none());
+    let names = restart_names(without);
+    (!names.is_empty()).then(|| {
+        Finding::note("processes", format!("run without it: {}", names.join(", ")))
+            .because(
+                "they were started before, or cannot use it ('outboard doctor --pid PID' tells)",
+            )
+            .remedy("restart them")
+    })
+}

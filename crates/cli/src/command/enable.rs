@@ -1,0 +1,270 @@
+//! `outboard enable`: the system's openssl.cnf loads Outboard from now on.
+
+use super::info;
+use crate::openssl_conf::{self, Observer, Offer, Settings};
+use crate::output::{print, print_json};
+use crate::processes::{Process, restart_names};
+use crate::replace::{copy_beside, replace};
+use crate::trust::changeable_by_others;
+use crate::{Failure, module, probe, system};
+use outboard_engine::Machine;
+use outboard_libcrypto::Library;
+use serde::Serialize;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+const EXAMPLES: &str = "\
+Examples:
+  outboard enable --dry-run    Show the lines that would be added
+  outboard enable              Add them
+  outboard enable --observe    And observe what programs do ('outboard observe --all' shows it)
+  outboard disable             Take them out again
+
+The lines stand in one marked block at the end of the file, and no other line is touched. A copy of
+the file as it was is kept beside it until 'outboard disable'.
+
+Every program of the system runs the module's code, root's too: for the system's own file, root may
+name modules only that nobody else can change, as 'make install' puts them. A file of your own
+(--config) may name any.";
+
+/// Switch Outboard on for every program of this system
+///
+/// Adds a block to the system's openssl.cnf that loads the provider and prefers it, keeping
+/// everything that the file says already. The new file is tried with the system's OpenSSL before it
+/// takes the place of the old one.
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    /// The configuration to edit, instead of the system's
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// The provider's module, instead of the installed one
+    #[arg(long, value_name = "FILE")]
+    module: Option<PathBuf>,
+    /// The profile that programs use, instead of /var/lib/outboard/profile.json
+    #[arg(long, value_name = "FILE")]
+    profile: Option<PathBuf>,
+    /// Which operations to offer
+    #[arg(long, value_name = "WHICH")]
+    offer: Option<Offer>,
+    /// Count and time all cryptography of every program, for 'outboard observe --all'
+    ///
+    /// With --offer none, programs are observed and nothing else changes.
+    #[arg(long)]
+    observe: bool,
+    /// The observing module, instead of the installed one
+    #[arg(long, value_name = "FILE", requires = "observe")]
+    observer: Option<PathBuf>,
+    /// Show the lines and change nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Print a JSON document
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+struct Report {
+    configuration: PathBuf,
+    changed: bool,
+    lines: String,
+    backup: PathBuf,
+    notes: Vec<String>,
+    restart: Vec<String>,
+}
+
+pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
+    let library = system::library()?;
+    let module = module::find(arguments.module.as_deref(), Some(&library))?;
+    let file = resolve(arguments.config, &library)?;
+    let for_all = is_the_system_s(&file, &library);
+    refuse_unfit(&module, for_all)?;
+    let text =
+        fs::read(&file).map_err(|error| format!("cannot read {}: {error}", file.display()))?;
+
+    let observer = match arguments.observe {
+        false => None,
+        true => {
+            let module = module::find_observer(arguments.observer.as_deref(), Some(&library))?;
+            refuse_unfit(&module, for_all)?;
+            Some(Observer {
+                module,
+                record: None,
+                beside: true,
+            })
+        }
+    };
+
+    // OpenSSL finds a module in its own directory by itself.
+    let installed =
+        module::in_modules_directory(Some(&library)).and_then(|path| path.canonicalize().ok());
+    let settings = Settings {
+        module: Some(module.clone())
+            .filter(|_| observer.is_some() || installed.as_ref() != Some(&module)),
+        profile: arguments.profile.map(std::path::absolute).transpose()?,
+        ledger: None,
+        offer: arguments.offer,
+    };
+    let enabled = match &observer {
+        None => openssl_conf::enable(&text, &file, &settings, system::environment)?,
+        Some(observer) => {
+            openssl_conf::observe(&text, &file, Some(&settings), observer, system::environment)?
+        }
+    };
+    let mut notes = enabled.notes;
+    notes.extend(profile_note(settings.profile.as_deref(), &library));
+    let mut report = Report {
+        backup: backup_of(&file),
+        changed: enabled.text != text,
+        configuration: file.clone(),
+        lines: enabled.lines,
+        notes,
+        restart: Vec::new(),
+    };
+    if report.changed && !arguments.dry_run {
+        replace(&file, &enabled.text, |candidate| {
+            check(candidate, &module, observer.as_ref())?;
+            back_up(&file, &text, &report.backup)?;
+            refuse_edited(&file, &text)
+        })
+        .map_err(|error| {
+            let remedy = system::remedy();
+            format!("{} is unchanged: {error}{remedy}", file.display())
+        })?;
+        let processes = Process::all();
+        report.restart = restart_names(
+            processes
+                .iter()
+                .filter(|p| p.uses_openssl() && p.outboard.is_none()),
+        );
+    }
+    if arguments.json {
+        print_json("outboard-enable", &report)?;
+    } else {
+        print(&report.text(arguments.dry_run))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The file that `--config` or the system's OpenSSL names, with links followed: they stay.
+pub(super) fn resolve(named: Option<PathBuf>, library: &Library) -> Result<PathBuf, Failure> {
+    let file = match named {
+        Some(file) => file,
+        None => system::configuration(library)?,
+    };
+    file.canonicalize()
+        .map_err(|error| format!("cannot find {}: {error}", file.display()).into())
+}
+
+/// Where the file as it was is kept. The name must not end in .cnf or .conf: a configuration that
+/// includes the whole directory would read it.
+pub(super) fn backup_of(file: &Path) -> PathBuf {
+    let mut name = file.as_os_str().to_owned();
+    name.push(".before-outboard");
+    name.into()
+}
+
+/// Whether root is about to change what every program reads.
+fn is_the_system_s(file: &Path, library: &Library) -> bool {
+    let own = system::configuration(library).ok();
+    system::is_root() && own.and_then(|own| own.canonicalize().ok()).as_deref() == Some(file)
+}
+
+/// `for_all`: whether root's own programs will load it.
+fn refuse_unfit(module: &Path, for_all: bool) -> Result<(), Failure> {
+    const ROOT: u32 = 0;
+    let reason = match module::obstacle(module) {
+        None if !for_all => return Ok(()),
+        None => match changeable_by_others(module, ROOT)? {
+            None => return Ok(()),
+            Some(path) => format!(
+                "others than root may change {}, and root's programs, too, would run what they put \
+                 there (run 'sudo make install', then the 'outboard enable' that it installed)",
+                path.display()
+            ),
+        },
+        Some(module::Obstacle::Unreadable(reason) | module::Obstacle::Foreign(reason)) => reason,
+        Some(module::Obstacle::Private(path)) => format!(
+            "not every user can read it, because of the permissions of {} (run 'make install', or \
+             'outboard run' for a single program)",
+            path.display()
+        ),
+    };
+    Err(format!(
+        "cannot use {} for the whole system: {reason}",
+        module.display()
+    )
+    .into())
+}
+
+/// Why the profile that programs would use is none, if it is.
+fn profile_note(named: Option<&Path>, library: &Library) -> Option<String> {
+    let path = named.unwrap_or(Path::new(system::SYSTEM_PROFILE));
+    let (_, error) = info::in_force(path, &Machine::detect().named(), &library.version());
+    error.map(|error| error.to_string())
+}
+
+/// Keeps the file as it was, as private as it was.
+fn back_up(file: &Path, text: &[u8], backup: &Path) -> Result<(), Failure> {
+    let original = openssl_conf::strip(text)?;
+    copy_beside(file, &original, backup)
+        .map_err(|error| format!("cannot write {}: {error}", backup.display()).into())
+}
+
+/// Another may have edited the file while the new one was tried.
+fn refuse_edited(file: &Path, text: &[u8]) -> Result<(), Failure> {
+    match fs::read(file)? == text {
+        true => Ok(()),
+        false => Err("it was edited just now (run this again)".into()),
+    }
+}
+
+/// Lets the system's OpenSSL load the new configuration before anyone else does.
+fn check(candidate: &Path, module: &Path, observer: Option<&Observer>) -> Result<(), Failure> {
+    let report = probe::probe(Some(candidate), Some(module))?;
+    let reason = if let Some(error) = report.configuration_error {
+        error
+    } else if !report.outboard_is_active {
+        let reason = report
+            .module_error
+            .unwrap_or_else(|| "OpenSSL gives no reason".into());
+        format!("OpenSSL cannot load {}: {reason}", module.display())
+    } else if !report.default_is_active {
+        "the default provider would no longer be active".into()
+    } else if let Some(observer) = observer.filter(|_| !report.observed_is_active) {
+        format!("OpenSSL cannot load {}", observer.module.display())
+    } else {
+        return Ok(());
+    };
+    Err(format!("{reason} (see 'outboard doctor')").into())
+}
+
+impl Report {
+    fn text(&self, dry_run: bool) -> String {
+        let file = self.configuration.display();
+        let mut text = if dry_run {
+            format!("To be added at the end of {file}:\n\n{}\n", self.lines)
+        } else if !self.changed {
+            format!("{file} loads Outboard already; nothing was changed.\n")
+        } else {
+            format!(
+                "{file} now loads Outboard for programs that start from now on.\n\
+                 The file as it was: {}\n",
+                self.backup.display()
+            )
+        };
+        for note in &self.notes {
+            text.push_str(&format!("Note: {note}.\n"));
+        }
+        if !self.restart.is_empty() {
+            text.push_str(
+                "These run already and use OpenSSL; restart them to let them use Outboard:\n",
+            );
+            for name in &self.restart {
+                text.push_str(&format!("  {name}\n"));
+            }
+        }
+        text
+    }
+}

@@ -1,0 +1,341 @@
+//! `outboard info`: what this processor and this libcrypto can do, and what is chosen.
+
+use crate::instructions::{Serving, serving};
+use crate::output::{print, print_json};
+use crate::table::{Align, Table, bytes, time};
+use crate::{Failure, system};
+use outboard_engine::card;
+use outboard_engine::profile::{Measurement, Profile, ProfileError, Verdict};
+use outboard_engine::{Machine, Operation, Path as Route};
+use outboard_libcrypto::Library;
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+const EXAMPLES: &str = "\
+Examples:
+  outboard info           Every operation: its speed on each path, the chosen path and why
+  outboard info --json    The same for programs
+
+Paths: stock is the program's own OpenSSL; scalar is AWS-LC on the caller's thread; card is eight
+lanes at once for requests that come together; one that is alone runs on path scalar, or in one lane
+where that is faster.";
+
+/// What `docs/cards.md` says in "The rule", beside its numbers.
+const CONCURRENCY: &str = "\
+lanes from   So many requests of a kind in one batch run in lanes together, fewer one by one on path scalar.
+             1: one that is alone takes one lane, after the first few hundred have paid for its table.
+queued from  Requests are queued for as long as batches come out that full. After 32 in a row in smaller ones
+             each runs at once on its caller's thread; now and then one (after 8, later after up to 512) is
+             queued as a probe, and if others join it, queueing begins again. A process of one thread
+             without asynchronous jobs is never probed: it has no company.
+'outboard cards' shows what was queued, and how full the lanes were.
+";
+
+/// Show what this machine can do and which path each operation takes
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    /// This profile, instead of yours or the system's
+    #[arg(long, value_name = "FILE")]
+    profile: Option<PathBuf>,
+    /// Print a JSON document
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+struct Report<'a> {
+    machine: &'a Machine,
+    libcrypto: Libcrypto,
+    profile: ProfileInForce<'a>,
+    operations: Vec<Row<'a>>,
+    cards: Vec<Rule>,
+}
+
+/// When an operation on path `card` is queued, and when it then runs in lanes.
+#[derive(Serialize)]
+struct Rule {
+    operation: Operation,
+    /// The fewest filled lanes that beat as many operations one by one: smaller batches run one by one. 9:
+    /// none do.
+    lanes: u8,
+    /// The fewest that do so though they had to be queued: while batches come out smaller, nothing is
+    /// queued. 9: none do.
+    queued: u8,
+    /// Whether these are of this machine; else they are built in.
+    measured: bool,
+}
+
+#[derive(Serialize)]
+struct Libcrypto {
+    version: String,
+    path: PathBuf,
+    configuration_directory: Option<PathBuf>,
+    modules_directory: Option<PathBuf>,
+}
+
+#[derive(Serialize)]
+struct ProfileInForce<'a> {
+    path: &'a Path,
+    built_in: bool,
+    /// Why the file is not used, where it is not.
+    not_used_because: Option<String>,
+    created: &'a str,
+}
+
+/// An operation: what serves it, what it costs, what is chosen.
+#[derive(Serialize)]
+struct Row<'a> {
+    operation: Operation,
+    stock: Serving,
+    scalar: Serving,
+    chosen: Route,
+    because: String,
+    measurements: Vec<&'a Measurement>,
+}
+
+pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
+    let library = system::library()?;
+    let machine = Machine::detect().named();
+    let path = arguments.profile.unwrap_or_else(system::profile);
+    let (profile, error) = in_force(&path, &machine, &library.version());
+    let report = Report {
+        libcrypto: Libcrypto::of(&library),
+        profile: ProfileInForce {
+            path: &path,
+            built_in: profile.is_built_in(),
+            not_used_because: error.as_ref().map(ToString::to_string),
+            created: &profile.created,
+        },
+        operations: rows(&profile, &machine),
+        cards: Operation::ALL
+            .iter()
+            .filter_map(|&operation| rule(&profile, operation))
+            .collect(),
+        machine: &machine,
+    };
+    if arguments.json {
+        print_json("outboard-info", &report)?;
+    } else {
+        print(&(report.heading() + "\n" + &table(&profile, &machine) + &report.concurrency()))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The profile that the provider uses when it is told `path`, and why it is not the one at `path`.
+pub(crate) fn in_force(
+    path: &Path,
+    machine: &Machine,
+    libcrypto: &str,
+) -> (Profile, Option<ProfileError>) {
+    match Profile::load(path, machine, libcrypto) {
+        Ok(profile) => (profile, None),
+        Err(error) => (Profile::built_in(machine, libcrypto), Some(error)),
+    }
+}
+
+/// The table of operations; one line for each size of those whose cost grows with it.
+pub(crate) fn table(profile: &Profile, machine: &Machine) -> String {
+    let mut table = Table::new(&[
+        ("operation", Align::Left),
+        ("size", Align::Right),
+        ("stock", Align::Right),
+        ("by", Align::Left),
+        ("scalar", Align::Right),
+        ("by", Align::Left),
+        ("ratio", Align::Right),
+        ("chosen", Align::Left),
+        ("because", Align::Left),
+    ]);
+    for row in rows(profile, machine) {
+        let mut first = true;
+        let measurements: Vec<Option<&Measurement>> = match row.measurements.is_empty() {
+            true => vec![None],
+            false => row.measurements.iter().copied().map(Some).collect(),
+        };
+        for measurement in measurements {
+            let once = |text: String| if first { text } else { String::new() };
+            let number =
+                |show: fn(&Measurement) -> String| measurement.map(show).unwrap_or_default();
+            table.row([
+                once(row.operation.name().to_owned()),
+                number(|m| {
+                    if m.size == 0 {
+                        String::new()
+                    } else {
+                        bytes(m.size)
+                    }
+                }),
+                number(|m| time(m.stock_ns)),
+                once(row.stock.to_string()),
+                number(|m| time(m.scalar_ns)),
+                once(row.scalar.to_string()),
+                number(|m| format!("{:.2}", m.ratio)),
+                once(row.chosen.name().to_owned()),
+                once(row.because.clone()),
+            ]);
+            first = false;
+        }
+    }
+    table.render()
+}
+
+fn rows<'a>(profile: &'a Profile, machine: &Machine) -> Vec<Row<'a>> {
+    let mut numbers = profile
+        .libcrypto
+        .version
+        .split('.')
+        .map(|n| n.parse().unwrap_or(0));
+    let version = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
+    let row = |&operation: &Operation| {
+        let of_operation = |measurement: &&Measurement| measurement.operation == operation;
+        let measurements: Vec<_> = profile.measurements.iter().filter(of_operation).collect();
+        Row {
+            operation,
+            stock: serving(operation, Route::Stock, machine, version),
+            scalar: serving(operation, Route::Scalar, machine, version),
+            chosen: profile.path(operation),
+            because: because(profile, operation, &measurements),
+            measurements,
+        }
+    };
+    Operation::ALL.iter().map(row).collect()
+}
+
+/// What the lanes gain, where they were chosen, in a few words.
+fn in_company(profile: &Profile, operation: Operation) -> Option<String> {
+    let rule = rule(profile, operation)?;
+    let from = match rule.lanes {
+        1 => "in lanes even alone".into(),
+        lanes => format!("in lanes from {}", of_eight(lanes)),
+    };
+    let measured = profile.lanes.iter().find(|one| one.operation == operation);
+    Some(match measured {
+        Some(one) => format!(
+            "{:.1} times scalar with 8 at once, {from}",
+            8.0 * one.scalar_ns / one.batch_ns
+        ),
+        None => format!("several times as fast with 8 at once, {from}; not measured here"),
+    })
+}
+
+/// A number of requests that a batch must have; more than a batch can have is never.
+fn of_eight(number: u8) -> String {
+    match usize::from(number) {
+        ..=card::DEPTH => number.to_string(),
+        _ => "never".into(),
+    }
+}
+
+/// Why an operation takes its path, in a few words.
+fn because(profile: &Profile, operation: Operation, measurements: &[&Measurement]) -> String {
+    if let Some(reason) = in_company(profile, operation) {
+        return reason;
+    }
+    let by_ratio = |a: &&&Measurement, b: &&&Measurement| a.ratio.total_cmp(&b.ratio);
+    let (Some(worst), Some(best)) = (
+        measurements.iter().min_by(by_ratio),
+        measurements.iter().max_by(by_ratio),
+    ) else {
+        return if profile.is_built_in() {
+            "known of this class of processor; not measured here".into()
+        } else {
+            "not measured".into()
+        };
+    };
+    let at = |m: &Measurement| {
+        if m.size == 0 {
+            String::new()
+        } else {
+            format!(" at {}", bytes(m.size))
+        }
+    };
+    match Verdict::of(operation, &profile.measurements) {
+        Verdict::Unmeasured => "not measured".into(),
+        Verdict::Wins => format!("{:.1} times as fast{}", best.ratio, at(best)),
+        Verdict::DrawsWithItsFamily => "a draw, but its keys come here anyway".into(),
+        Verdict::WinsOneWay => "faster, but its other direction is not".into(),
+        Verdict::Draws => "a draw".into(),
+        Verdict::Loses => format!("slower: {:.2} times as fast{}", worst.ratio, at(worst)),
+    }
+}
+
+/// For an operation that the profile sends to cards, the numbers that it then goes by.
+fn rule(profile: &Profile, operation: Operation) -> Option<Rule> {
+    let to_cards = profile.path(operation) == Route::Card;
+    let (lanes, queued) = profile.break_even().get(operation).filter(|_| to_cards)?;
+    Some(Rule {
+        operation,
+        lanes,
+        queued,
+        measured: profile.lanes.iter().any(|one| one.operation == operation),
+    })
+}
+
+impl Libcrypto {
+    fn of(library: &Library) -> Self {
+        Self {
+            version: library.version(),
+            path: mapped_path(library),
+            configuration_directory: library.configuration_directory(),
+            modules_directory: library.modules_directory(),
+        }
+    }
+}
+
+/// The file behind the name that the library was found by.
+fn mapped_path(library: &Library) -> PathBuf {
+    let address = library.functions().OPENSSL_version_major as *const std::ffi::c_void;
+    Library::containing(address)
+        .map(|found| found.path().to_owned())
+        .unwrap_or_else(|_| library.path().to_owned())
+}
+
+impl Report<'_> {
+    /// The rule by which cards are used, and its numbers.
+    fn concurrency(&self) -> String {
+        if self.cards.is_empty() {
+            return String::new();
+        }
+        let mut table = Table::new(&[
+            ("concurrency", Align::Left),
+            ("lanes from", Align::Right),
+            ("queued from", Align::Right),
+            ("numbers", Align::Left),
+        ]);
+        for rule in &self.cards {
+            table.row([
+                rule.operation.name().to_owned(),
+                of_eight(rule.lanes),
+                of_eight(rule.queued),
+                if rule.measured {
+                    "measured"
+                } else {
+                    "built in"
+                }
+                .to_owned(),
+            ]);
+        }
+        format!("\n{}\n{CONCURRENCY}", table.render())
+    }
+
+    fn heading(&self) -> String {
+        let libcrypto = &self.libcrypto;
+        let profile = match &self.profile.not_used_because {
+            None => format!(
+                "{}, measured {}",
+                self.profile.path.display(),
+                self.profile.created
+            ),
+            Some(reason) => format!("built in: {reason}"),
+        };
+        format!(
+            "processor  {}\nfeatures   {}\nlibcrypto  {} ({})\nprofile    {profile}\n",
+            self.machine,
+            self.machine.features.join(" "),
+            libcrypto.version,
+            libcrypto.path.display(),
+        )
+    }
+}

@@ -1,0 +1,344 @@
+//! A cryptographic bill of materials: CycloneDX 1.6 (ECMA-424), a component for each algorithm that
+//! was used, and the programs that used it.
+
+use super::catalogue::{self, Quantum};
+use super::report::Report;
+use outboard_engine::profile::rfc3339;
+use outboard_observation::{Operation, Work};
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::SystemTime;
+
+/// The document.
+pub(super) fn document(report: &Report) -> Value {
+    let mut assets: BTreeMap<String, Asset> = BTreeMap::new();
+    let mut used: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
+    for process in &report.processes {
+        for work in &process.work {
+            let reference = reference(work);
+            used.entry(&process.program)
+                .or_default()
+                .insert(reference.clone());
+            assets
+                .entry(reference)
+                .or_insert_with(|| Asset::of(work))
+                .add(work);
+        }
+    }
+    let programs: Vec<Value> = used
+        .keys()
+        .map(|program| {
+            json!({
+                "type": "application",
+                "bom-ref": program_reference(program),
+                "name": program,
+            })
+        })
+        .collect();
+    let algorithms = assets
+        .iter()
+        .map(|(reference, asset)| asset.component(reference));
+    let components: Vec<Value> = programs.into_iter().chain(algorithms).collect();
+    let dependencies: Vec<Value> = used
+        .iter()
+        .map(|(program, algorithms)| {
+            json!({
+                "ref": program_reference(program),
+                "provides": [],
+                "dependsOn": algorithms,
+            })
+        })
+        .collect();
+    json!({
+        "$schema": "http://cyclonedx.org/schema/bom-1.6.schema.json",
+        "bomFormat": "CycloneDX",
+        "specVersion": "1.6",
+        "version": 1,
+        "metadata": {
+            "timestamp": rfc3339(SystemTime::now()),
+            "tools": {
+                "components": [{
+                    "type": "application",
+                    "name": "outboard",
+                    "version": env!("CARGO_PKG_VERSION"),
+                }],
+            },
+            "lifecycles": [{ "phase": "operations" }],
+            "properties": report
+                .unseen
+                .iter()
+                .map(|unseen| json!({ "name": "outboard:not-seen", "value": unseen }))
+                .collect::<Vec<_>>(),
+        },
+        "components": components,
+        "dependencies": dependencies,
+    })
+}
+
+/// An algorithm with its parameters, in all of its operations.
+struct Asset {
+    work: Work,
+    functions: BTreeSet<&'static str>,
+    implementations: BTreeSet<String>,
+    calls: u64,
+    bytes: u64,
+}
+
+impl Asset {
+    fn of(work: &Work) -> Self {
+        Self {
+            work: work.clone(),
+            functions: BTreeSet::new(),
+            implementations: BTreeSet::new(),
+            calls: 0,
+            bytes: 0,
+        }
+    }
+
+    fn add(&mut self, work: &Work) {
+        self.functions.insert(function(work.operation));
+        self.implementations.insert(work.implementation.clone());
+        self.calls += work.calls;
+        self.bytes += work.bytes;
+    }
+
+    fn component(&self, reference: &str) -> Value {
+        let work = &self.work;
+        let mut algorithm = serde_json::Map::new();
+        algorithm.insert("primitive".into(), primitive(work).into());
+        if let Some(parameters) = parameters(work) {
+            algorithm.insert("parameterSetIdentifier".into(), parameters.into());
+        }
+        if is_curve(work) {
+            algorithm.insert("curve".into(), catalogue::key(work).into());
+        }
+        if let Some(mode) = mode(work) {
+            algorithm.insert("mode".into(), mode.into());
+        }
+        if let Some(padding) = padding(work) {
+            algorithm.insert("padding".into(), padding.into());
+        }
+        algorithm.insert("executionEnvironment".into(), "software-plain-ram".into());
+        algorithm.insert("implementationPlatform".into(), platform().into());
+        algorithm.insert("certificationLevel".into(), json!(["unknown"]));
+        algorithm.insert("cryptoFunctions".into(), json!(self.functions));
+        if let Some(bits) = classical_bits(work) {
+            algorithm.insert("classicalSecurityLevel".into(), bits.into());
+        }
+        if let Some(level) = quantum_level(work) {
+            algorithm.insert("nistQuantumSecurityLevel".into(), level.into());
+        }
+        let mut properties = vec![
+            json!({ "name": "outboard:calls", "value": self.calls.to_string() }),
+            json!({ "name": "outboard:bytes", "value": self.bytes.to_string() }),
+        ];
+        for implementation in &self.implementations {
+            properties.push(json!({ "name": "outboard:provider", "value": implementation }));
+        }
+        if let Some((severity, because)) = catalogue::finding(work) {
+            let value = format!("{severity:?}: {because}").to_lowercase();
+            properties.push(json!({ "name": "outboard:finding", "value": value }));
+        }
+        json!({
+            "type": "cryptographic-asset",
+            "bom-ref": reference,
+            "name": name(work),
+            "cryptoProperties": {
+                "assetType": "algorithm",
+                "algorithmProperties": algorithm,
+            },
+            "properties": properties,
+        })
+    }
+}
+
+fn name(work: &Work) -> String {
+    match catalogue::with(work).as_str() {
+        "" => catalogue::algorithm(work),
+        with => format!("{} with {with}", catalogue::algorithm(work)),
+    }
+}
+
+fn reference(work: &Work) -> String {
+    format!(
+        "crypto/{}/{}",
+        primitive(work),
+        name(work).replace(' ', "-")
+    )
+}
+
+fn program_reference(program: &str) -> String {
+    format!("program/{program}")
+}
+
+fn function(operation: Operation) -> &'static str {
+    use Operation as O;
+    match operation {
+        O::Digest => "digest",
+        O::Seal | O::KeyEncrypt => "encrypt",
+        O::Open | O::KeyDecrypt => "decrypt",
+        O::Mac => "tag",
+        O::Kdf | O::Derive => "keyderive",
+        O::Generate => "keygen",
+        O::Sign => "sign",
+        O::Verify => "verify",
+        O::Encapsulate => "encapsulate",
+        O::Decapsulate => "decapsulate",
+    }
+}
+
+fn primitive(work: &Work) -> &'static str {
+    use Operation as O;
+    let name = work.algorithm.to_ascii_uppercase();
+    let is_authenticated = ["GCM", "CCM", "OCB", "POLY1305", "SIV"]
+        .iter()
+        .any(|part| name.contains(part));
+    match work.operation {
+        O::Digest if name.starts_with("SHAKE") => "xof",
+        O::Digest => "hash",
+        O::Seal | O::Open if is_authenticated => "ae",
+        O::Seal | O::Open if name.starts_with("CHACHA") || name.starts_with("RC4") => {
+            "stream-cipher"
+        }
+        O::Seal | O::Open => "block-cipher",
+        O::Mac => "mac",
+        O::Kdf => "kdf",
+        O::Derive => "key-agree",
+        O::Sign | O::Verify => "signature",
+        O::KeyEncrypt | O::KeyDecrypt => "pke",
+        O::Encapsulate | O::Decapsulate => "kem",
+        O::Generate => match name.as_str() {
+            _ if name.contains("KEM") => "kem",
+            "X25519" | "X448" | "DH" | "DHX" => "key-agree",
+            "RSA" | "RSA-PSS" | "DSA" | "ED25519" | "ED448" => "signature",
+            _ if name.contains("DSA") => "signature",
+            _ => "other",
+        },
+    }
+}
+
+/// What tells an algorithm's variants apart: the length of a key or of a digest.
+fn parameters(work: &Work) -> Option<String> {
+    if !work.key.is_empty() {
+        return catalogue::key(work);
+    }
+    work.algorithm
+        .split('-')
+        .find(|part| !part.is_empty() && part.chars().all(|c| c.is_ascii_digit()))
+        .map(str::to_owned)
+}
+
+fn is_curve(work: &Work) -> bool {
+    let name = work.algorithm.to_ascii_uppercase();
+    !work.key.is_empty() && (name.starts_with("EC") || name == "SM2")
+}
+
+fn mode(work: &Work) -> Option<&'static str> {
+    if !matches!(work.operation, Operation::Seal | Operation::Open) {
+        return None;
+    }
+    let name = work.algorithm.to_ascii_uppercase();
+    ["CBC", "ECB", "CCM", "GCM", "CFB", "OFB", "CTR"]
+        .into_iter()
+        .find(|mode| name.contains(mode))
+        .map(|mode| match mode {
+            "CBC" => "cbc",
+            "ECB" => "ecb",
+            "CCM" => "ccm",
+            "GCM" => "gcm",
+            "CFB" => "cfb",
+            "OFB" => "ofb",
+            _ => "ctr",
+        })
+}
+
+fn padding(work: &Work) -> Option<&'static str> {
+    let name = work.algorithm.to_ascii_uppercase();
+    match (name.starts_with("RSA"), work.mode.as_str()) {
+        (true, "oaep") => Some("oaep"),
+        (true, "pkcs1") => Some("pkcs1v15"),
+        (true, "pss") => Some("other"),
+        _ => None,
+    }
+}
+
+fn platform() -> &'static str {
+    match std::env::consts::ARCH {
+        "x86_64" => "x86_64",
+        "aarch64" => "armv8-a",
+        "s390x" => "s390x",
+        _ => "other",
+    }
+}
+
+/// Bits of classical security (NIST SP 800-57 part 1, table 2); none where that is no matter of the
+/// algorithm alone.
+fn classical_bits(work: &Work) -> Option<u32> {
+    let name = work.algorithm.to_ascii_uppercase();
+    let digits = || parameters(work)?.parse::<u32>().ok();
+    if name.starts_with("RSA") || name.starts_with("DH") || name == "DSA" {
+        return Some(match work.key.parse::<u32>().ok()? {
+            ..1024 => 0,
+            1024..2048 => 80,
+            2048..3072 => 112,
+            3072..7680 => 128,
+            7680..15360 => 192,
+            15360.. => 256,
+        });
+    }
+    if is_curve(work) {
+        return Some(match catalogue::key(work)?.as_str() {
+            "P-256" | "secp256k1" | "brainpoolP256r1" => 128,
+            "P-384" | "brainpoolP384r1" => 192,
+            "P-521" | "brainpoolP512r1" => 256,
+            "secp224r1" => 112,
+            _ => return None,
+        });
+    }
+    match name.as_str() {
+        "X25519" | "ED25519" => Some(128),
+        "X448" | "ED448" => Some(224),
+        _ if name.starts_with("AES")
+            || name.starts_with("ARIA")
+            || name.starts_with("CAMELLIA") =>
+        {
+            digits()
+        }
+        _ if name.starts_with("CHACHA20") => Some(256),
+        _ if name.starts_with("DES-EDE3") => Some(112),
+        "SHA1" => Some(63),
+        "MD5" => Some(18),
+        _ if name.starts_with("SHA2-") || name.starts_with("SHA3-") => Some(digits()? / 2),
+        _ => None,
+    }
+}
+
+/// NIST's category for what withstands a quantum computer, 0 for what does not; none where it is
+/// unknown.
+fn quantum_level(work: &Work) -> Option<u32> {
+    let name = work.algorithm.to_ascii_uppercase();
+    match catalogue::quantum(work) {
+        Quantum::Breaks => Some(0),
+        Quantum::Withstands => {
+            let level = |parts: &[&str]| parts.iter().any(|part| name.contains(part));
+            if level(&["1024", "ML-DSA-87", "256"]) {
+                Some(5)
+            } else if level(&["768", "ML-DSA-65", "192"]) {
+                Some(3)
+            } else if level(&["ML-DSA-44"]) {
+                Some(2)
+            } else {
+                Some(1)
+            }
+        }
+        Quantum::Symmetric if name.starts_with("AES") || name.starts_with("CHACHA20") => {
+            match classical_bits(work)? {
+                256.. => Some(5),
+                192.. => Some(3),
+                128.. => Some(1),
+                _ => Some(0),
+            }
+        }
+        Quantum::Symmetric => None,
+    }
+}

@@ -1,0 +1,315 @@
+//! `outboard observe`: what programs' cryptography is, and what it costs.
+//!
+//! ```text
+//! the record ──▶ report ──▶ text, --json, cbom
+//!                  ├─ catalogue   names, what is weak, what a quantum computer breaks
+//!                  ├─ saving      what Outboard would do, by the profile
+//!                  ├─ openssh     what OpenSSH does past EVP
+//!                  └─ cpu         the CPU time of processes
+//! ```
+
+mod catalogue;
+mod cbom;
+mod cpu;
+mod openssh;
+mod report;
+mod saving;
+mod text;
+
+use super::info;
+use crate::openssl_conf::{self, Config, Observer, Offer, Settings};
+use crate::output::{self, print, print_json, remark};
+use crate::stage::Stage;
+use crate::supervise::supervise;
+use crate::system::InForce;
+use crate::{Failure, module, replace, system};
+use cpu::{Times, Watch};
+use outboard_engine::Machine;
+use outboard_observation::{self as observation, Record, RecordError};
+use report::{Report, Sources};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+const EXAMPLES: &str = "\
+Examples:
+  outboard observe -- scp file host:        What a transfer's cryptography costs
+  outboard observe -- curl -O https://…     Algorithms, key sizes, time and its share
+  outboard observe --cbom cbom.json -- …    And a bill of materials for inventory
+  outboard observe --all                    What services did since 'outboard enable --observe'
+
+A provider that passes everything on to OpenSSL's own counts and times what goes through EVP. The
+program reads an OpenSSL configuration made for it, which keeps all of the system's own settings.
+The report is printed when the program has ended, on standard error; with --json on standard output
+if --output names no file.
+
+Exit status: the program's, as that of 'outboard run'; 1 if it succeeded and the report could not be
+made or written.";
+
+/// Show what a program's cryptography is and what it costs
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    /// Let Outboard do what it does faster, and observe both
+    #[arg(long, conflicts_with = "stock", requires = "program")]
+    accelerate: bool,
+    /// Observe OpenSSL alone, even where this system uses Outboard
+    #[arg(long, requires = "program")]
+    stock: bool,
+    /// Which operations Outboard offers [default: profile]
+    #[arg(long, value_name = "WHICH", requires = "accelerate")]
+    offer: Option<Offer>,
+    /// Tell processes apart
+    #[arg(long)]
+    processes: bool,
+    /// Print a JSON document
+    #[arg(long)]
+    json: bool,
+    /// Write the report here
+    #[arg(long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Write a cryptographic bill of materials (CycloneDX 1.6) here
+    #[arg(long, value_name = "FILE")]
+    cbom: Option<PathBuf>,
+    /// Count in this record, which stays, or read it
+    #[arg(long, value_name = "FILE")]
+    record: Option<PathBuf>,
+    /// Every user's services whose record may be read
+    #[arg(long, conflicts_with_all = ["record", "program"])]
+    all: bool,
+    /// Begin to count anew
+    #[arg(long, conflicts_with_all = ["program", "json", "cbom", "output", "processes"])]
+    reset: bool,
+    /// Infer what would be saved from this profile, instead of yours or the system's
+    #[arg(long, value_name = "FILE")]
+    profile: Option<PathBuf>,
+    /// The observing module, instead of the installed one
+    #[arg(long, value_name = "FILE")]
+    observer: Option<PathBuf>,
+    /// The provider's module for --accelerate, instead of the installed one
+    #[arg(long, value_name = "FILE")]
+    module: Option<PathBuf>,
+    /// The program and its arguments; without one, services are reported
+    #[arg(
+        trailing_var_arg = true,
+        allow_hyphen_values = true,
+        value_name = "PROGRAM"
+    )]
+    program: Vec<OsString>,
+}
+
+pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
+    match arguments.program.split_first() {
+        Some((program, rest)) => observe(&arguments, program, rest),
+        None => services(&arguments),
+    }
+}
+
+/// Runs the program, observed, and reports.
+fn observe(
+    arguments: &Arguments,
+    program: &OsString,
+    rest: &[OsString],
+) -> Result<ExitCode, Failure> {
+    let library = system::library()?;
+    let stage = Stage::new()?;
+    let record = match &arguments.record {
+        Some(record) => std::path::absolute(record)?,
+        None => stage.path().join("record"),
+    };
+    if !record.exists() {
+        observation::create(&record)?;
+    }
+    let observer = Observer {
+        module: module::find_observer(arguments.observer.as_deref(), Some(&library))?,
+        record: Some(record.clone()),
+        beside: false,
+    };
+    let in_force = InForce::find(&library)?;
+    let text = compose(arguments, &in_force, &observer, &library, &stage)?;
+    let configuration = stage.write("openssl.cnf", &text, in_force.path())?;
+
+    let mut command = Command::new(program);
+    command.args(rest).env("OPENSSL_CONF", &configuration);
+    let before = cpu::of_children();
+    let watch = Watch::start(&record);
+    let end = supervise(&mut command);
+    let times = watch.stop();
+    let used = cpu::of_children() - before;
+    let end = match end {
+        Ok(end) => end,
+        Err(status) => return Ok(status),
+    };
+    let name = Path::new(program)
+        .file_name()
+        .unwrap_or(program)
+        .to_string_lossy()
+        .into_owned();
+    let told = Record::read(&record)
+        .map_err(Failure::from)
+        .and_then(|record| {
+            let report = arguments.report(record, Some(name), Some(used), &times);
+            arguments.tell(&report, false)
+        });
+    if end.left_processes {
+        stage.keep();
+    }
+    Ok(end.exit_code(told))
+}
+
+/// Reports what services did.
+fn services(arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let own = observation::default_path(rustix::process::geteuid().as_raw());
+    let paths = match &arguments.record {
+        Some(record) => vec![record.clone()],
+        None if arguments.all => observation::all_paths(),
+        None => vec![own.clone()],
+    };
+    if arguments.reset {
+        return Ok(reset(&paths, arguments.all));
+    }
+    let mut whole: Option<Record> = None;
+    let mut times = Times::new();
+    for path in &paths {
+        match Record::read(path) {
+            Ok(record) => {
+                cpu::look(path, &mut times);
+                match &mut whole {
+                    None => whole = Some(record),
+                    Some(whole) => {
+                        whole.lost += record.lost;
+                        whole.processes.extend(record.processes);
+                    }
+                }
+            }
+            // Removed since it was listed.
+            Err(RecordError::Missing { .. }) if arguments.all => {}
+            Err(error) if arguments.all => remark(&format!("outboard: note: {error}")),
+            Err(error) => return Err(error.into()),
+        }
+    }
+    let whole = whole.ok_or(RecordError::Missing { path: own })?;
+    let all_run = whole
+        .processes
+        .iter()
+        .all(|process| process.pid.is_some_and(|pid| times.contains_key(&pid)));
+    let cpu = all_run.then(|| times.values().sum());
+    let report = arguments.report(whole, None, cpu, &times);
+    arguments.tell(&report, true)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Begins to count anew in each of the records, whatever is wrong with others of them. One of `all`
+/// that has vanished since it was listed counts nothing any more.
+fn reset(paths: &[PathBuf], all: bool) -> ExitCode {
+    let mut outcome = ExitCode::SUCCESS;
+    for path in paths {
+        match observation::reset(path) {
+            Ok(()) => {}
+            Err(RecordError::Missing { .. }) if all => {}
+            Err(error) => {
+                output::complain(&error.to_string());
+                outcome = ExitCode::FAILURE;
+            }
+        }
+    }
+    outcome
+}
+
+impl Arguments {
+    fn report(
+        &self,
+        record: Record,
+        program: Option<String>,
+        cpu: Option<u64>,
+        times: &Times,
+    ) -> Report {
+        let path = self.profile.clone().unwrap_or_else(system::profile);
+        let version = system::library().map_or_else(|_| String::new(), |library| library.version());
+        let (profile, _) = info::in_force(&path, &Machine::detect(), &version);
+        Report::new(
+            record,
+            Sources {
+                program,
+                cpu,
+                times,
+                profile: &profile,
+            },
+        )
+    }
+
+    /// Tells it where it was asked for. A program's own output goes to standard output: the table
+    /// does not, unless no program was run.
+    fn tell(&self, report: &Report, alone: bool) -> Result<(), Failure> {
+        if let Some(file) = &self.cbom {
+            let text = serde_json::to_string_pretty(&cbom::document(report))? + "\n";
+            write(file, text.as_bytes())?;
+        }
+        let text = match self.json {
+            true => output::json(SCHEMA, report)?,
+            false => report.text(self.processes || alone),
+        };
+        match (&self.output, self.json || alone) {
+            (Some(file), _) => write(
+                file,
+                anstream::adapter::strip_str(&text).to_string().as_bytes(),
+            )?,
+            (None, true) if self.json => print_json(SCHEMA, report)?,
+            (None, true) => print(&text)?,
+            (None, false) => remark(text.trim_end()),
+        }
+        Ok(())
+    }
+}
+
+const SCHEMA: &str = "outboard-observe";
+
+fn write(file: &Path, text: &[u8]) -> Result<(), Failure> {
+    replace::write(file, text)
+        .map_err(|error| format!("cannot write {}: {error}", file.display()).into())
+}
+
+/// The configuration for the program: the one in force, observed.
+fn compose(
+    arguments: &Arguments,
+    in_force: &InForce,
+    observer: &Observer,
+    library: &outboard_libcrypto::Library,
+    stage: &Stage,
+) -> Result<Vec<u8>, Failure> {
+    let (file, text) = (in_force.name(), in_force.read()?);
+    let configured = Config::parse(&text, file, system::environment)?.outboard_settings();
+    let base = match arguments.stock {
+        true => in_force.without_outboard()?,
+        false => openssl_conf::strip(&text)?,
+    };
+    let mut settings = match configured {
+        _ if arguments.stock => None,
+        Some(settings) => Some(settings),
+        None if arguments.accelerate => Some(Settings {
+            profile: Some(system::profile()),
+            ledger: Some(stage.path().join("ledger")),
+            offer: arguments.offer,
+            module: None,
+        }),
+        None => None,
+    };
+    if let Some(settings) = &mut settings {
+        let named = arguments.module.as_deref().or(settings.module.as_deref());
+        settings.module = Some(module::find(named, Some(library))?);
+        if let Some(profile) = &arguments.profile {
+            settings.profile = Some(std::path::absolute(profile)?);
+        }
+    }
+    let observed = openssl_conf::observe(
+        &base,
+        file,
+        settings.as_ref(),
+        observer,
+        system::environment,
+    )?;
+    for note in observed.notes {
+        remark(&format!("outboard: note: {note}"));
+    }
+    Ok(observed.text)
+}

@@ -1,0 +1,367 @@
+//! What was observed, and what follows from it.
+
+use super::catalogue::{self, Quantum, Severity};
+use super::cpu::Times;
+use super::openssh::{self, Estimate};
+use super::saving::{self, Saving};
+use outboard_engine::profile::Profile;
+use outboard_observation::{Operation, Record, RecordedProcess, Work};
+use serde::Serialize;
+
+/// What was observed of a program or of a system's programs.
+#[derive(Serialize)]
+pub(super) struct Report {
+    /// The program that was run; none where services were observed.
+    pub(super) program: Option<String>,
+    /// The CPU time of it and its children, in nanoseconds; none where it is not known for all.
+    pub(super) cpu_nanoseconds: Option<u64>,
+    /// The time of all cryptography that was seen.
+    pub(super) cryptography_nanoseconds: u64,
+    /// The share of the CPU time that was cryptography, from 0 to 1.
+    pub(super) share_of_cpu: Option<f64>,
+    /// All work added up, the most time first.
+    pub(super) work: Vec<Row>,
+    /// What each process did.
+    pub(super) processes: Vec<ProcessReport>,
+    pub(super) handshakes: Handshakes,
+    /// What is weak or on its way out.
+    pub(super) findings: Vec<Finding>,
+    pub(super) quantum: QuantumReadiness,
+    pub(super) acceleration: Acceleration,
+    /// What OpenSSH did past EVP, estimated.
+    pub(super) estimates: Vec<Estimate>,
+    /// What cannot be seen, one sentence each.
+    pub(super) unseen: Vec<String>,
+    /// Kinds of work for which the record had no room.
+    pub(super) lost: u64,
+}
+
+/// One kind of work, and what is known of it.
+#[derive(Serialize)]
+pub(super) struct Row {
+    /// The name that people use.
+    pub(super) name: String,
+    /// The digest within, and the padding.
+    pub(super) with: String,
+    #[serde(flatten)]
+    pub(super) work: Work,
+    pub(super) share_of_cpu: Option<f64>,
+    pub(super) share_of_cryptography: f64,
+    pub(super) finding: Option<Severity>,
+    pub(super) quantum: Quantum,
+    pub(super) saving: Option<Saving>,
+}
+
+/// One process, or the later processes of one program.
+#[derive(Serialize)]
+pub(super) struct ProcessReport {
+    pub(super) pid: Option<u32>,
+    pub(super) program: String,
+    pub(super) uid: u32,
+    pub(super) processes: u64,
+    /// Where it was seen: a process that ended soon was not.
+    pub(super) cpu_nanoseconds: Option<u64>,
+    pub(super) cryptography_nanoseconds: u64,
+    pub(super) share_of_cpu: Option<f64>,
+    pub(super) work: Vec<Work>,
+}
+
+/// What connections cost. Every full TLS handshake agrees on a key once on each side, so their number
+/// is estimated by that of key agreements; resumed ones of TLS 1.2 have none.
+#[derive(Serialize)]
+pub(super) struct Handshakes {
+    pub(super) estimated: u64,
+    /// Public-key operations, by the handshake.
+    pub(super) operations: Vec<PerHandshake>,
+    /// Time of those for one handshake.
+    pub(super) nanoseconds_each: u64,
+}
+
+#[derive(Serialize)]
+pub(super) struct PerHandshake {
+    pub(super) name: String,
+    pub(super) operation: Operation,
+    pub(super) each: f64,
+}
+
+/// A weak or legacy kind of work.
+#[derive(Serialize)]
+pub(super) struct Finding {
+    pub(super) severity: Severity,
+    pub(super) name: String,
+    pub(super) operation: Operation,
+    pub(super) calls: u64,
+    pub(super) because: &'static str,
+    pub(super) programs: Vec<String>,
+}
+
+/// How ready these programs are for quantum computers.
+#[derive(Serialize)]
+pub(super) struct QuantumReadiness {
+    /// Key agreements and encapsulations that withstand one, and all of them: what is recorded today
+    /// can be opened then.
+    pub(super) key_agreements_post_quantum: u64,
+    pub(super) key_agreements: u64,
+    pub(super) signatures_post_quantum: u64,
+    pub(super) signatures: u64,
+}
+
+/// What Outboard would do, or does.
+#[derive(Serialize)]
+pub(super) struct Acceleration {
+    /// The time that Outboard spent, where it is switched on.
+    pub(super) done_nanoseconds: u64,
+    /// The time of work that it would do too.
+    pub(super) possible_nanoseconds: u64,
+    /// What that would save if each operation came alone, as far as it was measured; none where the profile
+    /// was not measured.
+    pub(super) saved_nanoseconds: Option<u64>,
+    /// What it would save if what can share the lanes came eight at once; none where nothing can.
+    pub(super) saved_in_company_nanoseconds: Option<u64>,
+}
+
+/// Where the figures come from.
+pub(super) struct Sources<'a> {
+    pub(super) program: Option<String>,
+    pub(super) cpu: Option<u64>,
+    pub(super) times: &'a Times,
+    pub(super) profile: &'a Profile,
+}
+
+impl Report {
+    pub(super) fn new(record: Record, sources: Sources<'_>) -> Self {
+        let record = record.renamed(|work| work.digest = catalogue::digest(&work.digest));
+        let total = record.total();
+        let cryptography = nanoseconds(&total);
+        // On a busy machine a clock shows more than was used; a part is never more than the whole.
+        let whole = sources.cpu.map(|cpu| cpu.max(cryptography));
+        let rows: Vec<Row> = total
+            .into_iter()
+            .map(|work| Row {
+                name: catalogue::algorithm(&work),
+                with: catalogue::with(&work),
+                share_of_cpu: share(work.nanoseconds, whole),
+                share_of_cryptography: share(work.nanoseconds, Some(cryptography)).unwrap_or(0.0),
+                finding: catalogue::finding(&work).map(|(severity, _)| severity),
+                quantum: catalogue::quantum(&work),
+                saving: saving::of(&work, sources.profile),
+                work,
+            })
+            .collect();
+        let processes: Vec<ProcessReport> = record
+            .processes
+            .iter()
+            .map(|process| ProcessReport::new(process, sources.times))
+            .collect();
+        let estimates = estimates(&record.processes);
+        Self {
+            cpu_nanoseconds: sources.cpu,
+            cryptography_nanoseconds: cryptography,
+            share_of_cpu: share(cryptography, sources.cpu),
+            handshakes: Handshakes::of(&rows),
+            findings: findings(&rows, &record.processes),
+            quantum: QuantumReadiness::of(&rows),
+            acceleration: Acceleration::of(&rows),
+            unseen: unseen(&record.processes),
+            work: rows,
+            processes,
+            estimates,
+            lost: record.lost,
+            program: sources.program,
+        }
+    }
+}
+
+impl ProcessReport {
+    fn new(process: &RecordedProcess, times: &Times) -> Self {
+        let cryptography = nanoseconds(&process.work);
+        let cpu = process.pid.and_then(|pid| times.get(&pid)).copied();
+        Self {
+            pid: process.pid,
+            program: process.program.clone(),
+            uid: process.uid,
+            processes: process.processes,
+            // What was seen last may be older than the work.
+            cpu_nanoseconds: cpu.map(|cpu| cpu.max(cryptography)),
+            cryptography_nanoseconds: cryptography,
+            share_of_cpu: share(cryptography, cpu),
+            work: process.work.clone(),
+        }
+    }
+}
+
+impl Handshakes {
+    fn of(rows: &[Row]) -> Self {
+        use Operation as O;
+        let is_agreement =
+            |operation| matches!(operation, O::Derive | O::Encapsulate | O::Decapsulate);
+        let is_public = |operation| {
+            is_agreement(operation)
+                || matches!(
+                    operation,
+                    O::Generate | O::Sign | O::Verify | O::KeyDecrypt | O::KeyEncrypt
+                )
+        };
+        let estimated: u64 = rows
+            .iter()
+            .filter(|row| is_agreement(row.work.operation))
+            .map(|row| row.work.calls)
+            .sum();
+        let public: Vec<&Row> = rows
+            .iter()
+            .filter(|row| is_public(row.work.operation) && row.work.calls > 0)
+            .collect();
+        let time: u64 = public.iter().map(|row| row.work.nanoseconds).sum();
+        let each = |calls: u64| float(calls) / float(estimated.max(1));
+        Self {
+            estimated,
+            operations: match estimated {
+                0 => Vec::new(),
+                _ => public
+                    .iter()
+                    .map(|row| PerHandshake {
+                        name: row.name.clone(),
+                        operation: row.work.operation,
+                        each: each(row.work.calls),
+                    })
+                    .collect(),
+            },
+            nanoseconds_each: time / estimated.max(1),
+        }
+    }
+}
+
+impl QuantumReadiness {
+    fn of(rows: &[Row]) -> Self {
+        use Operation as O;
+        let calls = |operations: &[O], only_ready: bool| {
+            rows.iter()
+                .filter(|row| operations.contains(&row.work.operation))
+                .filter(|row| !only_ready || row.quantum == Quantum::Withstands)
+                .map(|row| row.work.calls)
+                .sum()
+        };
+        let agreements = [O::Derive, O::Encapsulate, O::Decapsulate, O::KeyDecrypt];
+        let signatures = [O::Sign, O::Verify];
+        Self {
+            key_agreements_post_quantum: calls(&agreements, true),
+            key_agreements: calls(&agreements, false),
+            signatures_post_quantum: calls(&signatures, true),
+            signatures: calls(&signatures, false),
+        }
+    }
+}
+
+impl Acceleration {
+    fn of(rows: &[Row]) -> Self {
+        let possible = rows.iter().filter_map(|row| Some((row, row.saving?)));
+        let measured = possible
+            .clone()
+            .filter_map(|(_, saving)| saving.nanoseconds);
+        let is_measured = measured.clone().next().is_some() || possible.clone().next().is_none();
+        let in_company = possible
+            .clone()
+            .filter_map(|(_, saving)| saving.in_company_nanoseconds.or(saving.nanoseconds));
+        let can_share = possible
+            .clone()
+            .any(|(_, saving)| saving.in_company_nanoseconds.is_some());
+        Self {
+            done_nanoseconds: rows
+                .iter()
+                .filter(|row| row.work.implementation == "outboard")
+                .map(|row| row.work.nanoseconds)
+                .sum(),
+            possible_nanoseconds: possible.map(|(row, _)| row.work.nanoseconds).sum(),
+            saved_nanoseconds: is_measured.then(|| measured.sum()),
+            saved_in_company_nanoseconds: can_share.then(|| in_company.sum()),
+        }
+    }
+}
+
+fn findings(rows: &[Row], processes: &[RecordedProcess]) -> Vec<Finding> {
+    let mut findings: Vec<Finding> = rows
+        .iter()
+        .filter_map(|row| {
+            let (severity, because) = catalogue::finding(&row.work)?;
+            let mut programs: Vec<String> = processes
+                .iter()
+                .filter(|process| process.work.iter().any(|work| work.is_like(&row.work)))
+                .map(|process| process.program.clone())
+                .collect();
+            programs.sort_unstable();
+            programs.dedup();
+            let name = match row.with.as_str() {
+                "" => row.name.clone(),
+                with => format!("{} with {with}", row.name),
+            };
+            Some(Finding {
+                severity,
+                name,
+                operation: row.work.operation,
+                calls: row.work.calls,
+                because,
+                programs,
+            })
+        })
+        .collect();
+    findings.sort_by(|a, b| (a.severity, &a.name).cmp(&(b.severity, &b.name)));
+    findings
+}
+
+fn estimates(processes: &[RecordedProcess]) -> Vec<Estimate> {
+    let mut estimates: Vec<Estimate> = Vec::new();
+    for process in processes {
+        if !openssh::is_openssh(&process.program) {
+            continue;
+        }
+        for estimate in openssh::estimates(&process.work) {
+            match estimates
+                .iter_mut()
+                .find(|known| known.algorithm == estimate.algorithm)
+            {
+                Some(known) => {
+                    known.bytes += estimate.bytes;
+                    known.nanoseconds += estimate.nanoseconds;
+                }
+                None => estimates.push(estimate),
+            }
+        }
+    }
+    estimates
+}
+
+fn unseen(processes: &[RecordedProcess]) -> Vec<String> {
+    let mut unseen = vec![
+        "programs that are linked statically, bring their own libcrypto, or use GnuTLS, NSS or \
+         another library"
+            .to_owned(),
+        "code that calls libcrypto past EVP (RSA_sign, AES_encrypt and the like), and randomness"
+            .to_owned(),
+    ];
+    if processes
+        .iter()
+        .any(|process| openssh::is_openssh(&process.program))
+    {
+        unseen.push(
+            "OpenSSH's own Curve25519, Ed25519, NTRU Prime, Poly1305 and UMAC, and before its \
+             version 9.9 its RSA and ECDSA"
+                .to_owned(),
+        );
+    }
+    unseen
+}
+
+fn nanoseconds(work: &[Work]) -> u64 {
+    work.iter().map(|work| work.nanoseconds).sum()
+}
+
+/// A part of a whole, from 0 to 1: no clock is so exact that a part could not seem larger.
+fn share(part: u64, whole: Option<u64>) -> Option<f64> {
+    let whole = whole.filter(|&whole| whole > 0)?;
+    Some((float(part) / float(whole)).min(1.0))
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a few digits are enough")]
+pub(super) fn float(number: u64) -> f64 {
+    number as f64
+}

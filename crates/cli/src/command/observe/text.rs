@@ -1,0 +1,345 @@
+//! A report for people.
+
+use super::catalogue::Severity;
+use super::report::{Report, Row, float};
+use crate::output::{BAD, GOOD, NOTE, TITLE, styled};
+use crate::table::{Align, Table, bytes, count, time};
+use outboard_observation::Operation;
+use std::fmt::Write;
+
+/// Rows that together are less than this of the time are told in one line.
+const SMALL: f64 = 0.002;
+
+impl Report {
+    pub(super) fn text(&self, by_process: bool) -> String {
+        if self.work.is_empty() {
+            return self.nothing();
+        }
+        let mut text = self.heading();
+        text.push('\n');
+        text.push_str(&self.table());
+        if by_process {
+            text.push('\n');
+            text.push_str(&self.process_table());
+        }
+        for section in [
+            self.handshakes_text(),
+            self.findings_text(),
+            self.acceleration_text(),
+            self.quantum_text(),
+            self.estimates_text(),
+        ] {
+            if !section.is_empty() {
+                text.push('\n');
+                text.push_str(&section);
+            }
+        }
+        let _ = writeln!(text, "\n{}", styled(TITLE, "Not seen"));
+        for unseen in &self.unseen {
+            let _ = writeln!(text, "  {unseen}");
+        }
+        if self.lost > 0 {
+            let _ = writeln!(
+                text,
+                "  {} kinds of work that the record had no room for",
+                count(self.lost)
+            );
+        }
+        text
+    }
+
+    fn nothing(&self) -> String {
+        match &self.program {
+            Some(program) => format!(
+                "{program} did no cryptography through OpenSSL's EVP that could be seen \
+                 ('outboard doctor --program {program}' tells whether it reads the configuration)\n"
+            ),
+            None => "Nothing was observed.\n".to_owned(),
+        }
+    }
+
+    fn heading(&self) -> String {
+        // On a busy machine a clock shows more than was used.
+        let cryptography = self
+            .cryptography_nanoseconds
+            .min(self.cpu_nanoseconds.unwrap_or(u64::MAX));
+        let cryptography = time(float(cryptography));
+        let most = &self.work[0];
+        let most = format!(
+            "{} of that {}",
+            percent(most.share_of_cryptography),
+            most.name
+        );
+        let what = self.program.as_deref().unwrap_or("these programs");
+        match (self.share_of_cpu, self.cpu_nanoseconds) {
+            (Some(share), Some(cpu)) => format!(
+                "{} of the CPU time of {what} was cryptography ({cryptography} of {}), {most}.\n",
+                styled(TITLE, percent(share)),
+                time(float(cpu))
+            ),
+            _ => format!("Cryptography of {what}: {cryptography} of CPU time, {most}.\n"),
+        }
+    }
+
+    fn table(&self) -> String {
+        let mut table = Table::new(&[
+            ("algorithm", Align::Left),
+            ("with", Align::Left),
+            ("operation", Align::Left),
+            ("by", Align::Left),
+            ("calls", Align::Right),
+            ("bytes", Align::Right),
+            ("usual size", Align::Right),
+            ("time", Align::Right),
+            ("each", Align::Right),
+            ("speed", Align::Right),
+            ("of CPU", Align::Right),
+        ]);
+        let mut small = (0, 0);
+        for row in &self.work {
+            if row.share_of_cryptography < SMALL && row.finding.is_none() {
+                small = (small.0 + 1, small.1 + row.work.nanoseconds);
+                continue;
+            }
+            let work = &row.work;
+            let is_bulk = matches!(
+                work.operation,
+                Operation::Seal | Operation::Open | Operation::Digest | Operation::Mac
+            );
+            table.row([
+                row.name.clone(),
+                row.with.clone(),
+                work.operation.name().to_owned(),
+                work.implementation.clone(),
+                count(work.calls),
+                if is_bulk {
+                    bytes(work.bytes)
+                } else {
+                    String::new()
+                },
+                if is_bulk {
+                    usual_size(row)
+                } else {
+                    String::new()
+                },
+                time(float(work.nanoseconds)),
+                match work.calls {
+                    0 => String::new(),
+                    calls => time(float(work.nanoseconds) / float(calls)),
+                },
+                if is_bulk { speed(row) } else { String::new() },
+                row.share_of_cpu.map(percent).unwrap_or_default(),
+            ]);
+        }
+        let mut text = table.render();
+        if small.0 > 0 {
+            let _ = writeln!(
+                text,
+                "and {} more kinds of work in {}",
+                small.0,
+                time(float(small.1))
+            );
+        }
+        text
+    }
+
+    fn process_table(&self) -> String {
+        let mut table = Table::new(&[
+            ("process", Align::Left),
+            ("id", Align::Right),
+            ("CPU", Align::Right),
+            ("cryptography", Align::Right),
+            ("of CPU", Align::Right),
+            ("mostly", Align::Left),
+        ]);
+        for process in &self.processes {
+            let most = process.work.first().map(super::catalogue::algorithm);
+            table.row([
+                process.program.clone(),
+                match process.pid {
+                    Some(pid) => pid.to_string(),
+                    None => format!("{} processes", process.processes),
+                },
+                process
+                    .cpu_nanoseconds
+                    .map(|cpu| time(float(cpu)))
+                    .unwrap_or_default(),
+                time(float(process.cryptography_nanoseconds)),
+                process.share_of_cpu.map(percent).unwrap_or_default(),
+                most.unwrap_or_default(),
+            ]);
+        }
+        table.render()
+    }
+
+    fn handshakes_text(&self) -> String {
+        let handshakes = &self.handshakes;
+        if handshakes.estimated == 0 {
+            return String::new();
+        }
+        let mut text = styled(TITLE, "Handshakes") + "\n";
+        let _ = writeln!(
+            text,
+            "  about {}, by the number of key agreements: {} of public-key work each",
+            count(handshakes.estimated),
+            time(float(handshakes.nanoseconds_each))
+        );
+        let each: Vec<String> = handshakes
+            .operations
+            .iter()
+            .map(|one| format!("{:.2} × {} {}", one.each, one.name, one.operation.name()))
+            .collect();
+        let _ = writeln!(text, "  each: {}", each.join(", "));
+        text
+    }
+
+    fn findings_text(&self) -> String {
+        if self.findings.is_empty() {
+            return format!(
+                "{}: nothing weak or legacy was used.\n",
+                styled(GOOD, "Good")
+            );
+        }
+        let mut text = styled(TITLE, "Weak or legacy") + "\n";
+        for finding in &self.findings {
+            let severity = match finding.severity {
+                Severity::Weak => styled(BAD, "weak"),
+                Severity::Legacy => styled(NOTE, "legacy"),
+            };
+            let _ = writeln!(
+                text,
+                "  {severity}  {}, {} (× {}, {}): {}",
+                finding.name,
+                finding.operation.name(),
+                count(finding.calls),
+                finding.programs.join(", "),
+                finding.because
+            );
+        }
+        text
+    }
+
+    fn acceleration_text(&self) -> String {
+        let possible: Vec<&Row> = self
+            .work
+            .iter()
+            .filter(|row| row.saving.is_some())
+            .collect();
+        let done = self.acceleration.done_nanoseconds;
+        if possible.is_empty() {
+            return match done {
+                0 => {
+                    "Outboard would do none of this: on this machine OpenSSL does it best.\n".into()
+                }
+                done => format!(
+                    "Outboard did {} of this; the rest OpenSSL does best on this machine.\n",
+                    time(float(done))
+                ),
+            };
+        }
+        let mut text = styled(TITLE, "With Outboard (outboard run, outboard enable)") + "\n";
+        for row in possible {
+            let saving = row.saving.as_ref().expect("invariant: filtered by it");
+            let of = time(float(row.work.nanoseconds));
+            let saved = match (saving.nanoseconds, saving.in_company_nanoseconds) {
+                (Some(alone), Some(in_company)) => format!(
+                    "of {of} saves {} alone, {} in company (eight at once)",
+                    time(float(alone)),
+                    time(float(in_company))
+                ),
+                (Some(saved), None) => format!("saves {} of {of}", time(float(saved))),
+                (None, _) => "is faster (how much, 'outboard calibrate' tells)".to_owned(),
+            };
+            let _ = writeln!(
+                text,
+                "  {} {}: path {}, {saved}",
+                row.name,
+                row.work.operation.name(),
+                saving.path.name()
+            );
+        }
+        if let Some(saved) = self.acceleration.saved_nanoseconds {
+            let share = self
+                .cpu_nanoseconds
+                .filter(|&cpu| cpu > 0)
+                .map(|cpu| format!(", {} of the CPU time", percent(float(saved) / float(cpu))));
+            let _ = writeln!(
+                text,
+                "  together {}{}{}",
+                time(float(saved)),
+                share.unwrap_or_default(),
+                match self.acceleration.saved_in_company_nanoseconds {
+                    Some(saved) => format!("; {} in company", time(float(saved))),
+                    None => String::new(),
+                }
+            );
+        }
+        text
+    }
+
+    fn quantum_text(&self) -> String {
+        let quantum = &self.quantum;
+        if quantum.key_agreements == 0 && quantum.signatures == 0 {
+            return String::new();
+        }
+        let mut text = styled(TITLE, "Quantum computers") + "\n";
+        let _ = writeln!(
+            text,
+            "  {} of {} key agreements and {} of {} signatures would withstand one",
+            count(quantum.key_agreements_post_quantum),
+            count(quantum.key_agreements),
+            count(quantum.signatures_post_quantum),
+            count(quantum.signatures)
+        );
+        text
+    }
+
+    fn estimates_text(&self) -> String {
+        if self.estimates.is_empty() {
+            return String::new();
+        }
+        let mut text = styled(TITLE, "OpenSSH's own code, estimated") + "\n";
+        for estimate in &self.estimates {
+            let amount = bytes(estimate.bytes);
+            let _ = writeln!(
+                text,
+                "  {}: {amount}, about {} ({})",
+                estimate.algorithm,
+                time(float(estimate.nanoseconds)),
+                estimate.because
+            );
+        }
+        text
+    }
+}
+
+/// The class of sizes that most bytes are in.
+fn usual_size(row: &Row) -> String {
+    let most = row.work.sizes.iter().max_by_key(|class| class.bytes);
+    match most.filter(|class| class.bytes > 0) {
+        None => String::new(),
+        Some(class) => match class.up_to {
+            Some(limit) => format!("≤ {}", bytes(limit)),
+            None => "> 1 MiB".to_owned(),
+        },
+    }
+}
+
+fn speed(row: &Row) -> String {
+    if row.work.bytes < 4096 || row.work.nanoseconds == 0 {
+        return String::new();
+    }
+    let megabytes = float(row.work.bytes) / float(row.work.nanoseconds) * 1000.0;
+    format!("{megabytes:.0} MB/s")
+}
+
+fn percent(share: f64) -> String {
+    let share = share * 100.0;
+    if share >= 9.95 {
+        format!("{share:.0} %")
+    } else if share >= 0.05 {
+        format!("{share:.1} %")
+    } else {
+        "< 0.1 %".to_owned()
+    }
+}

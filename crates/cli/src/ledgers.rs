@@ -1,0 +1,79 @@
+//! Which ledgers a command reads, and reading them.
+
+use crate::Failure;
+use crate::output::remark;
+use outboard_engine::ledger::{self, LedgerError, Snapshot};
+use std::path::PathBuf;
+
+/// Whose counters.
+#[derive(clap::Args)]
+pub(crate) struct Which {
+    /// One process only
+    #[arg(long, value_name = "PID")]
+    pub(crate) pid: Option<u32>,
+    /// Every user's ledger that may be read
+    #[arg(long, conflicts_with = "ledger")]
+    all: bool,
+    /// This ledger instead of your own
+    #[arg(long, value_name = "FILE")]
+    ledger: Option<PathBuf>,
+}
+
+/// Ledgers and what they say.
+pub(crate) type Ledgers = Vec<(PathBuf, Snapshot)>;
+
+impl Which {
+    /// Their files.
+    pub(crate) fn paths(&self) -> Vec<PathBuf> {
+        if let Some(ledger) = &self.ledger {
+            vec![ledger.clone()]
+        } else if self.all || self.pid.is_some() {
+            ledger::all_paths()
+        } else {
+            vec![ledger::default_path(rustix::process::geteuid().as_raw())]
+        }
+    }
+
+    /// Whether a ledger that cannot be read is no error: nobody named it.
+    pub(crate) fn tolerates(&self, error: &LedgerError) -> bool {
+        self.ledger.is_none()
+            && (self.all || self.pid.is_some() || matches!(error, LedgerError::Missing { .. }))
+    }
+
+    /// What they say now.
+    ///
+    /// # Errors
+    /// Of one that cannot be read, unless nobody named it.
+    pub(crate) fn read(&self) -> Result<Ledgers, Failure> {
+        let mut ledgers = Vec::new();
+        for path in self.paths() {
+            match Snapshot::read(&path) {
+                Ok(mut snapshot) => {
+                    if let Some(pid) = self.pid {
+                        snapshot.processes.retain(|process| process.pid == pid);
+                        snapshot.programs.clear();
+                    }
+                    ledgers.push((path, snapshot));
+                }
+                Err(error) if self.tolerates(&error) => {
+                    if !matches!(error, LedgerError::Missing { .. }) {
+                        remark(&format!("outboard: note: {error}"));
+                    }
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(ledgers)
+    }
+}
+
+/// What was counted between an earlier look and now.
+pub(crate) fn since(now: &Ledgers, earlier: &Ledgers) -> Ledgers {
+    now.iter()
+        .map(|(path, snapshot)| {
+            let before = earlier.iter().find(|(known, _)| known == path);
+            let difference = before.map(|(_, before)| snapshot.since(before));
+            (path.clone(), difference.unwrap_or_else(|| snapshot.clone()))
+        })
+        .collect()
+}

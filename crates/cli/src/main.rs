@@ -1,0 +1,133 @@
+//! The command outboard: run, observe, info, stats, cards, calibrate, advise, enable, disable, doctor.
+//!
+//! ```text
+//! main ──▶ command/* ──▶ openssl_conf      what openssl.cnf says, and the block that is added to it
+//!                    ├─▶ probe             what libcrypto makes of a configuration, asked in a child
+//!                    ├─▶ system            where OpenSSL, its configuration and profiles are here
+//!                    ├─▶ module, elf       where outboard.so is and whether it can be loaded
+//!                    ├─▶ processes         who uses which libcrypto
+//!                    ├─▶ stage, supervise  running a program that does not notice it
+//!                    ├─▶ replace           changing a file so that nobody reads half of it
+//!                    ├─▶ instructions      what of the processor an operation uses on a path
+//!                    ├─▶ ledgers, listing  what the ledger counted
+//!                    └─▶ output, table     for people and, with --json, for programs
+//! ```
+
+mod command;
+mod elf;
+mod instructions;
+mod ledgers;
+mod listing;
+mod module;
+mod openssl_conf;
+mod output;
+mod probe;
+mod processes;
+mod replace;
+mod stage;
+mod supervise;
+mod system;
+mod table;
+mod trust;
+
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+/// Why a command could not do its work: one sentence that names the thing, the reason and the remedy.
+type Failure = Box<dyn std::error::Error + Send + Sync>;
+
+/// A [`Failure`] of whoever asked: an argument that only the installed programs can say is wrong.
+#[derive(Debug)]
+struct WrongUsage(String);
+
+impl std::fmt::Display for WrongUsage {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for WrongUsage {}
+
+const EXAMPLES: &str = "\
+Examples:
+  outboard calibrate                      Measure this machine (under a minute)
+  outboard run --proof -- ssh host true   Run one program, then show what ran where
+  outboard observe -- curl https://…      What its cryptography is, and what it costs
+  outboard enable                         Switch on for every program of this system
+  outboard stats --all                    Who used what, and how much
+  outboard cards                          What waits, and how full the lanes are
+  outboard doctor --pid 1234              Does that process use it, and if not, why
+
+Exit status: 0 done, 1 an error or a problem found, 2 wrong usage;
+'run' and 'observe' return the status of the program that they run.";
+
+/// Makes the cryptography of installed programs faster, and shows that it did
+///
+/// Outboard is an OpenSSL provider and this command around it. Programs that use OpenSSL 3 (sshd,
+/// nginx, curl, Python and so on) are served by it without being rebuilt, for the operations that it
+/// was measured to do faster on this machine; everything else stays with OpenSSL.
+#[derive(Parser)]
+#[command(name = "outboard", version, after_help = EXAMPLES, arg_required_else_help = true)]
+struct Cli<C: Subcommand> {
+    #[command(subcommand)]
+    command: C,
+}
+
+/// What people use; man pages and completions tell of these.
+#[derive(Subcommand)]
+enum Command {
+    Run(command::run::Arguments),
+    Observe(command::observe::Arguments),
+    Info(command::info::Arguments),
+    Stats(command::stats::Arguments),
+    Cards(command::cards::Arguments),
+    Calibrate(command::calibrate::Arguments),
+    Advise(command::advise::Arguments),
+    Enable(command::enable::Arguments),
+    Disable(command::disable::Arguments),
+    Doctor(command::doctor::Arguments),
+}
+
+/// What the build and the command itself use.
+#[derive(Subcommand)]
+enum AnyCommand {
+    #[command(flatten)]
+    Public(Command),
+    #[command(hide = true)]
+    Generate(command::generate::Arguments),
+    #[command(hide = true)]
+    Probe(probe::Arguments),
+}
+
+fn main() -> ExitCode {
+    // clap prints usage errors itself and exits with 2.
+    let outcome = match Cli::<AnyCommand>::parse().command {
+        AnyCommand::Public(command) => command.run(),
+        AnyCommand::Generate(arguments) => command::generate::run(arguments),
+        AnyCommand::Probe(arguments) => probe::run(arguments),
+    };
+    outcome.unwrap_or_else(|failure| {
+        output::complain(&failure.to_string());
+        match failure.is::<WrongUsage>() {
+            true => ExitCode::from(2),
+            false => ExitCode::FAILURE,
+        }
+    })
+}
+
+impl Command {
+    fn run(self) -> Result<ExitCode, Failure> {
+        match self {
+            Self::Run(arguments) => command::run::run(arguments),
+            Self::Observe(arguments) => command::observe::run(arguments),
+            Self::Info(arguments) => command::info::run(arguments),
+            Self::Stats(arguments) => command::stats::run(arguments),
+            Self::Cards(arguments) => command::cards::run(arguments),
+            Self::Calibrate(arguments) => command::calibrate::run(arguments),
+            Self::Advise(arguments) => command::advise::run(arguments),
+            Self::Enable(arguments) => command::enable::run(arguments),
+            Self::Disable(arguments) => command::disable::run(arguments),
+            Self::Doctor(arguments) => command::doctor::run(arguments),
+        }
+    }
+}

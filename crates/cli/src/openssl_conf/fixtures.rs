@@ -1,0 +1,283 @@
+//! The whole way, parse to plan to block and back, on the shapes of files that systems ship.
+
+use super::plan::Named;
+use super::*;
+use proptest::prelude::*;
+use std::path::Path;
+
+const NO_ENVIRONMENT: Environment = |_| None;
+
+fn fixture(name: &str) -> (PathBuf, Vec<u8>) {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
+    let file = directory.join(name);
+    let text = std::fs::read(&file).expect("the fixture is in the repository");
+    // Systems include by absolute path; the fixtures are wherever the repository is.
+    let text = String::from_utf8(text).expect("fixtures are text");
+    let absolute = format!(".include = {}/", directory.display());
+    (
+        file,
+        text.replace(".include = ", &absolute)
+            .replace("$ENV::HOME", "/root")
+            .into_bytes(),
+    )
+}
+
+fn settings() -> Settings {
+    Settings {
+        module: Some("/usr/lib/ossl-modules/outboard.so".into()),
+        ..Settings::default()
+    }
+}
+
+fn enabled(file: &Path, text: &[u8]) -> Result<Enabled, ConfError> {
+    enable(text, file, &settings(), NO_ENVIRONMENT)
+}
+
+/// The lines that `enable` adds to a fixture.
+fn lines(name: &str) -> String {
+    let (file, text) = fixture(name);
+    enabled(&file, &text)
+        .expect("a fixture that can be enabled")
+        .lines
+}
+
+#[test]
+fn debian_12_gets_its_list_of_providers() {
+    assert_eq!(
+        lines("debian-12.cnf"),
+        "[openssl_init]\n\
+         providers = outboard_providers\n\
+         alg_section = outboard_properties\n\
+         [outboard_providers]\n\
+         default = outboard_default\n\
+         outboard = outboard_sect\n\
+         [outboard_default]\n\
+         activate = 1\n\
+         [outboard_sect]\n\
+         module = /usr/lib/ossl-modules/outboard.so\n\
+         activate = 1\n\
+         [outboard_properties]\n\
+         default_properties = ?provider=outboard,?outboard.preferred=yes\n\
+         # Lines below belong to the section that they belonged to before.\n\
+         [pr]\n"
+    );
+}
+
+#[test]
+fn ubuntu_s_default_provider_stays_active() {
+    for name in ["ubuntu-22.04.cnf", "ubuntu-24.04.cnf"] {
+        let lines = lines(name);
+        assert!(
+            lines.starts_with("[provider_sect]\noutboard = outboard_sect\n"),
+            "{lines}"
+        );
+        assert!(lines.contains("[default_sect]\nactivate = 1\n"), "{lines}");
+    }
+}
+
+#[test]
+fn rhel_9_is_read_through_its_includes() {
+    let (file, text) = fixture("rhel-9.cnf");
+    let config = Config::parse(&text, &file, NO_ENVIRONMENT).expect("well formed");
+    let value = |section, name| {
+        &config
+            .assignment(section, name)
+            .expect("it is included")
+            .value
+    };
+    assert_eq!(value("crypto_policy", "TLS.MinProtocol"), "TLSv1.2");
+    assert_eq!(value("req", "default_bits"), "3072");
+    assert_eq!(
+        lines("rhel-9.cnf"),
+        "[provider_sect]\n\
+         outboard = outboard_sect\n\
+         [outboard_sect]\n\
+         module = /usr/lib/ossl-modules/outboard.so\n\
+         activate = 1\n\
+         [evp_properties]\n\
+         default_properties = ?provider=outboard,?outboard.preferred=yes\n\
+         # Lines below belong to the section that they belonged to before.\n\
+         [req]\n"
+    );
+}
+
+#[test]
+fn a_file_without_sections_gets_them_in_its_own_style() {
+    let (file, text) = fixture("odd-no-sections-crlf.cnf");
+    let enabled = enabled(&file, &text).expect("it can be enabled");
+    assert!(
+        enabled
+            .lines
+            .starts_with("[default]\nopenssl_conf = outboard_init\n[outboard_init]\n")
+    );
+    assert!(
+        !enabled
+            .text
+            .windows(2)
+            .any(|pair| pair[1] == b'\n' && pair[0] != b'\r')
+    );
+}
+
+#[test]
+fn existing_properties_are_composed_and_fips_is_pointed_out() {
+    let (file, text) = fixture("odd-fips.cnf");
+    let enabled = enabled(&file, &text).expect("it can be enabled");
+    assert!(
+        enabled
+            .lines
+            .contains("default_properties = fips=yes,?provider=outboard,?outboard.preferred=yes\n")
+    );
+    assert!(enabled.notes[0].contains("FIPS"), "{:?}", enabled.notes);
+}
+
+#[test]
+fn a_list_without_the_default_provider_gets_it() {
+    let lines = lines("odd-without-default.cnf");
+    assert!(
+        lines.contains("[list]\ndefault = outboard_default\noutboard = outboard_sect\n"),
+        "{lines}"
+    );
+}
+
+#[test]
+fn what_would_change_its_meaning_is_refused() {
+    for (name, reason) in [
+        (
+            "refused-legacy-only.cnf",
+            "activates the provider legacy without the default provider",
+        ),
+        (
+            "refused-other-preference.cnf",
+            "which provider to prefer: '?provider=tpm2'",
+        ),
+    ] {
+        let (file, text) = fixture(name);
+        let refusal = enabled(&file, &text).expect_err(name).to_string();
+        assert!(refusal.contains(reason), "{name}: {refusal}");
+        assert!(
+            refusal.contains(&format!("{name}, line ")),
+            "{name}: {refusal}"
+        );
+    }
+    for (text, reason) in [
+        ("openssl_conf = nowhere\n", "there is no such section"),
+        ("a = b\\\n", "ends in a backslash"),
+        (
+            "[outboard_sect]\na = b\n",
+            "already uses the section [outboard_sect]",
+        ),
+    ] {
+        let refusal = enabled(Path::new("x.cnf"), text.as_bytes()).expect_err(reason);
+        assert!(refusal.to_string().contains(reason), "{refusal}");
+    }
+}
+
+#[test]
+fn outboard_configured_by_hand_keeps_its_section() {
+    let text = b"openssl_conf = i\n[i]\nproviders = p\nalg_section = a\n[p]\ndefault = d\n\
+        outboard = mine\n[d]\nactivate = 1\n[mine]\nactivate = 1\n\
+        [a]\ndefault_properties = ?provider=outboard\n";
+    let config = Config::parse(text, Path::new("x.cnf"), NO_ENVIRONMENT).expect("well formed");
+    assert_eq!(
+        config.outboard(),
+        Some(Named {
+            section: "mine".into(),
+            preferred: true
+        })
+    );
+    assert_eq!(
+        enabled(Path::new("x.cnf"), text)
+            .expect("it can be extended")
+            .lines,
+        "[mine]\nmodule = /usr/lib/ossl-modules/outboard.so\nactivate = 1\n\
+         # Lines below belong to the section that they belonged to before.\n[a]\n"
+    );
+}
+
+const FIXTURES: &[&str] = &[
+    "debian-12.cnf",
+    "ubuntu-22.04.cnf",
+    "ubuntu-24.04.cnf",
+    "rhel-9.cnf",
+    "odd-no-sections-crlf.cnf",
+    "odd-fips.cnf",
+    "odd-without-default.cnf",
+];
+
+#[test]
+fn enable_then_disable_is_nothing_and_enable_twice_is_once() {
+    for name in FIXTURES {
+        let (file, text) = fixture(name);
+        let once = enabled(&file, &text).expect(name).text;
+        assert_eq!(strip(&once).expect(name), text, "{name}");
+        let twice = enabled(&file, &once).expect(name).text;
+        assert_eq!(once, twice, "{name}");
+
+        let config = Config::parse(&once, &file, NO_ENVIRONMENT).expect(name);
+        assert!(config.outboard().expect(name).preferred, "{name}");
+        let before = Config::parse(&text, &file, NO_ENVIRONMENT).expect(name);
+        assert_eq!(before.outboard(), None, "{name}");
+        assert_eq!(config.last_section, before.last_section, "{name}");
+    }
+}
+
+/// Configurations that say anything about providers and properties, in any order.
+fn any_configuration() -> impl Strategy<Value = String> {
+    let line = prop_oneof![
+        Just("openssl_conf = init"),
+        Just("[default]"),
+        Just("[init]"),
+        Just("[list]"),
+        Just("[default_sect]"),
+        Just("[algorithms]"),
+        Just("[ other ]"),
+        Just("providers = list"),
+        Just("alg_section = algorithms"),
+        Just("default = default_sect"),
+        Just("2.default = default_sect"),
+        Just("legacy = other"),
+        Just("activate = 1"),
+        Just("activate = no"),
+        Just("default_properties = fips=no"),
+        Just("init::providers = list"),
+        Just("# activate = 1"),
+        Just(""),
+    ];
+    let end = prop_oneof![Just("\n"), Just("\r\n")];
+    (proptest::collection::vec((line, end), 0..14), any::<bool>()).prop_map(|(lines, complete)| {
+        let text: String = lines
+            .into_iter()
+            .flat_map(|(line, end)| [line, end])
+            .collect();
+        if complete {
+            text
+        } else {
+            text.trim_end().to_owned()
+        }
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+    #[test]
+    fn whatever_it_says_it_is_kept(text in any_configuration()) {
+        let file = Path::new("x.cnf");
+        let Ok(Enabled { text: once, .. }) = enabled(file, text.as_bytes()) else { return Ok(()) };
+        prop_assert_eq!(&strip(&once).expect("an intact block"), text.as_bytes());
+
+        let before = Config::parse(text.as_bytes(), file, NO_ENVIRONMENT).expect("it was read before");
+        let after = Config::parse(&once, file, NO_ENVIRONMENT).expect("the block is well formed");
+        prop_assert!(after.outboard().is_some_and(|named| named.preferred));
+        prop_assert_eq!(&before.last_section, &after.last_section);
+        // Everything that was said is still said, but for what the block must replace.
+        for (section, assignments) in before.sections() {
+            for assignment in assignments {
+                let name = assignment.name.as_str();
+                let now = after.assignment(section, name).expect("assignments do not vanish");
+                if !matches!(name, "activate" | "default_properties") {
+                    prop_assert_eq!(&now.value, &assignment.value, "[{}] {}", section, name);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,525 @@
+//! What must be said to put Outboard beside what a configuration already says.
+//!
+//! ```text
+//! [default]            openssl_conf = INIT             if nothing names it yet
+//! [INIT]               providers = PROVIDERS           likewise
+//!                      alg_section = PROPERTIES        likewise
+//! [PROVIDERS]          default = DEFAULT               likewise
+//!                      outboard = outboard_sect
+//! [DEFAULT]            activate = 1                    if the default provider was active by itself
+//! [outboard_sect]      activate, module, profile, ledger, offer
+//! [PROPERTIES]         default_properties = WHAT IT WAS,?provider=outboard,?outboard.preferred=yes
+//! ```
+//!
+//! To observe, a stand-in takes the place of each provider that it observes:
+//!
+//! ```text
+//! [PROVIDERS]          observed_default = outboard_observed
+//! [outboard_observed]  module = outboard-observe.so, record, activate
+//! [outboard_sect]      module = outboard-observe.so, inner = outboard.so, …
+//! ```
+//!
+//! For one program the default provider itself is then inactive, or OpenSSL 3.0 would try every
+//! decoder of both with every key. For a whole system it stays active beside its stand-in, which is
+//! preferred (`?outboard.observed=yes`): should the module vanish, programs go on.
+//!
+//! The default provider is active by itself only while no other is activated: that is why it must
+//! be named as soon as Outboard is (OSSL_PROVIDER-default(7)).
+
+use super::ConfError;
+use super::config::{Assignment, Config, DEFAULT_SECTION};
+use super::value::quote;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// The provider's name in a configuration.
+const PROVIDER: &str = "outboard";
+/// Preferred where it has an implementation, no hindrance where it has none (property(7)). Said twice: what a
+/// program asks of `provider` itself takes the place of the first, as in stunnel (`provider!=fips`).
+const PREFERENCE: &str = "?provider=outboard,?outboard.preferred=yes";
+/// What the stand-in of the default provider is preferred by where both are active.
+const OBSERVED_PREFERENCE: &str = "?outboard.observed=yes";
+/// The name of that stand-in.
+pub(crate) const OBSERVED: &str = "observed_default";
+
+/// Which operations the provider offers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Offer {
+    /// Those that win by the profile.
+    Profile,
+    /// All that it implements, winning or not.
+    All,
+    /// None: it is loaded and does nothing.
+    None,
+}
+
+impl fmt::Display for Offer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Profile => "profile",
+            Self::All => "all",
+            Self::None => "none",
+        })
+    }
+}
+
+/// What the provider is told. `None` leaves out the line, and so the provider's own default.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Settings {
+    /// The file `outboard.so`; `None`: OpenSSL looks in its modules directory.
+    pub(crate) module: Option<PathBuf>,
+    /// Where the profile is.
+    pub(crate) profile: Option<PathBuf>,
+    /// Where the counters are.
+    pub(crate) ledger: Option<PathBuf>,
+    /// Which operations are offered.
+    pub(crate) offer: Option<Offer>,
+}
+
+/// How providers are observed.
+#[derive(Clone, Debug)]
+pub(crate) struct Observer {
+    /// The file `outboard-observe.so`.
+    pub(crate) module: PathBuf,
+    /// Where to count; `None`: in the user's record.
+    pub(crate) record: Option<PathBuf>,
+    /// Whether the default provider stays active beside its stand-in.
+    pub(crate) beside: bool,
+}
+
+/// What to add to a configuration.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Plan {
+    /// The lines of the block.
+    pub(super) lines: String,
+    /// What its user should know, one sentence each.
+    pub(super) notes: Vec<String>,
+}
+
+/// Where and how a configuration names Outboard.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Named {
+    /// The section of its settings.
+    pub(crate) section: String,
+    /// Whether programs prefer it to the default provider.
+    pub(crate) preferred: bool,
+}
+
+impl Config {
+    /// What the provider outboard is told, if it is configured.
+    pub(crate) fn outboard_settings(&self) -> Option<Settings> {
+        let section = self.outboard()?.section;
+        let path = |name| {
+            let setting = self.assignment(&section, name)?;
+            Some(PathBuf::from(&setting.value))
+        };
+        let offer = self.assignment(&section, "offer");
+        Some(Settings {
+            // The observer's own module stands in for the one that it names.
+            module: path("inner").or_else(|| path("module")),
+            profile: path("profile"),
+            ledger: path("ledger"),
+            offer: offer.and_then(|offer| clap::ValueEnum::from_str(&offer.value, true).ok()),
+        })
+    }
+
+    /// Where the provider outboard is configured, if it is.
+    pub(crate) fn outboard(&self) -> Option<Named> {
+        let init = &self.assignment(DEFAULT_SECTION, "openssl_conf")?.value;
+        let section = modules(self, init, "providers")
+            .into_iter()
+            .flat_map(|list| self.section(&list.value).unwrap_or_default())
+            .filter_map(|entry| Entry::new(self, entry).ok())
+            .find(|entry| entry.provider == PROVIDER)?
+            .section;
+        let properties = modules(self, init, "alg_section").into_iter().next_back();
+        let query = properties.and_then(|p| self.assignment(&p.value, "default_properties"));
+        Some(Named {
+            section,
+            preferred: query.is_some_and(|query| query.value.split(',').any(prefers)),
+        })
+    }
+}
+
+/// Plans how `config` comes to load Outboard (where there are settings for it) and prefer it, and to be
+/// observed (where there is an observer).
+///
+/// # Errors
+/// [`ConfError::Refused`] where adding it would change what the configuration means now.
+pub(super) fn plan(
+    config: &Config,
+    settings: Option<&Settings>,
+    observer: Option<&Observer>,
+) -> Result<Plan, ConfError> {
+    if config.ends_in_continuation {
+        return Err(refused(
+            "the last line ends in a backslash and would swallow the next one (remove it)",
+        ));
+    }
+    let mut lines = Lines::default();
+    let mut notes = Vec::new();
+    let init = match config.assignment(DEFAULT_SECTION, "openssl_conf") {
+        Some(reference) => referenced(config, reference)?,
+        None => {
+            let init = unused(config, "outboard_init")?;
+            lines.say(DEFAULT_SECTION, "openssl_conf", init);
+            init
+        }
+    };
+    add_providers(config, settings, observer, init, &mut lines, &mut notes)?;
+    let mut preferences = Vec::new();
+    preferences.extend(settings.map(|_| PREFERENCE));
+    preferences.extend(observer.filter(|o| o.beside).map(|_| OBSERVED_PREFERENCE));
+    if !preferences.is_empty() {
+        add_preference(config, init, &preferences, &mut lines, &mut notes)?;
+    }
+    Ok(Plan {
+        lines: lines.finish(&config.last_section),
+        notes,
+    })
+}
+
+fn add_providers(
+    config: &Config,
+    settings: Option<&Settings>,
+    observer: Option<&Observer>,
+    init: &str,
+    lines: &mut Lines,
+    notes: &mut Vec<String>,
+) -> Result<(), ConfError> {
+    let lists = modules(config, init, "providers");
+    let mut entries = Vec::new();
+    for list in &lists {
+        let list = referenced(config, list)?;
+        for entry in config.section(list).unwrap_or_default() {
+            entries.push(Entry::new(config, entry)?);
+        }
+    }
+    let default = entries.iter().find(|entry| entry.provider == "default");
+    let default_is_active = default.is_some_and(|entry| entry.active);
+    let others = entries.iter().find(|e| e.active && e.provider != PROVIDER);
+    if let Some(other) = others.filter(|_| !default_is_active) {
+        return Err(refused(format!(
+            "{} activates the provider {} without the default provider, which Outboard works beside \
+             (activate the default provider too, or leave this system as it is)",
+            other.origin, other.provider
+        )));
+    }
+
+    let list = match lists.first() {
+        Some(list) => list.value.as_str(),
+        None => {
+            let list = unused(config, "outboard_providers")?;
+            lines.say(init, "providers", list);
+            list
+        }
+    };
+    let mut to_activate: Vec<&str> = Vec::new();
+    match (observer, default) {
+        (Some(observer), _) if !observer.beside => {
+            // Only who is named is active: an unnamed default provider is not, beside its stand-in.
+            if let Some(default) = default.filter(|default| default.active) {
+                let idle = unused(config, "outboard_idle")?;
+                lines.say(list, &default.name, idle);
+                lines.open(idle);
+            }
+        }
+        (_, Some(default)) if default.active => {}
+        (_, Some(default)) => to_activate.push(&default.section),
+        (_, None) => {
+            let section = unused(config, "outboard_default")?;
+            lines.say(list, "default", section);
+            to_activate.push(section);
+        }
+    }
+    // Who configured Outboard by hand keeps that section; the block has the last word in it.
+    let ours = match entries.iter().find(|entry| entry.provider == PROVIDER) {
+        _ if settings.is_none() => "",
+        Some(entry) => entry.section.as_str(),
+        None => {
+            let section = unused(config, "outboard_sect")?;
+            lines.say(list, PROVIDER, section);
+            section
+        }
+    };
+    for section in to_activate {
+        lines.say(section, "activate", "1");
+    }
+    if let Some(observer) = observer {
+        let section = unused(config, "outboard_observed")?;
+        lines.say(list, OBSERVED, section);
+        lines.say_path(section, "module", &observer.module)?;
+        if let Some(record) = &observer.record {
+            lines.say_path(section, "record", record)?;
+        }
+        if observer.beside {
+            lines.say(section, "beside", "yes");
+        }
+        lines.say(section, "activate", "1");
+        for other in entries.iter().filter(|entry| entry.active) {
+            if other.provider != "default" && other.provider != PROVIDER {
+                notes.push(format!(
+                    "what the provider {} does is not observed",
+                    other.provider
+                ));
+            }
+        }
+    }
+    let Some(settings) = settings else {
+        return Ok(());
+    };
+    match (observer, &settings.module) {
+        (None, None) => {}
+        (None, Some(module)) => lines.say_path(ours, "module", module)?,
+        (Some(observer), module) => {
+            let inner = module.as_ref().ok_or_else(|| {
+                refused("the module outboard.so must be named to be observed (--module FILE)")
+            })?;
+            lines.say_path(ours, "module", &observer.module)?;
+            lines.say_path(ours, "inner", inner)?;
+            if observer.beside {
+                // As preferred as the stand-in that it shall be preferred to.
+                lines.say(ours, "beside", "yes");
+            }
+            if let Some(record) = &observer.record {
+                lines.say_path(ours, "record", record)?;
+            }
+        }
+    }
+    for (name, path) in [("profile", &settings.profile), ("ledger", &settings.ledger)] {
+        if let Some(path) = path {
+            lines.say_path(ours, name, path)?;
+        }
+    }
+    if let Some(offer) = settings.offer {
+        lines.say(ours, "offer", &offer.to_string());
+    }
+    lines.say(ours, "activate", "1");
+    Ok(())
+}
+
+fn add_preference(
+    config: &Config,
+    init: &str,
+    preferences: &[&'static str],
+    lines: &mut Lines,
+    notes: &mut Vec<String>,
+) -> Result<(), ConfError> {
+    let modules = modules(config, init, "alg_section");
+    // Each section replaces the properties that an earlier one has set.
+    let Some(last) = modules.last() else {
+        let properties = unused(config, "outboard_properties")?;
+        lines.say(init, "alg_section", properties);
+        lines.say(properties, "default_properties", &preferences.join(","));
+        return Ok(());
+    };
+    let properties = referenced(config, last)?;
+    let existing = config.assignment(properties, "default_properties");
+    let clauses: Vec<&str> = existing
+        .map(|existing| existing.value.as_str())
+        .unwrap_or_default()
+        .split(',')
+        .map(str::trim)
+        .filter(|clause| !clause.is_empty())
+        .collect();
+    // A preference is told by the first of its clauses.
+    let is_there = |preference: &str| {
+        let first = preference.split(',').next().unwrap_or_default();
+        clauses
+            .iter()
+            .any(|clause| clause.trim_start_matches('?') == first.trim_start_matches('?'))
+    };
+    let missing: Vec<&str> = preferences
+        .iter()
+        .copied()
+        .filter(|preference| !is_there(preference))
+        .collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    if let (Some(existing), Some(clause)) = (
+        existing.filter(|_| missing.contains(&PREFERENCE)),
+        clauses.iter().find(|clause| property(clause) == "provider"),
+    ) {
+        return Err(refused(format!(
+            "{} already says which provider to prefer: '{clause}' (remove that clause first)",
+            existing.origin
+        )));
+    }
+    let demands_fips = clauses
+        .iter()
+        .any(|c| property(c) == "fips" && !c.starts_with(['?', '-']))
+        || config
+            .assignment(properties, "fips_mode")
+            .is_some_and(|mode| !is_false(&mode.value));
+    if demands_fips && missing.contains(&PREFERENCE) {
+        notes.push(format!(
+            "{properties} demands FIPS-approved implementations; Outboard's are none, so OpenSSL will not choose them"
+        ));
+    }
+    let composed: Vec<&str> = clauses.into_iter().chain(missing).collect();
+    lines.say(properties, "default_properties", &composed.join(","));
+    Ok(())
+}
+
+/// An entry of the list of providers.
+struct Entry {
+    /// What the list calls it.
+    name: String,
+    /// The provider's name, which `identity` in its section may change.
+    provider: String,
+    section: String,
+    active: bool,
+    origin: String,
+}
+
+impl Entry {
+    fn new(config: &Config, entry: &Assignment) -> Result<Self, ConfError> {
+        let section = referenced(config, entry)?.to_owned();
+        let setting = |name: &str| {
+            let mut settings = config.section(&section).unwrap_or_default().iter();
+            settings.rfind(|setting| after_dot(&setting.name) == name)
+        };
+        Ok(Self {
+            name: entry.name.clone(),
+            provider: setting("identity")
+                .map_or(after_dot(&entry.name), |identity| &identity.value)
+                .to_owned(),
+            // OpenSSL 3.0 and 3.1 take any value for yes; who wrote "no" meant it.
+            active: setting("activate").is_some_and(|activate| !is_false(&activate.value)),
+            origin: entry.origin.to_string(),
+            section,
+        })
+    }
+}
+
+/// The lines of the block so far, by section in the order of their first line.
+#[derive(Default)]
+struct Lines {
+    sections: Vec<(String, String)>,
+}
+
+impl Lines {
+    fn say(&mut self, section: &str, name: &str, value: &str) {
+        let line = format!("{name} = {}\n", quote(value));
+        match self.sections.iter_mut().find(|(known, _)| known == section) {
+            Some((_, lines)) => lines.push_str(&line),
+            None => self.sections.push((section.to_owned(), line)),
+        }
+    }
+
+    /// # Errors
+    /// For a path that no configuration can hold.
+    fn say_path(&mut self, section: &str, name: &str, path: &Path) -> Result<(), ConfError> {
+        let text = path
+            .to_str()
+            .filter(|path| !path.contains(['\n', '\r']))
+            .ok_or_else(|| {
+                refused(format!(
+                    "the path {} cannot be written into a configuration",
+                    path.display()
+                ))
+            })?;
+        self.say(section, name, text);
+        Ok(())
+    }
+
+    /// A section that is there, and says nothing.
+    fn open(&mut self, section: &str) {
+        self.sections.push((section.to_owned(), String::new()));
+    }
+
+    /// The text, which leaves `last_section` open: a line that someone adds at the end of the file
+    /// later belongs where it would have belonged without the block.
+    fn finish(self, last_section: &str) -> String {
+        let mut text: String = self
+            .sections
+            .iter()
+            .map(|(section, lines)| format!("[{section}]\n{lines}"))
+            .collect();
+        let open = self.sections.last().map(|(section, _)| section.as_str());
+        if open != Some(last_section) && is_plain(last_section) {
+            text.push_str("# Lines below belong to the section that they belonged to before.\n");
+            text.push_str(&format!("[{last_section}]\n"));
+        }
+        text
+    }
+}
+
+/// The assignments that run a configuration module, which may be called `name` or `name.anything`.
+fn modules<'a>(config: &'a Config, init: &str, name: &str) -> Vec<&'a Assignment> {
+    let module = |assignment: &Assignment| {
+        assignment
+            .name
+            .rsplit_once('.')
+            .map_or(assignment.name.as_str(), |(module, _)| module)
+            == name
+    };
+    let init = config.section(init).unwrap_or_default();
+    init.iter()
+        .filter(|assignment| module(assignment))
+        .collect()
+}
+
+/// The section that an assignment names, if it exists and can be opened again.
+fn referenced<'a>(config: &Config, reference: &'a Assignment) -> Result<&'a str, ConfError> {
+    let section = reference.value.as_str();
+    let reason = if config.section(section).is_none() {
+        "but there is no such section"
+    } else if !is_plain(section) {
+        "a name that cannot be written again safely"
+    } else {
+        return Ok(section);
+    };
+    Err(refused(format!(
+        "{}: {} names the section [{section}], {reason} (correct that line first)",
+        reference.origin, reference.name
+    )))
+}
+
+/// A section's name that a header can hold as it is.
+fn is_plain(section: &str) -> bool {
+    !section.is_empty()
+        && section
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || b"_-.,/ ".contains(&byte))
+        && section.trim() == section
+}
+
+/// A section of ours that the configuration does not use for something else.
+fn unused<'a>(config: &Config, name: &'a str) -> Result<&'a str, ConfError> {
+    match config.section(name) {
+        None | Some([]) => Ok(name),
+        Some([first, ..]) => Err(refused(format!(
+            "{} already uses the section [{name}] (rename it first)",
+            first.origin
+        ))),
+    }
+}
+
+/// OpenSSL allows "1.default" and "2.default" where one name could stand only once.
+fn after_dot(name: &str) -> &str {
+    name.split_once('.').map_or(name, |(_, rest)| rest)
+}
+
+/// The property that a clause of a query is about: `fips` in `?fips=yes`.
+fn property(clause: &str) -> &str {
+    let end = clause.find(['=', '!']).unwrap_or(clause.len());
+    clause[..end].trim_start_matches(['?', '-']).trim()
+}
+
+/// Whether a clause of a query asks for Outboard.
+fn prefers(clause: &str) -> bool {
+    clause.trim().trim_start_matches('?') == "provider=outboard"
+}
+
+fn is_false(value: &str) -> bool {
+    matches!(
+        value.to_ascii_lowercase().as_str(),
+        "0" | "no" | "false" | "off"
+    )
+}
+
+fn refused(reason: impl Into<String>) -> ConfError {
+    ConfError::Refused(reason.into())
+}

@@ -1,0 +1,109 @@
+//! What is printed: lines for people, documents for programs.
+
+use anstyle::{AnsiColor, Style};
+use serde::Serialize;
+use std::fmt::Display;
+use std::io::{self, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Column titles.
+pub(crate) const TITLE: Style = Style::new().bold();
+/// What is as it should be.
+pub(crate) const GOOD: Style = AnsiColor::Green.on_default();
+/// What is worth knowing.
+pub(crate) const NOTE: Style = AnsiColor::Yellow.on_default();
+/// What is wrong.
+pub(crate) const BAD: Style = AnsiColor::Red.on_default().bold();
+
+/// `text` in a style; terminals alone see it, because printing strips it for everything else.
+pub(crate) fn styled(style: Style, text: impl Display) -> String {
+    format!("{style}{text}{style:#}")
+}
+
+/// Text that others chose (names of processes, settings of theirs) as it can be shown: what could steer a
+/// terminal, or turn the reading direction around, is written as an escape.
+pub(crate) fn printable(text: &str) -> String {
+    let steers = |c: char| {
+        c.is_control()
+            || matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        if steers(c) {
+            shown.extend(c.escape_unicode());
+        } else {
+            shown.push(c);
+        }
+    }
+    shown
+}
+
+/// Set once the reader of standard output has gone.
+static UNREAD: AtomicBool = AtomicBool::new(false);
+
+/// Whether nobody reads any more what is printed: what prints for ever ends then.
+pub(crate) fn is_unread() -> bool {
+    UNREAD.load(Ordering::Relaxed)
+}
+
+/// Prints to standard output. A reader that has seen enough (`| head`) is no error.
+pub(crate) fn print(text: &str) -> io::Result<()> {
+    let mut stdout = anstream::stdout().lock();
+    match stdout
+        .write_all(text.as_bytes())
+        .and_then(|()| stdout.flush())
+    {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+            UNREAD.store(true, Ordering::Relaxed);
+            Ok(())
+        }
+        other => other,
+    }
+}
+
+/// Prints `body` as a JSON document that says what it is: `{"schema": …, "version": …, …}`.
+pub(crate) fn print_json(schema: &str, body: &impl Serialize) -> io::Result<()> {
+    print(&json(schema, body)?)
+}
+
+/// The document of [`print_json`], with a line end.
+pub(crate) fn json(schema: &str, body: &impl Serialize) -> io::Result<String> {
+    #[derive(Serialize)]
+    struct Document<'a, T> {
+        schema: &'a str,
+        version: u32,
+        #[serde(flatten)]
+        body: &'a T,
+    }
+    let document = Document {
+        schema,
+        version: 1,
+        body,
+    };
+    Ok(serde_json::to_string_pretty(&document)? + "\n")
+}
+
+/// An error, on standard error.
+pub(crate) fn complain(message: &str) {
+    remark(&format!("outboard: {message}"));
+}
+
+/// A line on standard error, for what is not the result.
+pub(crate) fn remark(line: &str) {
+    // Nothing useful is left to do when even this cannot be written.
+    let _ = writeln!(anstream::stderr().lock(), "{line}");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_others_steer_no_terminal() {
+        assert_eq!(printable("ssh-é (x)"), "ssh-é (x)");
+        assert_eq!(
+            printable("\u{1b}]0;x\u{7}\n\u{9b}1m\u{202e}"),
+            r"\u{1b}]0;x\u{7}\u{a}\u{9b}1m\u{202e}"
+        );
+    }
+}

@@ -1,0 +1,124 @@
+//! What libcrypto makes of a configuration and of the module: tried in a child process, because a
+//! module that crashes must not take the asker with it.
+
+use crate::{Failure, openssl_conf, output, system};
+use outboard_libcrypto::{Context, Library};
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Stdio};
+
+/// Loads a configuration as a program would, and reports
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// The configuration; without it, only the module is tried
+    #[arg(long)]
+    config: Option<PathBuf>,
+    /// The module to load by its path if the configuration does not
+    #[arg(long)]
+    module: Option<PathBuf>,
+}
+
+/// What came of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Report {
+    /// Why OpenSSL refuses the configuration.
+    pub(crate) configuration_error: Option<String>,
+    /// Whether the default provider is active once it is loaded.
+    pub(crate) default_is_active: bool,
+    /// Whether Outboard is.
+    pub(crate) outboard_is_active: bool,
+    /// Whether the default provider's stand-in is.
+    pub(crate) observed_is_active: bool,
+    /// Why the module cannot be loaded by its path; `None` if it was not tried or could.
+    pub(crate) module_error: Option<String>,
+    /// The version that the loaded module says it has.
+    pub(crate) module_version: Option<String>,
+}
+
+/// Tries a configuration and, where that does not load Outboard, the module by itself.
+///
+/// # Errors
+/// When the child cannot be started or dies, which is what programs that load it would do.
+pub(crate) fn probe(config: Option<&Path>, module: Option<&Path>) -> Result<Report, Failure> {
+    let mut command = Command::new(std::env::current_exe()?);
+    command
+        .arg("probe")
+        .stdin(Stdio::null())
+        .stderr(Stdio::null());
+    for (option, path) in [("--config", config), ("--module", module)] {
+        if let Some(path) = path {
+            command.arg(option).arg(path);
+        }
+    }
+    // The child loads what it is told and nothing else.
+    command
+        .env_remove("OPENSSL_CONF")
+        .env_remove("OPENSSL_MODULES");
+    let answer = command.output()?;
+    serde_json::from_slice(&answer.stdout).map_err(|_| {
+        format!(
+            "a program that loads it does not survive: {}",
+            answer.status
+        )
+        .into()
+    })
+}
+
+/// The child's side.
+pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
+    let library = system::library()?;
+    library.ignore_system_configuration()?;
+    let mut report = Report::default();
+    if let Some(config) = &arguments.config {
+        let _trace = Trace::none_yet();
+        let context = Context::new(&library)?;
+        if let Err(error) = context.load_configuration(config) {
+            report.configuration_error = Some(error.to_string());
+        }
+        report.default_is_active = context.has_provider("default");
+        report.outboard_is_active = context.has_provider("outboard");
+        report.observed_is_active = context.has_provider(openssl_conf::OBSERVED);
+        if report.outboard_is_active {
+            // It is active already, so this only makes it answer.
+            report.module_version = version(&context, "outboard").ok().flatten();
+        }
+    }
+    if let Some(module) = arguments.module.filter(|_| !report.outboard_is_active) {
+        match try_module(&library, &module) {
+            Ok(version) => report.module_version = version,
+            Err(reason) => report.module_error = Some(reason),
+        }
+    }
+    output::print(&serde_json::to_string(&report)?)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The record that the observing module makes where it is loaded, if there was none before us: nobody
+/// is observed yet, and a trial leaves nothing behind.
+struct Trace(Option<PathBuf>);
+
+impl Trace {
+    fn none_yet() -> Self {
+        let record = outboard_observation::default_path(rustix::process::geteuid().as_raw());
+        Self(Some(record).filter(|record| record.symlink_metadata().is_err()))
+    }
+}
+
+impl Drop for Trace {
+    fn drop(&mut self) {
+        if let Some(record) = &self.0 {
+            // It is not there if the configuration observes nothing.
+            let _ = std::fs::remove_file(record);
+        }
+    }
+}
+
+fn try_module(library: &Library, module: &Path) -> Result<Option<String>, String> {
+    let name = module.to_str().ok_or("its path is not text")?;
+    let context = Context::new(library).map_err(|error| error.to_string())?;
+    version(&context, name).map_err(|error| error.to_string())
+}
+
+fn version(context: &Context, provider: &str) -> outboard_libcrypto::Result<Option<String>> {
+    Ok(context.load_provider(provider)?.information(c"version"))
+}

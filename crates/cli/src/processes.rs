@@ -1,0 +1,311 @@
+//! Which running processes use OpenSSL, and which of them have Outboard loaded (from `/proc`).
+
+use crate::output::printable;
+use rustix::fs::{Mode, OFlags, ResolveFlags};
+use serde::Serialize;
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+/// A process as its memory map shows it.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Process {
+    /// Its id.
+    pub(crate) pid: u32,
+    /// Its name, as the kernel keeps it (15 bytes), printable.
+    pub(crate) name: String,
+    /// The systemd service that it belongs to, printable.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) service: Option<String>,
+    /// The libraries of cryptography that it has mapped, by path.
+    pub(crate) libraries: Vec<PathBuf>,
+    /// The module `outboard.so`, where it is mapped; the path ends in " (deleted)" once the file was
+    /// replaced.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) outboard: Option<PathBuf>,
+}
+
+impl Process {
+    /// Looks at one process.
+    ///
+    /// # Errors
+    /// When it does not exist or may not be looked at.
+    pub(crate) fn read(pid: u32) -> std::io::Result<Self> {
+        let at = |file: &str| format!("/proc/{pid}/{file}");
+        let maps = fs::read(at("maps"))?;
+        let mut libraries = BTreeSet::new();
+        let mut outboard = None;
+        for path in mapped_files(&String::from_utf8_lossy(&maps)) {
+            if is_module(&path) {
+                outboard = Some(path);
+            } else if is_cryptography(&path) {
+                libraries.insert(path);
+            }
+        }
+        let text =
+            |file| String::from_utf8_lossy(&fs::read(at(file)).unwrap_or_default()).into_owned();
+        let (name, cgroup) = (text("comm"), text("cgroup"));
+        Ok(Self {
+            pid,
+            name: printable(name.trim_end_matches('\n')),
+            service: service(&cgroup).as_deref().map(printable),
+            libraries: libraries.into_iter().collect(),
+            outboard,
+        })
+    }
+
+    /// Every process that may be looked at, in the order of their ids.
+    pub(crate) fn all() -> Vec<Self> {
+        let own = std::process::id();
+        let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+        let mut pids: Vec<u32> = entries
+            .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+            .filter(|&pid| pid != own)
+            .collect();
+        pids.sort_unstable();
+        // Those that end meanwhile, or belong to others, are left out.
+        pids.into_iter()
+            .filter_map(|pid| Self::read(pid).ok())
+            .collect()
+    }
+
+    /// Whether it has an OpenSSL 3 or later mapped.
+    pub(crate) fn uses_openssl(&self) -> bool {
+        self.libraries.iter().any(|library| is_openssl_3(library))
+    }
+
+    /// What must be restarted for it to change: its service, else the program.
+    pub(crate) fn restart_name(&self) -> String {
+        match &self.service {
+            Some(service) => service.clone(),
+            None => format!("{} (process {})", self.name, self.pid),
+        }
+    }
+}
+
+/// What must be restarted, each once, in the order of their names.
+pub(crate) fn restart_names<'a>(processes: impl IntoIterator<Item = &'a Process>) -> Vec<String> {
+    let names: BTreeSet<String> = processes.into_iter().map(Process::restart_name).collect();
+    names.into_iter().collect()
+}
+
+/// When a process was started.
+pub(crate) fn started(pid: u32) -> Option<SystemTime> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let ticks = start_ticks(&stat)?;
+    let system = fs::read_to_string("/proc/stat").ok()?;
+    let booted: u64 = system
+        .lines()
+        .find_map(|line| line.strip_prefix("btime "))?
+        .parse()
+        .ok()?;
+    let since_boot = Duration::from_secs(ticks / rustix::param::clock_ticks_per_second());
+    Some(SystemTime::UNIX_EPOCH + Duration::from_secs(booted) + since_boot)
+}
+
+/// The 22nd field of `/proc/PID/stat` (proc(5)); the second, in parentheses, may hold anything.
+fn start_ticks(stat: &str) -> Option<u64> {
+    let (_, after_name) = stat.rsplit_once(')')?;
+    after_name.split_whitespace().nth(19)?.parse().ok()
+}
+
+/// The environment that a process was started with, if it may be seen.
+pub(crate) fn environment(pid: u32, variable: &str) -> Option<String> {
+    let environment = fs::read(format!("/proc/{pid}/environ")).ok()?;
+    environment
+        .split(|&byte| byte == 0)
+        .filter_map(|entry| std::str::from_utf8(entry).ok()?.split_once('='))
+        .find_map(|(name, value)| (name == variable).then(|| value.to_owned()))
+}
+
+/// A file by the name that a process has for it: from its working directory, within its root. Whoever
+/// runs the process chose what that is: nothing but a regular file of moderate size is read.
+///
+/// # Errors
+/// If it is anything else, or may not be looked at.
+pub(crate) fn file(pid: u32, name: &Path) -> io::Result<Vec<u8>> {
+    let of_process = |file: &str| PathBuf::from(format!("/proc/{pid}/{file}"));
+    let root = fs::read_link(of_process("root"))?;
+    let directory = fs::read_link(of_process("cwd"))?;
+    let within = directory.strip_prefix(&root).unwrap_or(&directory);
+    let name = Path::new("/").join(within).join(name);
+    let file: File = rustix::fs::openat2(
+        File::open(of_process("root"))?,
+        name,
+        // A pipe must not keep us waiting for its other end.
+        OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC,
+        Mode::empty(),
+        ResolveFlags::IN_ROOT | ResolveFlags::NO_MAGICLINKS,
+    )?
+    .into();
+    moderate(file)
+}
+
+/// The text of a file that a process named, as [`file`] reads it, by a name of our own for it.
+///
+/// # Errors
+/// As [`file`], and if it is no text.
+pub(crate) fn text(path: &Path) -> io::Result<String> {
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let file: File = rustix::fs::open(path, flags, Mode::empty())?.into();
+    String::from_utf8(moderate(file)?).map_err(io::Error::other)
+}
+
+fn moderate(file: File) -> io::Result<Vec<u8>> {
+    const MOST: u64 = 1 << 20;
+    let metadata = file.metadata()?;
+    if !metadata.is_file() || metadata.len() > MOST {
+        return Err(io::Error::other("it is no regular file of up to 1 MiB"));
+    }
+    let mut text = Vec::new();
+    file.take(MOST).read_to_end(&mut text)?;
+    Ok(text)
+}
+
+/// The paths of `/proc/PID/maps`: the sixth column, which may hold spaces.
+fn mapped_files(maps: &str) -> BTreeSet<PathBuf> {
+    let path = |line: &str| Some(PathBuf::from(&line[line.find('/')?..]));
+    maps.lines().filter_map(path).collect()
+}
+
+fn is_module(path: &Path) -> bool {
+    let name = file_name(path);
+    name == "outboard.so" || name == "liboutboard.so"
+}
+
+/// OpenSSL of any age and its alternatives, which tell why a process cannot use Outboard.
+fn is_cryptography(path: &Path) -> bool {
+    const NAMES: &[&str] = &[
+        "libcrypto.so",
+        "libcrypto-",
+        "libgnutls.so",
+        "libnss3.so",
+        "libwolfssl.so",
+        "libmbedcrypto.so",
+    ];
+    NAMES.iter().any(|name| file_name(path).starts_with(name))
+}
+
+pub(crate) fn is_openssl_3(path: &Path) -> bool {
+    let name = file_name(path);
+    let version = name.strip_prefix("libcrypto.so.").unwrap_or_default();
+    let major = version
+        .split('.')
+        .next()
+        .and_then(|major| major.parse::<u32>().ok());
+    major.is_some_and(|major| major >= 3)
+}
+
+/// The file's name, without what the kernel adds to one that was removed.
+fn file_name(path: &Path) -> &str {
+    let name = path
+        .file_name()
+        .and_then(|name| name.to_str())
+        .unwrap_or_default();
+    name.strip_suffix(" (deleted)").unwrap_or(name)
+}
+
+/// `ssh.service` in `0::/system.slice/ssh.service`.
+fn service(cgroup: &str) -> Option<String> {
+    let components = cgroup.lines().flat_map(|line| line.split('/'));
+    components
+        .filter(|component| component.ends_with(".service") && !component.starts_with("user@"))
+        .map(str::to_owned)
+        .next_back()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MAPS: &str = "\
+55d0-55d1 r--p 00000000 fe:01 123 /usr/sbin/sshd
+7f00-7f01 r-xp 00000000 fe:01 124 /usr/lib/x86_64-linux-gnu/libcrypto.so.3
+7f01-7f02 r--p 00001000 fe:01 124 /usr/lib/x86_64-linux-gnu/libcrypto.so.3
+7f03-7f04 rw-p 00000000 00:00 0
+7f05-7f06 r-xp 00000000 fe:01 125 /opt/with space/outboard.so (deleted)
+7fff-7ffe rw-p 00000000 00:00 0 [stack]
+";
+
+    #[test]
+    fn mapped_files_are_told_apart() {
+        let files = mapped_files(MAPS);
+        assert_eq!(files.len(), 3);
+        let module = files
+            .iter()
+            .find(|path| is_module(path))
+            .expect("it is mapped");
+        assert_eq!(module, Path::new("/opt/with space/outboard.so (deleted)"));
+        let library = files
+            .iter()
+            .find(|path| is_cryptography(path))
+            .expect("it is mapped");
+        assert!(is_openssl_3(library));
+        assert!(!is_openssl_3(Path::new("/usr/lib/libcrypto.so.1.1")));
+        assert!(is_openssl_3(Path::new("/opt/lib/libcrypto.so.4")));
+    }
+
+    #[test]
+    fn services_are_named() {
+        assert_eq!(
+            service("0::/system.slice/ssh.service\n").as_deref(),
+            Some("ssh.service")
+        );
+        assert_eq!(
+            service("0::/user.slice/user-0.slice/session-1.scope\n"),
+            None
+        );
+        assert_eq!(
+            service("0::/user.slice/user@0.service/app.slice/x.service\n").as_deref(),
+            Some("x.service")
+        );
+    }
+
+    #[test]
+    fn this_process_can_be_read() {
+        let process = Process::read(std::process::id()).expect("it is ours");
+        assert!(!process.name.is_empty() && process.outboard.is_none());
+        assert!(environment(std::process::id(), "PATH").is_some());
+        let started = started(std::process::id()).expect("it is ours");
+        let age = SystemTime::now()
+            .duration_since(started)
+            .unwrap_or_default();
+        assert!(age < Duration::from_secs(3600), "{age:?}");
+    }
+
+    #[test]
+    fn only_moderate_regular_files_of_processes_are_read() {
+        let pid = std::process::id();
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let at = |name: &str| directory.path().join(name);
+        fs::write(at("file"), "text").expect("it is ours");
+        std::os::unix::fs::symlink("file", at("link")).expect("it is ours");
+        for name in ["file", "link"] {
+            assert_eq!(file(pid, &at(name)).expect("it is a file"), b"text");
+        }
+        assert!(
+            file(pid, Path::new("Cargo.toml")).is_ok(),
+            "where cargo runs tests"
+        );
+        let large = File::create(at("large")).expect("it is ours");
+        large.set_len((1 << 20) + 1).expect("it is ours");
+        let made = std::process::Command::new("mkfifo")
+            .arg(at("pipe"))
+            .status();
+        assert!(made.expect("mkfifo is installed").success());
+        for name in ["large", "pipe", "none", "."] {
+            assert!(file(pid, &at(name)).is_err(), "{name}");
+            assert!(text(&at(name)).is_err(), "{name}");
+        }
+        assert!(file(pid, Path::new("/dev/zero")).is_err());
+    }
+
+    #[test]
+    fn a_name_with_parentheses_hides_no_field() {
+        let fields: Vec<String> = (3..=52).map(|field| field.to_string()).collect();
+        let stat = format!("1 (a) b) {}", fields.join(" "));
+        assert_eq!(start_ticks(&stat), Some(22));
+    }
+}

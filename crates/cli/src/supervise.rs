@@ -1,0 +1,151 @@
+//! Running a program so that it does not notice who started it: it gets the signals that are meant
+//! for it, and its end is told as it was. Once it has ended, signals are for us again.
+
+use crate::Failure;
+use crate::output::complain;
+use rustix::process::{Pid, Signal, WaitOptions, kill_process, set_child_subreaper, waitpid};
+use signal_hook::consts::signal::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
+use signal_hook::flag::register_conditional_default;
+use signal_hook::iterator::SignalsInfo;
+use signal_hook::iterator::exfiltrator::WithOrigin;
+use signal_hook::low_level::siginfo::Cause;
+use std::io;
+use std::process::{Command, ExitCode};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Those that ask a program to do something, and that a wrapper would otherwise die of.
+const FORWARDED: &[i32] = &[SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2];
+
+/// How a program ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct End {
+    /// Its exit status as a shell tells it: 128 + n when signal n ended it.
+    pub(crate) status: u8,
+    /// Whether processes that it started, and left, still run.
+    pub(crate) left_processes: bool,
+}
+
+impl End {
+    /// The exit status for our own caller, who also asked for a report on the program: what the program
+    /// said, unless it succeeded and the report did not.
+    pub(crate) fn exit_code(self, report: Result<(), Failure>) -> ExitCode {
+        if let Err(failure) = report {
+            complain(&failure.to_string());
+            if self.status == 0 {
+                return ExitCode::FAILURE;
+            }
+        }
+        ExitCode::from(self.status)
+    }
+}
+
+/// Starts `command`, forwards signals to it, and waits for it.
+///
+/// # Errors
+/// When it cannot be started, which is said on standard error: the status to end with.
+pub(crate) fn supervise(command: &mut Command) -> Result<End, ExitCode> {
+    wait_upon(command).map_err(|error| {
+        let program = command.get_program().display();
+        complain(&format!("cannot run {program}: {error}"));
+        // As env(1), nice(1) and timeout(1) say it.
+        ExitCode::from(match error.kind() {
+            io::ErrorKind::NotFound => 127,
+            _ => 126,
+        })
+    })
+}
+
+fn wait_upon(command: &mut Command) -> io::Result<End> {
+    // Processes that a program leaves behind become ours, so that we know whether there are any.
+    set_child_subreaper(Pid::from_raw(1))?;
+    let ignored = ignored_signals();
+    let forwarded = FORWARDED.iter().filter(|&&signal| !is_in(ignored, signal));
+    // Once the program has ended, nobody else is there to obey: Ctrl-C must end what we do then.
+    let ended = Arc::new(AtomicBool::new(false));
+    for &signal in forwarded.clone() {
+        register_conditional_default(signal, Arc::clone(&ended))?;
+    }
+    let mut signals = SignalsInfo::<WithOrigin>::new(forwarded)?;
+
+    let child = command.spawn()?;
+    let child = i32::try_from(child.id())
+        .ok()
+        .and_then(Pid::from_raw)
+        .expect("invariant: a process has a positive id");
+
+    let handle = signals.handle();
+    let forwarder = std::thread::spawn(move || {
+        for origin in signals.forever() {
+            // What the kernel sends (Ctrl-C) it sends to the whole terminal's group, the child too.
+            let sent = origin.cause != Cause::Kernel;
+            if let Some(signal) = Signal::from_named_raw(origin.signal).filter(|_| sent) {
+                // It may have ended just now.
+                let _ = kill_process(child, signal);
+            }
+        }
+    });
+    let status = wait_for(child)?;
+    ended.store(true, Ordering::Relaxed);
+    handle.close();
+    // It neither panics nor waits for anything but the handle.
+    let _ = forwarder.join();
+    Ok(End {
+        status,
+        left_processes: any_child_left(),
+    })
+}
+
+fn wait_for(child: Pid) -> io::Result<u8> {
+    loop {
+        match waitpid(None, WaitOptions::empty()) {
+            Ok(Some((pid, status))) if pid == child => {
+                let code = status
+                    .exit_status()
+                    .or(status.terminating_signal().map(|n| 128 + n));
+                return Ok(code
+                    .and_then(|code| u8::try_from(code).ok())
+                    .unwrap_or(u8::MAX));
+            }
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+/// Whether a process that the program left still runs; collects those that do not.
+fn any_child_left() -> bool {
+    loop {
+        match waitpid(None, WaitOptions::NOHANG) {
+            Ok(None) => return true,
+            Ok(Some(_)) | Err(rustix::io::Errno::INTR) => {}
+            Err(_) => return false,
+        }
+    }
+}
+
+/// The signals that this process was started to ignore (nohup(1)), as a set of bits: its program
+/// must ignore them too, which it would not once a handler was installed.
+fn ignored_signals() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let set = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    set.and_then(|set| u64::from_str_radix(set.trim(), 16).ok())
+        .unwrap_or(0)
+}
+
+fn is_in(set: u64, signal: i32) -> bool {
+    set >> (signal - 1) & 1 == 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ignored_signals_are_read() {
+        // Rust's own runtime ignores SIGPIPE; SIGKILL cannot be ignored, and hangups may be (nohup).
+        let ignored = ignored_signals();
+        assert!(is_in(ignored, signal_hook::consts::SIGPIPE));
+        assert!(!is_in(ignored, signal_hook::consts::SIGKILL));
+    }
+}

@@ -1,0 +1,559 @@
+//! `outboard advise ssh` on configurations of its own, with the system's own ssh and sshd.
+
+mod common;
+
+use common::{
+    document, module, outboard, outboard_process, public_directory, says, stderr, stdout,
+};
+use serde_json::Value;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use tempfile::TempDir;
+
+/// In the shape of Debian's /etc/ssh, with the costs of some algorithms.
+struct System {
+    directory: TempDir,
+}
+
+/// As `--json` prints it, with what the tests need: GCM is fast, ChaCha20 is not.
+const COSTS: &str = r#"{
+  "schema": "outboard-advise-ssh", "version": 1,
+  "measured": {
+    "openssh": "OpenSSH_9.2p1", "with_outboard": true, "strict_key_exchange": true,
+    "mac_of_ciphers": "hmac-sha2-256-etm@openssh.com", "cipher_of_macs": "aes128-ctr",
+    "costs": [
+      {"kind": "cipher", "name": "aes128-gcm@openssh.com", "client_seconds": 0.5, "server_seconds": 0.5, "pairs": 5},
+      {"kind": "cipher", "name": "aes256-gcm@openssh.com", "client_seconds": 0.6, "server_seconds": 0.6, "pairs": 5},
+      {"kind": "cipher", "name": "chacha20-poly1305@openssh.com", "client_seconds": 2.0, "server_seconds": 2.0, "pairs": 5},
+      {"kind": "cipher", "name": "3des-cbc", "client_seconds": 0.1, "server_seconds": 0.1, "pairs": 1},
+      {"kind": "mac", "name": "hmac-sha1", "client_seconds": 0.1, "server_seconds": 0.1, "pairs": 1},
+      {"kind": "mac", "name": "umac-64@openssh.com", "client_seconds": 0.2, "server_seconds": 0.2, "pairs": 5},
+      {"kind": "key-exchange", "name": "curve25519-sha256", "client_seconds": 0.001, "server_seconds": 0.001, "pairs": 5}
+    ]
+  }
+}"#;
+
+impl System {
+    fn new() -> Self {
+        let directory = public_directory();
+        let system = Self { directory };
+        for name in ["sshd_config", "ssh_config"] {
+            fs::create_dir(system.path(&format!("{name}.d"))).expect("it is ours");
+            system.write(name, &format!("{}\nPort 2222\n", system.include(name)));
+        }
+        system.write("costs.json", COSTS);
+        system
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        fs::write(self.path(name), text).expect("it is ours");
+    }
+
+    fn include(&self, name: &str) -> String {
+        format!("Include {}.d/*.conf", self.path(name).display())
+    }
+
+    fn drop_in(&self, name: &str) -> PathBuf {
+        self.path(&format!("{name}.d/10-outboard.conf"))
+    }
+
+    fn advise(&self, arguments: &[&str]) -> assert_cmd::assert::Assert {
+        let mut command = outboard();
+        command.args(["advise", "ssh", "--directory"]);
+        command.arg(self.directory.path());
+        if !arguments.contains(&"--revert") {
+            command.arg("--costs").arg(self.path("costs.json"));
+        }
+        command.args(arguments).assert()
+    }
+
+    /// Every file and what is in it.
+    fn state(&self) -> Vec<(PathBuf, Vec<u8>)> {
+        let mut state = Vec::new();
+        for directory in ["", "sshd_config.d", "ssh_config.d"] {
+            for entry in fs::read_dir(self.path(directory)).expect("it is ours") {
+                let path = entry.expect("it is ours").path();
+                if path.is_file() {
+                    state.push((path.clone(), fs::read(&path).expect("it is ours")));
+                }
+            }
+        }
+        state.sort();
+        state
+    }
+
+    /// What sshd or ssh itself makes of the configuration.
+    fn in_force(&self, name: &str, keyword: &str) -> Vec<String> {
+        let main = self.path(name);
+        let (program, arguments) = match name {
+            "sshd_config" => {
+                let key = self.path("key");
+                if !key.exists() {
+                    let made = Command::new("ssh-keygen")
+                        .args(["-q", "-N", "", "-t", "ed25519", "-f"])
+                        .arg(&key)
+                        .status();
+                    assert!(made.expect("it is installed").success());
+                }
+                let key = key.to_string_lossy().into_owned();
+                (
+                    "/usr/sbin/sshd",
+                    vec!["-T".into(), "-h".into(), key, "-f".into()],
+                )
+            }
+            _ => ("ssh", vec!["-G".to_owned(), "-F".to_owned()]),
+        };
+        let mut command = Command::new(program);
+        command.args(arguments).arg(main);
+        if program == "ssh" {
+            command.arg("host.invalid");
+        }
+        let output = command.output().expect("it is installed");
+        assert!(output.status.success(), "{output:?}");
+        let text = String::from_utf8(output.stdout).expect("text");
+        let line = text
+            .lines()
+            .find_map(|line| line.strip_prefix(keyword)?.strip_prefix(' '))
+            .expect("it tells all");
+        line.split(',').map(str::to_owned).collect()
+    }
+}
+
+const HALVES: [&str; 2] = ["sshd_config", "ssh_config"];
+
+#[test]
+fn nothing_changes_unless_it_is_asked_for() {
+    let system = System::new();
+    let before = system.state();
+    let shown = system.advise(&["--stock"]).success();
+    says(
+        &stdout(&shown),
+        "Nothing was changed; --apply writes the drop-ins.",
+    );
+    says(&stdout(&shown), "sshd_config.d/10-outboard.conf would say:");
+    says(
+        &stdout(&shown),
+        "Ciphers aes128-gcm@openssh.com,aes256-gcm@openssh.com,",
+    );
+    says(&stdout(&shown), "Dropped: MAC hmac-sha1 ");
+    says(
+        &stdout(&shown),
+        "Locked out: a peer that knows no other MAC than ",
+    );
+    system.advise(&["--stock", "--dry-run"]).success();
+    assert_eq!(system.state(), before);
+}
+
+#[test]
+fn applied_twice_is_applied_once_and_reverted_leaves_nothing() {
+    let system = System::new();
+    let before = system.state();
+    let today = system.in_force("sshd_config", "ciphers");
+    let applied = system.advise(&["--stock", "--apply"]).success();
+    says(&stdout(&applied), "systemctl reload ssh");
+    for name in HALVES {
+        let ciphers = system.in_force(name, "ciphers");
+        assert_eq!(
+            ciphers[..2],
+            ["aes128-gcm@openssh.com", "aes256-gcm@openssh.com"],
+            "{name}"
+        );
+        let (mut sorted, mut expected) = (ciphers.clone(), today.clone());
+        sorted.sort();
+        expected.sort();
+        assert_eq!(sorted, expected, "no cipher of today's is lost");
+        let everything = ["ciphers", "macs", "kexalgorithms"]
+            .map(|keyword| system.in_force(name, keyword).join(","))
+            .join(",");
+        for broken in ["3des", "cbc", "sha1", "md5"] {
+            assert!(!everything.contains(broken), "{broken} in {everything}");
+        }
+        let first = &system.in_force(name, "kexalgorithms")[0];
+        assert!(
+            first.starts_with("sntrup761") || first.starts_with("mlkem768"),
+            "{first}"
+        );
+        let mode = fs::metadata(system.drop_in(name))
+            .expect("it was written")
+            .mode();
+        assert_eq!(mode & 0o777, 0o644);
+    }
+    let once = system.state();
+    let again = system.advise(&["--stock", "--apply", "--json"]).success();
+    let document = document(&again, "outboard-advise-ssh");
+    for half in document["configurations"].as_array().expect("both") {
+        assert_eq!(half["changed"], false);
+        assert_eq!(half["in_place"], true);
+        assert_eq!(half["obstacle"], Value::Null);
+    }
+    assert_eq!(system.state(), once);
+    // The document is itself one that can be read.
+    system.write("costs.json", &stdout(&again));
+    system.advise(&["--stock", "--apply"]).success();
+    system.write("costs.json", COSTS);
+
+    let off = system.advise(&["--revert"]).success();
+    says(&stdout(&off), "Removed ");
+    let left: Vec<_> = system
+        .state()
+        .into_iter()
+        .filter(|(path, _)| !path.starts_with(system.path("key")))
+        .collect();
+    let left: Vec<_> = left
+        .into_iter()
+        .filter(|(path, _)| !path.ends_with("key.pub"))
+        .collect();
+    assert_eq!(left, before);
+    let off = system.advise(&["--revert"]).success();
+    says(&stdout(&off), "nothing was changed");
+}
+
+#[test]
+fn each_level_has_its_rules() {
+    let system = System::new();
+    let today = system.in_force("sshd_config", "macs");
+    system
+        .advise(&["--stock", "--apply", "--level", "compatible"])
+        .success();
+    let mut expected: Vec<_> = today.iter().filter(|name| !name.contains("sha1")).collect();
+    let macs = system.in_force("sshd_config", "macs");
+    assert_eq!(
+        macs[0], "umac-64@openssh.com",
+        "the only one that was measured"
+    );
+    let mut macs: Vec<_> = macs.iter().collect();
+    macs.sort();
+    expected.sort();
+    assert_eq!(macs, expected);
+
+    system.advise(&["--stock", "--apply", "--strict"]).success();
+    assert!(
+        system
+            .in_force("sshd_config", "macs")
+            .iter()
+            .all(|mac| mac.contains("-etm@"))
+    );
+
+    let applied = system
+        .advise(&["--stock", "--apply", "--level", "fips", "--for", "server"])
+        .success();
+    says(&stdout(&applied), "level fips");
+    for (keyword, parts) in [
+        ("ciphers", &["aes"][..]),
+        ("macs", &["hmac-sha2"]),
+        (
+            "kexalgorithms",
+            &["ecdh-sha2-nistp", "diffie-hellman-group1", "mlkem"],
+        ),
+    ] {
+        for name in system.in_force("sshd_config", keyword) {
+            assert!(parts.iter().any(|part| name.starts_with(part)), "{name}");
+        }
+    }
+}
+
+#[test]
+fn what_the_administrator_left_out_stays_out() {
+    let system = System::new();
+    let include = system.include("sshd_config");
+    system.write(
+        "sshd_config",
+        &format!("{include}\nCiphers aes256-gcm@openssh.com,aes256-ctr\n"),
+    );
+    system
+        .advise(&["--stock", "--apply", "--for", "server"])
+        .success();
+    assert_eq!(
+        system.in_force("sshd_config", "ciphers"),
+        ["aes256-gcm@openssh.com", "aes256-ctr"]
+    );
+    // And still does when the drop-in itself is what is in force.
+    let again = system
+        .advise(&["--stock", "--apply", "--for", "server"])
+        .success();
+    says(&stdout(&again), "says so already");
+}
+
+#[test]
+fn what_cannot_work_is_refused_and_nothing_changes() {
+    let include = |system: &System| system.include("sshd_config");
+    type Damage = fn(&System, String);
+    let cases: [(&str, Damage, &str); 12] = [
+        (
+            "a line that sshd does not know",
+            |system, include| system.write("sshd_config", &format!("{include}\nNonsense yes\n")),
+            "as it is: ",
+        ),
+        (
+            "no Include",
+            |system, _| system.write("sshd_config", "Port 2222\n"),
+            "takes no drop-ins in (add this line at its top: Include ",
+        ),
+        (
+            "an earlier directive",
+            |system, include| {
+                system.write(
+                    "sshd_config",
+                    &format!(
+                        "ciphers chacha20-poly1305@openssh.com,aes128-gcm@openssh.com\n{include}\n"
+                    ),
+                )
+            },
+            "line 1 sets Ciphers before line 2 takes the drop-in in",
+        ),
+        (
+            "an earlier drop-in",
+            |system, _| {
+                system.write(
+                    "sshd_config.d/01-local.conf",
+                    "# ours\nMACs hmac-sha2-256,umac-64@openssh.com\n",
+                )
+            },
+            "01-local.conf line 2 sets MACs and is read before the drop-in",
+        ),
+        (
+            "an Include within Match",
+            |system, include| system.write("sshd_config", &format!("Match User git\n{include}\n")),
+            "sshd would not accept the result: ",
+        ),
+        (
+            "a Match that sets MACs further down, which sshd itself refuses",
+            |system, include| {
+                system.write(
+                    "sshd_config",
+                    &format!("{include}\nMatch User git\n  MACs hmac-sha2-256\n"),
+                );
+            },
+            "line 3: Directive 'MACs' is not allowed within a Match block (repair it first)",
+        ),
+        (
+            "a Host that sets Ciphers further down",
+            |system, _| {
+                let include = system.include("ssh_config");
+                system.write(
+                    "ssh_config",
+                    &format!("{include}\nHost old\n  Ciphers aes128-cbc\n"),
+                );
+            },
+            "line 3 sets Ciphers for the block of line 2 alone, but the drop-in would come first",
+        ),
+        (
+            "a Match that sets MACs further down, for a client",
+            |system, _| {
+                let include = system.include("ssh_config");
+                system.write(
+                    "ssh_config",
+                    &format!("{include}\nMatch host old\n  MACs +hmac-sha1\n"),
+                );
+            },
+            "line 3 sets MACs for the block of line 2 alone, but the drop-in would come first",
+        ),
+        (
+            "a later drop-in for some hosts",
+            |system, _| {
+                system.write(
+                    "ssh_config.d/20-old.conf",
+                    "Host old\nCiphers +aes128-cbc\n",
+                );
+            },
+            "20-old.conf line 2 sets Ciphers for the block of line 1 alone",
+        ),
+        (
+            "a file of that name that is not ours",
+            |system, _| system.write("sshd_config.d/10-outboard.conf", "MACs hmac-sha2-256\n"),
+            "was not written by 'outboard advise ssh'",
+        ),
+        (
+            "nothing safe is configured",
+            |system, include| system.write("sshd_config", &format!("{include}\nMACs hmac-sha1\n")),
+            "nothing that MACs allows today (hmac-sha1) is safe at level modern",
+        ),
+        (
+            "no configuration",
+            |system, _| fs::remove_file(system.path("sshd_config")).expect("it is ours"),
+            "sshd_config (name where it lies with --directory)",
+        ),
+    ];
+    for (case, damage, reason) in cases {
+        let system = System::new();
+        damage(&system, include(&system));
+        let before = system.state();
+        let refusal = system.advise(&["--stock", "--apply"]).code(1);
+        assert!(
+            stderr(&refusal).starts_with("outboard: "),
+            "{case}: {}",
+            stderr(&refusal)
+        );
+        assert!(
+            stderr(&refusal).contains(reason),
+            "{case}: {}",
+            stderr(&refusal)
+        );
+        assert_eq!(system.state(), before, "{case}");
+        // Neither half, although the client's could be written.
+        assert!(!system.drop_in("ssh_config").exists(), "{case}");
+    }
+}
+
+#[test]
+fn names_that_nothing_here_has_are_refused() {
+    let refusal = outboard()
+        .args(["advise", "ssh", "--stock", "--only", "aes128-ctr,nosuch"])
+        .assert()
+        .code(2);
+    let said = stderr(&refusal);
+    says(&said, "nothing to measure by the name of nosuch (it has ");
+    says(&said, "aes128-ctr, ");
+    assert_eq!(stdout(&refusal), "");
+}
+
+#[test]
+fn a_host_s_own_lines_are_pointed_out() {
+    let system = System::new();
+    let include = system.include("ssh_config");
+    system.write(
+        "ssh_config",
+        &format!("Host old\n  Ciphers aes128-ctr\nHost *\n{include}\n"),
+    );
+    let applied = system
+        .advise(&["--stock", "--apply", "--for", "client"])
+        .success();
+    says(
+        &stdout(&applied),
+        "ssh_config line 2 sets Ciphers first: where that line holds, it stays",
+    );
+    assert_eq!(
+        system.in_force("ssh_config", "ciphers")[0],
+        "aes128-gcm@openssh.com"
+    );
+
+    system.write("ssh_config", &format!("Host old\n{include}\n"));
+    system.advise(&["--revert"]).success();
+    let refusal = system
+        .advise(&["--stock", "--apply", "--for", "client"])
+        .code(1);
+    says(&stderr(&refusal), "within the Host block of line 1");
+}
+
+#[test]
+fn a_document_that_is_none_is_refused() {
+    let system = System::new();
+    for (text, reason) in [
+        (
+            "{}",
+            "(it has to be what 'outboard advise ssh --json' printed)",
+        ),
+        ("not json", "cannot understand "),
+    ] {
+        system.write("costs.json", text);
+        let refusal = system.advise(&["--stock"]).code(1);
+        says(&stderr(&refusal), reason);
+    }
+    fs::remove_file(system.path("costs.json")).expect("it is ours");
+    says(
+        &stderr(&system.advise(&["--stock"]).code(1)),
+        "cannot read ",
+    );
+    system.write("costs.json", COSTS);
+    let refusal = system.advise(&["--prove", "--for", "server"]).code(1);
+    says(&stderr(&refusal), "leave --for out");
+    outboard()
+        .args(["advise", "ssh", "--apply", "--revert"])
+        .assert()
+        .code(2);
+}
+
+#[test]
+fn who_may_not_write_is_told_before_anything_is_measured() {
+    let nobody = 65_534;
+    let system = System::new();
+    if fs::metadata(system.directory.path())
+        .expect("it is ours")
+        .uid()
+        != 0
+    {
+        eprintln!("skipped: only root can become somebody else");
+        return;
+    }
+    let program = system.path("outboard");
+    fs::copy(assert_cmd::cargo::cargo_bin("outboard"), &program).expect("it can be copied");
+    let output = outboard_process_at(&program)
+        .args(["advise", "ssh", "--stock", "--apply", "--directory"])
+        .arg(system.directory.path())
+        .uid(nobody)
+        .gid(nobody)
+        .output()
+        .expect("it runs");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    says(&said, "cannot write to ");
+    says(&said, "(run it as root)");
+    assert!(!said.contains("measuring"), "{said}");
+}
+
+fn outboard_process_at(program: &Path) -> Command {
+    let mut command = Command::new(program);
+    for (name, value) in outboard_process().get_envs() {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
+    command
+}
+
+/// Real transfers and logins; what they say of the order is as clear on a busy machine: without VAES
+/// or with it, ChaCha20-Poly1305 in OpenSSH's own C takes twice the user time of AES-GCM.
+#[test]
+fn what_is_measured_has_the_right_direction() {
+    let system = System::new();
+    let only = "aes128-gcm@openssh.com,chacha20-poly1305@openssh.com,curve25519-sha256,ssh-ed25519";
+    let measured = outboard()
+        .args([
+            "advise",
+            "ssh",
+            "--quick",
+            "--json",
+            "--only",
+            only,
+            "--directory",
+        ])
+        .arg(system.directory.path())
+        .arg("--module")
+        .arg(module())
+        .assert()
+        .success();
+    let document = document(&measured, "outboard-advise-ssh");
+    assert_eq!(document["measured"]["with_outboard"], true);
+    let costs = document["measured"]["costs"].as_array().expect("a list");
+    assert_eq!(costs.len(), 4);
+    let client = |name: &str| {
+        let cost = costs.iter().find(|cost| cost["name"] == name);
+        cost.and_then(|cost| cost["client_seconds"].as_f64())
+            .expect("it was measured")
+    };
+    assert!(
+        client("aes128-gcm@openssh.com") < client("chacha20-poly1305@openssh.com"),
+        "{costs:?}"
+    );
+
+    let proof = system
+        .advise(&[
+            "--prove",
+            "--quick",
+            "--json",
+            "--module",
+            &module().to_string_lossy(),
+        ])
+        .success();
+    let proof: Value = serde_json::from_str(&stdout(&proof)).expect("it is JSON");
+    let ratio = proof["proof"]["ratio"].as_f64().expect("a number");
+    assert!(ratio > 1.0, "{proof}");
+}

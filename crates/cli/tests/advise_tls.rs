@@ -1,0 +1,229 @@
+//! `outboard advise tls`, and what real servers make of its lines.
+
+mod common;
+
+use common::{document, module, outboard, says, stderr, stdout};
+use outboard_programs::{
+    ApacheOptions, Certificate, HaProxyMode, HaProxyOptions, Launch, OpenSsl, Workplace,
+};
+use serde_json::Value;
+
+/// As `--json` prints it: AES-128-GCM is the cheapest, which OpenSSL itself does not put first.
+const COSTS: &str = r#"{
+  "schema": "outboard-advise-tls", "version": 1,
+  "measured": {
+    "openssl": "OpenSSL 3.0.22",
+    "costs": [
+      {"kind": "certificate", "name": "P-256", "stock_seconds": 0.0004, "outboard_seconds": null, "ratio": null, "client_seconds": 0.001, "pairs": 1},
+      {"kind": "certificate", "name": "RSA-3072", "stock_seconds": 0.002, "outboard_seconds": null, "ratio": null, "client_seconds": 0.001, "pairs": 1},
+      {"kind": "group", "name": "X25519", "stock_seconds": 0.0004, "outboard_seconds": null, "ratio": null, "client_seconds": 0.001, "pairs": 1},
+      {"kind": "group", "name": "P-384", "stock_seconds": 0.0002, "outboard_seconds": null, "ratio": null, "client_seconds": 0.001, "pairs": 1},
+      {"kind": "suite", "name": "TLS_AES_128_GCM_SHA256", "stock_seconds": 0.5, "outboard_seconds": 0.4, "ratio": 1.2, "client_seconds": 1.0, "pairs": 1},
+      {"kind": "suite", "name": "TLS_AES_256_GCM_SHA384", "stock_seconds": 0.6, "outboard_seconds": 0.5, "ratio": 1.2, "client_seconds": 1.0, "pairs": 1},
+      {"kind": "suite", "name": "TLS_CHACHA20_POLY1305_SHA256", "stock_seconds": 0.9, "outboard_seconds": 0.9, "ratio": 1.0, "client_seconds": 1.0, "pairs": 1}
+    ]
+  }
+}"#;
+
+struct Stand {
+    workplace: Workplace,
+    stock: OpenSsl,
+    certificate: Certificate,
+}
+
+impl Stand {
+    fn new() -> Self {
+        let workplace = Workplace::new().expect("a temporary directory");
+        let stock = OpenSsl::stock(&workplace).expect("it can be written");
+        let new_key = "ec -pkeyopt ec_paramgen_curve:P-256";
+        let certificate = Certificate::generate(&workplace, &stock, "p256", new_key);
+        workplace.write("costs.json", COSTS).expect("it is ours");
+        Self {
+            certificate: certificate.expect("openssl makes one"),
+            workplace,
+            stock,
+        }
+    }
+
+    fn advise(&self, arguments: &[&str]) -> assert_cmd::assert::Assert {
+        let mut command = outboard();
+        command.args(["advise", "tls", "--stock", "--costs"]);
+        command.arg(self.workplace.join("costs.json"));
+        command.args(arguments).assert()
+    }
+
+    /// The lines for that server.
+    fn snippet(&self, server: &str, level: &str) -> String {
+        let advice = self
+            .advise(&["--json", "--for", server, "--level", level])
+            .success();
+        let document = document(&advice, "outboard-advise-tls");
+        let text = document["snippets"][0]["text"].as_str();
+        text.expect("there is one").to_owned()
+    }
+
+    /// What a client of OpenSSL's own preferences agrees on with the server at `port`.
+    fn negotiated(&self, port: u16, arguments: &[&str]) -> String {
+        let client = self.stock.command().expect("openssl is installed");
+        let said = client
+            .args(["s_client", "-brief", "-connect"])
+            .arg(format!("127.0.0.1:{port}"))
+            .args(arguments)
+            .finish()
+            .expect("it ends when its input does");
+        format!("{}{}", said.output, said.errors)
+    }
+
+    /// Fails unless the server prefers what is advised.
+    fn check(&self, port: u16) {
+        let said = self.negotiated(port, &[]);
+        says(&said, "Ciphersuite: TLS_AES_128_GCM_SHA256");
+        let said = self.negotiated(port, &["-tls1_2"]);
+        says(&said, "Ciphersuite: ECDHE-ECDSA-AES128-GCM-SHA256");
+        // Only what the list has.
+        let said = self.negotiated(port, &["-groups", "P-521"]);
+        assert!(!said.contains("Ciphersuite"), "{said}");
+    }
+}
+
+#[test]
+fn nginx_takes_its_lines() {
+    let stand = Stand::new();
+    for level in ["modern", "compatible", "fips"] {
+        let directory = stand.workplace.path().display();
+        let (certificate, key) = (
+            stand.certificate.certificate.display(),
+            stand.certificate.key.display(),
+        );
+        let snippet = stand.snippet("nginx", level);
+        // Debian's own nginx.conf has these two in its http block.
+        let text = format!(
+            "pid {directory}/nginx.pid;\nerror_log {directory}/error.log;\nevents {{ }}\n\
+             http {{\nssl_protocols TLSv1.2;\nssl_prefer_server_ciphers on;\n\
+             server {{ listen 127.0.0.1:1 ssl; ssl_certificate {certificate}; ssl_certificate_key {key};\n\
+             {snippet}}}\n}}\n"
+        );
+        let configuration = stand
+            .workplace
+            .write("nginx.conf", text)
+            .expect("it is ours");
+        let tried = Launch::new("nginx")
+            .expect("it is installed")
+            .args(["-t", "-p"])
+            .arg(stand.workplace.path())
+            .arg("-e")
+            .arg(stand.workplace.join("error.log"))
+            .arg("-c")
+            .arg(configuration)
+            .finish()
+            .expect("it ends");
+        assert!(tried.status.success(), "{level}: {snippet}{}", tried.errors);
+    }
+}
+
+#[test]
+fn apache_takes_its_lines() {
+    let stand = Stand::new();
+    let settings = stand.snippet("apache", "modern");
+    let options = ApacheOptions {
+        openssl: &stand.stock,
+        certificates: &[&stand.certificate],
+        files: None,
+        threads: 2,
+        resumption: false,
+        core: None,
+        settings: &settings,
+    };
+    let apache = options.start(&stand.workplace).expect("it takes the lines");
+    stand.check(apache.port);
+}
+
+#[test]
+fn haproxy_takes_its_lines() {
+    let stand = Stand::new();
+    let settings = stand.snippet("haproxy", "modern");
+    let options = HaProxyOptions {
+        openssl: &stand.stock,
+        certificates: &[&stand.certificate],
+        mode: HaProxyMode::Http,
+        asynchronous: false,
+        threads: 1,
+        resumption: false,
+        core: None,
+        settings: &settings,
+        bind: "",
+    };
+    let haproxy = options.start(&stand.workplace).expect("it takes the lines");
+    stand.check(haproxy.port);
+}
+
+#[test]
+fn the_advice_is_told_with_its_reasons() {
+    let stand = Stand::new();
+    let shown = stand.advise(&[]).success();
+    let text = stdout(&shown);
+    says(
+        &text,
+        "Certificate: P-256; a second one with RSA-3072 beside it",
+    );
+    says(&text, "ssl_ecdh_curve P-384:X25519;");
+    says(
+        &text,
+        "ssl-default-bind-ciphersuites TLS_AES_128_GCM_SHA256:",
+    );
+    says(&text, "SSLCipherSuite TLSv1.3 TLS_AES_128_GCM_SHA256:");
+    let fips = stdout(
+        &stand
+            .advise(&["--level", "fips", "--for", "nginx"])
+            .success(),
+    );
+    says(&fips, "ssl_ecdh_curve P-384;");
+    says(&fips, "not approved: FIPS 140-3");
+    assert!(!fips.contains("PrioritizeChaCha"), "{fips}");
+
+    stand
+        .workplace
+        .write("costs.json", "{}")
+        .expect("it is ours");
+    says(
+        &stderr(&stand.advise(&[]).code(1)),
+        "(it has to be what 'outboard advise tls --json' printed)",
+    );
+}
+
+#[test]
+fn names_that_nothing_here_has_are_refused() {
+    let refusal = outboard()
+        .args(["advise", "tls", "--stock", "--only", "nosuch,P-384"])
+        .assert()
+        .code(2);
+    let said = stderr(&refusal);
+    says(&said, "nothing to measure by the name of nosuch (it has ");
+    says(&said, "TLS_AES_128_GCM_SHA256");
+    assert_eq!(stdout(&refusal), "");
+}
+
+/// Real handshakes and downloads, stock and with Outboard.
+#[test]
+fn what_is_asked_for_is_measured() {
+    let measured = outboard()
+        .args(["advise", "tls", "--quick", "--json", "--module"])
+        .arg(module())
+        .args(["--only", "RSA-2048,P-384,TLS_AES_128_GCM_SHA256"])
+        .assert()
+        .success();
+    let document = document(&measured, "outboard-advise-tls");
+    let costs = document["measured"]["costs"].as_array().expect("a list");
+    // P-384 is the name of a certificate and of a group.
+    assert_eq!(costs.len(), 4, "{costs:?}");
+    for cost in costs {
+        let seconds = |name: &str| cost[name].as_f64().unwrap_or_default();
+        assert!(seconds("stock_seconds") > 1e-6, "{cost}");
+        assert!(seconds("outboard_seconds") > 1e-6, "{cost}");
+        assert!(seconds("client_seconds") > 1e-6, "{cost}");
+    }
+    assert_eq!(
+        document["advice"]["suites"],
+        Value::from(vec!["TLS_AES_128_GCM_SHA256"])
+    );
+}

@@ -1,0 +1,120 @@
+//! What the tests of the command share.
+
+#![allow(dead_code, reason = "each test uses its part")]
+
+use assert_cmd::Command;
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+
+/// The command, in an environment that names no configuration and no profile of the user's.
+pub(crate) fn outboard() -> Command {
+    let mut command =
+        Command::cargo_bin("outboard").expect("cargo builds the command before its tests");
+    isolate(&mut command);
+    command
+}
+
+/// `outboard run OPTIONS --module THIS-BUILD -- PROGRAM…`.
+pub(crate) fn run(options: &[&str], program: &[&str]) -> Command {
+    let mut command = outboard();
+    command
+        .arg("run")
+        .args(options)
+        .arg("--module")
+        .arg(module())
+        .arg("--")
+        .args(program);
+    command
+}
+
+/// Fails unless `text` says `part`.
+#[track_caller]
+pub(crate) fn says(text: &str, part: &str) {
+    assert!(text.contains(part), "expected: {part}\ngot: {text}");
+}
+
+/// The same for a test that must talk to it while it runs.
+pub(crate) fn outboard_process() -> std::process::Command {
+    let mut command = std::process::Command::new("env");
+    command
+        // Whoever runs the tests may ignore hangups (nohup) or interrupts (&), which is handed down.
+        .arg("--default-signal")
+        .arg(assert_cmd::cargo::cargo_bin("outboard"))
+        .env_remove("OPENSSL_CONF")
+        .env("XDG_STATE_HOME", "/nowhere");
+    command
+}
+
+fn isolate(command: &mut Command) {
+    command
+        .env_remove("OPENSSL_CONF")
+        .env("XDG_STATE_HOME", "/nowhere");
+}
+
+/// The provider, which cargo built beside these tests because it is a dependency of theirs.
+pub(crate) fn module() -> PathBuf {
+    let test = std::env::current_exe().expect("a process knows its program");
+    let module = test.with_file_name("liboutboard.so");
+    assert!(
+        module.exists(),
+        "cargo builds {} before the tests",
+        module.display()
+    );
+    module
+}
+
+/// The provider where every user can read it, as 'make install' puts it.
+pub(crate) fn installed_module(directory: &TempDir) -> PathBuf {
+    let installed = directory.path().join("outboard.so");
+    std::fs::copy(module(), &installed).expect("it can be copied");
+    installed
+}
+
+/// A directory that every user may enter, as /etc/ssl is.
+pub(crate) fn public_directory() -> TempDir {
+    use std::os::unix::fs::PermissionsExt;
+    tempfile::Builder::new()
+        .permissions(PermissionsExt::from_mode(0o755))
+        .tempdir_in("/var/tmp")
+        .expect("a temporary directory")
+}
+
+/// A configuration in the shape of a system's, from tests/fixtures.
+pub(crate) fn fixture(directory: &Path, name: &str) -> PathBuf {
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
+    let text = std::fs::read_to_string(fixtures.join(name)).expect("it is in the repository");
+    let includes = format!(".include = {}/", fixtures.display());
+    let file = directory.join("openssl.cnf");
+    std::fs::write(&file, text.replace(".include = ", &includes)).expect("it is ours");
+    file
+}
+
+/// What `openssl` prints when it reads `configuration`.
+pub(crate) fn openssl(configuration: &Path, arguments: &[&str]) -> String {
+    let output = std::process::Command::new("openssl")
+        .args(arguments)
+        .env("OPENSSL_CONF", configuration)
+        .env_remove("OPENSSL_MODULES")
+        .output()
+        .expect("openssl is installed");
+    assert!(output.status.success(), "openssl {arguments:?}: {output:?}");
+    String::from_utf8(output.stdout).expect("openssl prints text")
+}
+
+/// Standard output as text.
+pub(crate) fn stdout(assert: &assert_cmd::assert::Assert) -> String {
+    String::from_utf8(assert.get_output().stdout.clone()).expect("it prints text")
+}
+
+/// Standard error as text.
+pub(crate) fn stderr(assert: &assert_cmd::assert::Assert) -> String {
+    String::from_utf8(assert.get_output().stderr.clone()).expect("it prints text")
+}
+
+/// Standard output as a document of that schema.
+pub(crate) fn document(assert: &assert_cmd::assert::Assert, schema: &str) -> serde_json::Value {
+    let document: serde_json::Value = serde_json::from_str(&stdout(assert)).expect("it is JSON");
+    assert_eq!(document["schema"], schema);
+    assert_eq!(document["version"], 1);
+    document
+}

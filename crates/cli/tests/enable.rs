@@ -1,0 +1,256 @@
+//! `outboard enable` and `disable` on copies of configurations, with the system's own OpenSSL.
+
+mod common;
+
+use common::{
+    document, fixture, installed_module, openssl, outboard, public_directory, says, stderr, stdout,
+};
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+
+/// A directory with a configuration of that shape and a module.
+fn system(name: &str) -> (TempDir, PathBuf, PathBuf) {
+    let directory = public_directory();
+    let configuration = fixture(directory.path(), name);
+    let module = installed_module(&directory);
+    (directory, configuration, module)
+}
+
+fn enable(configuration: &Path, module: &Path) -> assert_cmd::assert::Assert {
+    let mut command = outboard();
+    command
+        .arg("enable")
+        .arg("--config")
+        .arg(configuration)
+        .arg("--module")
+        .arg(module);
+    command.assert()
+}
+
+fn disable(configuration: &Path) -> assert_cmd::assert::Assert {
+    outboard()
+        .arg("disable")
+        .arg("--config")
+        .arg(configuration)
+        .assert()
+}
+
+fn names(directory: &Path) -> Vec<String> {
+    let entries = fs::read_dir(directory).expect("it is ours");
+    let mut names: Vec<String> = entries
+        .map(|entry| {
+            entry
+                .expect("it is ours")
+                .file_name()
+                .into_string()
+                .expect("text")
+        })
+        .collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn every_system_loads_outboard_and_forgets_it_again() {
+    for name in [
+        "debian-12.cnf",
+        "ubuntu-22.04.cnf",
+        "ubuntu-24.04.cnf",
+        "rhel-9.cnf",
+        "odd-no-sections-crlf.cnf",
+        "odd-without-default.cnf",
+    ] {
+        let (directory, configuration, module) = system(name);
+        fs::set_permissions(&configuration, PermissionsExt::from_mode(0o664)).expect("it is ours");
+        let before = fs::read(&configuration).expect("it is ours");
+
+        enable(&configuration, &module).success();
+        let providers = openssl(&configuration, &["list", "-providers"]);
+        assert!(
+            providers.contains("outboard") && providers.contains("default"),
+            "{name}: {providers}"
+        );
+        assert_eq!(
+            fs::metadata(&configuration).expect("it is ours").mode() & 0o777,
+            0o664
+        );
+        let once = fs::read(&configuration).expect("it is ours");
+        assert!(
+            once.starts_with(&before),
+            "{name}: no line of its own is touched"
+        );
+
+        let again = enable(&configuration, &module).success();
+        says(&stdout(&again), "nothing was changed");
+        assert_eq!(
+            fs::read(&configuration).expect("it is ours"),
+            once,
+            "{name}"
+        );
+
+        let off = disable(&configuration).success();
+        assert!(
+            stdout(&off).contains("byte for byte"),
+            "{name}: {}",
+            stdout(&off)
+        );
+        assert_eq!(
+            fs::read(&configuration).expect("it is ours"),
+            before,
+            "{name}"
+        );
+        assert_eq!(
+            names(directory.path()),
+            ["openssl.cnf", "outboard.so"],
+            "nothing is left"
+        );
+    }
+}
+
+#[test]
+fn edits_made_meanwhile_stay() {
+    let (directory, configuration, module) = system("debian-12.cnf");
+    let before = fs::read_to_string(&configuration).expect("it is ours");
+    enable(&configuration, &module).success();
+    let enabled = fs::read_to_string(&configuration).expect("it is ours");
+    fs::write(
+        &configuration,
+        enabled.replace("popo = -1", "popo = 0") + "cmd = rr\n",
+    )
+    .expect("ours");
+
+    let off = disable(&configuration).success();
+    says(&stdout(&off), "only Outboard's lines were removed");
+    let after = fs::read_to_string(&configuration).expect("it is ours");
+    assert_eq!(
+        after,
+        before.replace("popo = -1", "popo = 0") + "cmd = rr\n"
+    );
+    let backup = directory.path().join("openssl.cnf.before-outboard");
+    assert_eq!(fs::read_to_string(backup).expect("it is kept"), before);
+
+    let off = disable(&configuration).success();
+    says(&stdout(&off), "does not load Outboard");
+}
+
+#[test]
+fn a_dry_run_changes_nothing() {
+    let (directory, configuration, module) = system("rhel-9.cnf");
+    let before = fs::read(&configuration).expect("it is ours");
+    let dry = outboard()
+        .args(["enable", "--dry-run", "--offer", "all", "--config"])
+        .arg(&configuration)
+        .arg("--module")
+        .arg(&module)
+        .assert()
+        .success();
+    says(&stdout(&dry), "[provider_sect]\noutboard = outboard_sect\n");
+    assert!(stdout(&dry).contains("offer = all\n"));
+    assert_eq!(fs::read(&configuration).expect("it is ours"), before);
+    assert_eq!(names(directory.path()), ["openssl.cnf", "outboard.so"]);
+}
+
+#[test]
+fn other_settings_replace_the_block() {
+    let (_directory, configuration, module) = system("debian-12.cnf");
+    enable(&configuration, &module).success();
+    let enable = outboard()
+        .args(["enable", "--json", "--offer", "none", "--config"])
+        .arg(&configuration)
+        .arg("--module")
+        .arg(&module)
+        .assert()
+        .success();
+    assert_eq!(document(&enable, "outboard-enable")["changed"], true);
+    let text = fs::read_to_string(&configuration).expect("it is ours");
+    assert_eq!(text.matches("[outboard_sect]").count(), 1);
+    assert!(text.contains("offer = none\n"));
+    let off = outboard()
+        .args(["disable", "--json", "--config"])
+        .arg(&configuration)
+        .assert();
+    assert_eq!(
+        document(&off.success(), "outboard-disable")["restored"],
+        true
+    );
+}
+
+#[test]
+fn a_link_stays_a_link() {
+    let (directory, configuration, module) = system("debian-12.cnf");
+    let link = directory.path().join("link.cnf");
+    symlink(&configuration, &link).expect("it is ours");
+    enable(&link, &module).success();
+    assert!(
+        fs::symlink_metadata(&link)
+            .expect("it is ours")
+            .is_symlink()
+    );
+    let text = fs::read_to_string(&configuration).expect("it is ours");
+    assert!(text.contains("# >>> outboard"));
+}
+
+#[test]
+fn what_cannot_work_is_refused_and_nothing_changes() {
+    let (directory, configuration, module) = system("debian-12.cnf");
+    let before = fs::read(&configuration).expect("it is ours");
+    let refused = |configuration: &Path, module: &Path, reason: &str| {
+        let refusal = enable(configuration, module).code(1);
+        assert!(
+            stderr(&refusal).starts_with("outboard: "),
+            "{}",
+            stderr(&refusal)
+        );
+        assert!(
+            stderr(&refusal).contains(reason),
+            "{reason}: {}",
+            stderr(&refusal)
+        );
+    };
+    let file = |name: &str| directory.path().join(name);
+
+    refused(&configuration, &file("absent.so"), "cannot find the module");
+    refused(&file("absent.cnf"), &module, "cannot find");
+    fs::write(file("text.so"), "no module").expect("it is ours");
+    refused(&configuration, &file("text.so"), "it is not an ELF file");
+    // A shared object that is no provider: OpenSSL says why.
+    let libcrypto = fs::canonicalize("/usr/lib/x86_64-linux-gnu/libcrypto.so.3")
+        .or_else(|_| fs::canonicalize("/usr/lib/aarch64-linux-gnu/libcrypto.so.3"))
+        .expect("Debian has it there");
+    fs::copy(libcrypto, file("other.so")).expect("it can be copied");
+    refused(&configuration, &file("other.so"), "OSSL_provider_init");
+    fs::set_permissions(&module, PermissionsExt::from_mode(0o700)).expect("it is ours");
+    refused(&configuration, &module, "not every user can read it");
+    fs::set_permissions(&module, PermissionsExt::from_mode(0o755)).expect("it is ours");
+
+    assert_eq!(fs::read(&configuration).expect("it is ours"), before);
+    assert_eq!(
+        names(directory.path()),
+        ["openssl.cnf", "other.so", "outboard.so", "text.so"]
+    );
+
+    for (name, reason) in [
+        ("refused-legacy-only.cnf", "without the default provider"),
+        (
+            "refused-other-preference.cnf",
+            "already says which provider to prefer",
+        ),
+    ] {
+        refused(&fixture(directory.path(), name), &module, reason);
+    }
+    fs::write(&configuration, "# >>> outboard\n").expect("it is ours");
+    refused(&configuration, &module, "is damaged");
+}
+
+#[test]
+fn programs_survive_a_module_that_is_gone() {
+    let (_directory, configuration, module) = system("debian-12.cnf");
+    enable(&configuration, &module).success();
+    fs::remove_file(&module).expect("it is ours");
+    let digest = openssl(&configuration, &["dgst", "-sha256", "/dev/null"]);
+    assert!(digest.contains("e3b0c44298fc1c149afbf4c8996fb924"));
+    let key = openssl(&configuration, &["genpkey", "-algorithm", "X25519"]);
+    assert!(key.starts_with("-----BEGIN PRIVATE KEY-----"));
+}

@@ -1,0 +1,492 @@
+//! `outboard observe`, as a session at a shell: what was counted is what was done.
+
+mod common;
+
+use assert_cmd::Command;
+use assert_cmd::assert::Assert;
+use common::{document, module, outboard, says, stderr, stdout};
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+
+/// The observer, which cargo built beside these tests because it is a dependency of theirs.
+fn observer() -> PathBuf {
+    let test = std::env::current_exe().expect("a process knows its program");
+    let module = test.with_file_name("liboutboard_observe.so");
+    assert!(module.exists(), "cargo builds {}", module.display());
+    module
+}
+
+/// `outboard observe OPTIONS --observer THIS-BUILD -- PROGRAM…`.
+fn observe(options: &[&str], program: &[&str]) -> Command {
+    let mut command = outboard();
+    command
+        .arg("observe")
+        .args(options)
+        .arg("--observer")
+        .arg(observer())
+        .arg("--")
+        .args(program);
+    command
+}
+
+/// The report about a shell's script, run in a directory of its own.
+fn script(options: &[&str], script: &str) -> Value {
+    let directory = TempDir::new().expect("a temporary directory");
+    let output = directory.path().join("report.json");
+    let named = output.display().to_string();
+    let mut options = options.to_vec();
+    options.extend(["--json", "--output", &named]);
+    observe(&options, &["sh", "-ec", script])
+        .current_dir(&directory)
+        .assert()
+        .success();
+    let text = fs::read(&output).expect("the report was written");
+    let document: Value = serde_json::from_slice(&text).expect("it is JSON");
+    assert_eq!(document["schema"], "outboard-observe");
+    assert_eq!(document["version"], 1);
+    document
+}
+
+/// The row of a kind of work.
+#[track_caller]
+fn row<'a>(document: &'a Value, name: &str, operation: &str) -> &'a Value {
+    let rows = document["work"].as_array().expect("a list of work");
+    rows.iter()
+        .find(|row| row["name"] == name && row["operation"] == operation)
+        .unwrap_or_else(|| panic!("no {name} {operation} in {:#}", document["work"]))
+}
+
+fn number(value: &Value) -> u64 {
+    value.as_u64().expect("a number")
+}
+
+#[test]
+fn the_program_s_end_is_told_as_it_was() {
+    observe(&[], &["true"]).assert().code(0);
+    observe(&[], &["sh", "-c", "exit 7"]).assert().code(7);
+    let missing = observe(&[], &["no-such-program"]).assert().code(127);
+    says(&stderr(&missing), "outboard: cannot run no-such-program: ");
+}
+
+#[test]
+fn a_program_without_cryptography_is_told_so() {
+    let quiet = observe(&[], &["true"]).assert().success();
+    says(&stderr(&quiet), "true did no cryptography through OpenSSL");
+    assert_eq!(stdout(&quiet), "");
+}
+
+#[test]
+fn known_work_is_counted_exactly() {
+    let report = script(
+        &[],
+        "head -c 10000000 /dev/zero > zeros
+         openssl dgst -sha256 zeros
+         openssl enc -aes-128-cbc -K 00 -iv 00 -in zeros -out sealed 2>/dev/null
+         openssl enc -d -aes-128-cbc -K 00 -iv 00 -in sealed -out opened 2>/dev/null
+         cmp zeros opened
+         openssl dgst -mac HMAC -macopt key:secret -sha512 zeros",
+    );
+    let digest = row(&report, "SHA-256", "digest");
+    assert_eq!(number(&digest["calls"]), 1);
+    assert_eq!(number(&digest["bytes"]), 10_000_000);
+    assert_eq!(digest["implementation"], "default");
+    assert_eq!(
+        number(&row(&report, "AES-128-CBC", "encrypt")["bytes"]),
+        10_000_000
+    );
+    // With the padding.
+    assert_eq!(
+        number(&row(&report, "AES-128-CBC", "decrypt")["bytes"]),
+        10_000_000 / 16 * 16 + 16
+    );
+    let mac = row(&report, "HMAC", "mac");
+    assert_eq!(
+        (number(&mac["calls"]), number(&mac["bytes"])),
+        (1, 10_000_000)
+    );
+    assert_eq!(mac["with"], "SHA-512");
+    let sizes = mac["sizes"].as_array().expect("classes of sizes");
+    assert_eq!(number(&sizes.last().expect("the largest")["calls"]), 1);
+    assert!(number(&report["cryptography_nanoseconds"]) > 0);
+    assert!(
+        report["share_of_cpu"]
+            .as_f64()
+            .is_some_and(|share| share > 0.0 && share <= 1.0)
+    );
+}
+
+#[test]
+fn keys_and_what_is_weak_are_told() {
+    let report = script(
+        &[],
+        "openssl genpkey -algorithm RSA -pkeyopt rsa_keygen_bits:1024 -out rsa.pem 2>/dev/null
+         openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-384 -out ec.pem
+         openssl pkey -in ec.pem -pubout -out ec.pub
+         openssl dgst -sha1 -sign rsa.pem -out s1 rsa.pem
+         openssl dgst -sha384 -sign ec.pem -out s2 rsa.pem
+         openssl dgst -sha384 -verify ec.pub -signature s2 rsa.pem
+         openssl dgst -sha384 -verify ec.pub -signature s2 ec.pem || true
+         openssl enc -des-ede3-cbc -K 01 -iv 01 -in rsa.pem -out sealed 2>/dev/null",
+    );
+    let sign = row(&report, "RSA-1024", "sign");
+    assert_eq!(
+        (number(&sign["calls"]), &sign["with"]),
+        (1, &"SHA-1".into())
+    );
+    assert_eq!(number(&row(&report, "RSA-1024", "generate")["calls"]), 1);
+    assert_eq!(number(&row(&report, "EC P-384", "generate")["calls"]), 1);
+    assert_eq!(number(&row(&report, "ECDSA P-384", "sign")["calls"]), 1);
+    let verify = row(&report, "ECDSA P-384", "verify");
+    assert_eq!(
+        (number(&verify["calls"]), number(&verify["failed"])),
+        (1, 1)
+    );
+    let findings = report["findings"].as_array().expect("findings");
+    let names: Vec<&str> = findings
+        .iter()
+        .map(|finding| finding["name"].as_str().expect("a name"))
+        .collect();
+    assert!(names.contains(&"RSA-1024 with SHA-1"), "{names:?}");
+    assert!(names.contains(&"3DES-CBC"), "{names:?}");
+    assert_eq!(number(&report["quantum"]["signatures_post_quantum"]), 0);
+    assert_eq!(number(&report["quantum"]["signatures"]), 3);
+}
+
+#[test]
+fn processes_are_told_apart() {
+    let report = script(
+        &["--processes"],
+        "openssl dgst -sha256 /dev/null\nopenssl dgst -md5 /dev/null",
+    );
+    let processes = report["processes"].as_array().expect("processes");
+    assert_eq!(processes.len(), 2, "{processes:#?}");
+    for (process, algorithm) in processes.iter().zip(["SHA2-256", "MD5"]) {
+        assert_eq!(process["program"], "openssl");
+        assert_eq!(process["work"][0]["algorithm"], algorithm);
+    }
+    assert!(processes[0]["pid"] != processes[1]["pid"]);
+}
+
+#[test]
+fn what_outboard_does_is_observed_too() {
+    let module = module().display().to_string();
+    let options = ["--accelerate", "--offer", "all", "--module", &module];
+    let report = script(
+        &options,
+        "openssl ecparam -name prime256v1 -genkey -noout -out ec.pem
+         openssl dgst -sha256 -sign ec.pem -out s ec.pem",
+    );
+    let sign = row(&report, "ECDSA P-256", "sign");
+    assert_eq!(sign["implementation"], "outboard");
+    assert_eq!(number(&sign["calls"]), 1);
+    assert!(number(&report["acceleration"]["done_nanoseconds"]) > 0);
+}
+
+#[test]
+fn the_bill_of_materials_is_valid() {
+    let directory = TempDir::new().expect("a temporary directory");
+    let file = directory.path().join("cbom.json");
+    let named = file.display().to_string();
+    observe(
+        &["--cbom", &named],
+        &[
+            "sh",
+            "-ec",
+            "openssl genpkey -algorithm RSA -pkeyopt rsa_keygen_bits:2048 -out rsa.pem 2>/dev/null
+             openssl dgst -sha256 -sign rsa.pem -sigopt rsa_padding_mode:pss -out s1 rsa.pem
+             for a in X25519 ED25519 X448; do openssl genpkey -algorithm $a -out $a.pem; done
+             openssl pkey -in X25519.pem -pubout -out X25519.pub
+             openssl pkeyutl -derive -inkey X25519.pem -peerkey X25519.pub -out secret
+             openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out ec.pem
+             openssl dgst -sha256 -sign ec.pem -out s2 rsa.pem
+             openssl kdf -keylen 16 -kdfopt digest:SHA2-256 -kdfopt key:k -kdfopt salt:s HKDF
+             for c in aes-256-ctr des-ede3-cbc chacha20; do
+               openssl enc -$c -K 01 -iv 01 -in rsa.pem -out sealed 2>/dev/null
+             done
+             openssl dgst -shake256 -xoflen 32 rsa.pem
+             openssl mac -macopt digest:SHA1 -macopt hexkey:01 -in rsa.pem HMAC",
+        ],
+    )
+    .current_dir(&directory)
+    .assert()
+    .success();
+    let bill: Value =
+        serde_json::from_slice(&fs::read(&file).expect("it was written")).expect("it is JSON");
+
+    let schema = |name: &str| -> Value {
+        let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cyclonedx");
+        serde_json::from_slice(&fs::read(fixtures.join(name)).expect("it is in the repository"))
+            .expect("it is JSON")
+    };
+    let registry = jsonschema::Registry::new()
+        .add(
+            "http://cyclonedx.org/schema/spdx.schema.json",
+            schema("spdx.schema.json"),
+        )
+        .and_then(|registry| {
+            let name = "jsf-0.82.schema.json";
+            registry.add(format!("http://cyclonedx.org/schema/{name}"), schema(name))
+        })
+        .and_then(|registry| registry.prepare())
+        .expect("CycloneDX's schemas are schemas");
+    let validator = jsonschema::options()
+        .with_registry(&registry)
+        .build(&schema("bom-1.6.schema.json"))
+        .expect("CycloneDX's schema is one");
+    let errors: Vec<String> = validator
+        .iter_errors(&bill)
+        .map(|error| format!("{}: {error}", error.instance_path()))
+        .collect();
+    assert!(errors.is_empty(), "{errors:#?}\n{bill:#}");
+    let mut broken = bill.clone();
+    broken["components"][1]["cryptoProperties"]["algorithmProperties"]["primitive"] =
+        "sword".into();
+    assert!(
+        !validator.is_valid(&broken),
+        "a validator that refuses nothing proves nothing"
+    );
+
+    let components = bill["components"].as_array().expect("components");
+    let find = |name: &str| {
+        components
+            .iter()
+            .find(|component| component["name"] == name)
+            .map(|component| &component["cryptoProperties"]["algorithmProperties"])
+            .unwrap_or_else(|| panic!("no {name} in {bill:#}"))
+    };
+    let rsa = find("RSA-2048 with SHA-256 PSS");
+    assert_eq!(rsa["primitive"], "signature");
+    assert_eq!(rsa["parameterSetIdentifier"], "2048");
+    assert_eq!(rsa["nistQuantumSecurityLevel"], 0);
+    assert_eq!(find("ECDSA P-256 with SHA-256")["curve"], "P-256");
+    assert_eq!(find("X25519")["classicalSecurityLevel"], 128);
+    assert_eq!(find("AES-256-CTR")["nistQuantumSecurityLevel"], 5);
+}
+
+#[test]
+fn a_record_stays_and_can_be_read_and_reset() {
+    let directory = TempDir::new().expect("a temporary directory");
+    let record = directory.path().join("record").display().to_string();
+    for _ in 0..2 {
+        observe(
+            &["--record", &record],
+            &["openssl", "dgst", "-sha256", "/dev/null"],
+        )
+        .assert()
+        .success();
+    }
+    let read = |options: &[&str]| -> Assert {
+        outboard()
+            .args(["observe", "--record", &record])
+            .args(options)
+            .assert()
+    };
+    let report = document(&read(&["--json"]).success(), "outboard-observe");
+    assert_eq!(number(&row(&report, "SHA-256", "digest")["calls"]), 2);
+    read(&["--reset"]).success();
+    says(&stdout(&read(&[]).success()), "Nothing was observed.");
+    let missing = directory.path().join("nothing").display().to_string();
+    let failure = outboard()
+        .args(["observe", "--record", &missing])
+        .assert()
+        .code(1);
+    says(&stderr(&failure), "there is no record");
+}
+
+#[test]
+fn a_report_that_cannot_be_written_hides_no_failure() {
+    let nowhere = "/nowhere/report";
+    for (program, status) in [("exit 7", 7), ("true", 1)] {
+        let failure = observe(&["--cbom", nowhere], &["sh", "-c", program])
+            .assert()
+            .code(status);
+        says(&stderr(&failure), "cannot write /nowhere/report: ");
+    }
+}
+
+#[test]
+fn a_report_may_go_to_a_name_a_link_or_a_pipe() {
+    let directory = TempDir::new().expect("a temporary directory");
+    let at = |name: &str| directory.path().join(name);
+    std::os::unix::fs::symlink("behind", at("link")).expect("it is ours");
+    for name in ["c.json", "link"] {
+        // The second time, it takes the place of the first.
+        for _ in 0..2 {
+            observe(&["--cbom", name], &["true"])
+                .current_dir(&directory)
+                .assert()
+                .success();
+        }
+        let text = fs::read(at(name)).expect("it was written");
+        let bill: Value = serde_json::from_slice(&text).expect("it is JSON");
+        assert_eq!(bill["bomFormat"], "CycloneDX");
+    }
+    assert!(at("link").is_symlink());
+
+    let pipe = at("pipe");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+    assert!(made.expect("mkfifo is installed").success());
+    let from = pipe.clone();
+    let reader = std::thread::spawn(move || fs::read(from).expect("it is ours"));
+    observe(&["--cbom", "pipe"], &["true"])
+        .current_dir(&directory)
+        .assert()
+        .success();
+    let read = reader.join().expect("it does not panic");
+    serde_json::from_slice::<Value>(&read).expect("it is JSON");
+}
+
+#[test]
+fn what_the_program_printed_is_not_lost_to_the_report() {
+    let directory = TempDir::new().expect("a temporary directory");
+    let log = directory.path().join("log");
+    let status = common::outboard_process()
+        .args(["observe", "--output", "log", "--observer"])
+        .arg(observer())
+        .args(["--", "echo", "printed"])
+        .current_dir(&directory)
+        .stdout(fs::File::create(&log).expect("it is ours"))
+        .status();
+    assert!(status.expect("it starts").success());
+    let text = fs::read_to_string(&log).expect("it is ours");
+    assert!(text.starts_with("printed\n"), "{text}");
+    assert!(text.len() > "printed\n".len());
+}
+
+#[test]
+fn a_program_keeps_its_cryptography_where_it_cannot_be_recorded() {
+    let file = tempfile::NamedTempFile::new().expect("a temporary file");
+    fs::write(file.path(), "no record").expect("it is ours");
+    let record = file.path().display().to_string();
+    let digest = ["openssl", "dgst", "-sha256", "/dev/null"];
+    let observed = observe(&["--record", &record], &digest).assert().code(1);
+    says(&stdout(&observed), "e3b0c44298fc1c14");
+    says(&stderr(&observed), "is not a record of this version");
+}
+
+#[test]
+fn the_observing_module_stays_loaded() {
+    // Loaded a second time it would take another entry and another 3 MiB.
+    let dynamic = std::process::Command::new("readelf")
+        .args(["--dynamic", "--wide"])
+        .arg(observer())
+        .output();
+    let Ok(dynamic) = dynamic else {
+        eprintln!("passed over: readelf is not installed");
+        return;
+    };
+    says(&String::from_utf8_lossy(&dynamic.stdout), "NODELETE");
+}
+
+#[test]
+fn once_the_program_has_ended_signals_end_the_report() {
+    use std::os::unix::process::ExitStatusExt;
+    let directory = TempDir::new().expect("a temporary directory");
+    let pipe = directory.path().join("pipe");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+    assert!(made.expect("mkfifo is installed").success());
+    // Nobody reads the pipe: opening it waits for ever.
+    let mut child = common::outboard_process()
+        .args(["observe", "--output"])
+        .arg(&pipe)
+        .arg("--observer")
+        .arg(observer())
+        .args(["--", "true"])
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .expect("it starts");
+    let pid = child.id().to_string();
+    let mut end = None;
+    // The first may come while the program runs, and is the program's then.
+    for _ in 0..300 {
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        end = child.try_wait().expect("it is ours");
+        if end.is_some() {
+            break;
+        }
+        let _ = std::process::Command::new("kill").arg(&pid).status();
+    }
+    if end.is_none() {
+        child.kill().expect("it runs");
+        child.wait().expect("it ends");
+    }
+    assert_eq!(end.and_then(|end| end.signal()), Some(15));
+}
+
+#[test]
+fn a_whole_system_is_observed_until_it_is_disabled() {
+    for name in ["debian-12.cnf", "ubuntu-22.04.cnf", "rhel-9.cnf"] {
+        let directory = common::public_directory();
+        let configuration = common::fixture(directory.path(), name);
+        let module = common::installed_module(&directory);
+        let observer_module = directory.path().join("outboard-observe.so");
+        fs::copy(observer(), &observer_module).expect("it can be copied");
+        let before = fs::read(&configuration).expect("it is ours");
+        let enable = |options: &[&str]| {
+            let mut command = outboard();
+            command.arg("enable").arg("--config").arg(&configuration);
+            command.arg("--module").arg(&module).args(options).assert()
+        };
+        let named = observer_module.display().to_string();
+        enable(&["--observe", "--observer", &named, "--offer", "all"]).success();
+        // Each user has a record of the same name: this one is for the test alone.
+        let record = directory.path().join("record");
+        let text = fs::read_to_string(&configuration).expect("it is ours");
+        let module_line = format!("module = {named}\n");
+        assert_eq!(text.matches(&module_line).count(), 2, "{name}: {text}");
+        let ours = format!("{module_line}record = {}\n", record.display());
+        fs::write(&configuration, text.replace(&module_line, &ours)).expect("it is ours");
+
+        common::openssl(&configuration, &["dgst", "-sha256", "/dev/null"]);
+        common::openssl(
+            &configuration,
+            &["ecparam", "-name", "prime256v1", "-genkey"],
+        );
+        let read = |record: &Path| {
+            let mut command = outboard();
+            let read = command.args(["observe", "--json", "--record"]).arg(record);
+            document(&read.assert().success(), "outboard-observe")
+        };
+        let report = read(&record);
+        let digest = row(&report, "SHA-256", "digest");
+        assert_eq!(digest["implementation"], "default", "{name}");
+        let key = row(&report, "EC P-256", "generate");
+        assert_eq!(key["implementation"], "outboard", "{name}");
+
+        // Should the module vanish, programs go on.
+        fs::remove_file(&observer_module).expect("it is ours");
+        let digest = common::openssl(&configuration, &["dgst", "-sha256", "/dev/null"]);
+        assert!(digest.contains("e3b0c44298fc1c14"), "{name}: {digest}");
+
+        let mut disable = outboard();
+        let disable = disable.arg("disable").arg("--config").arg(&configuration);
+        disable.assert().success();
+        assert_eq!(
+            fs::read(&configuration).expect("it is ours"),
+            before,
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn a_module_that_cannot_observe_leaves_the_system_as_it_is() {
+    let directory = common::public_directory();
+    let configuration = common::fixture(directory.path(), "debian-12.cnf");
+    let before = fs::read(&configuration).expect("it is ours");
+    let module = common::installed_module(&directory);
+    // Outboard's own module is no observer: it would be active twice.
+    let text = directory.path().join("text.so");
+    fs::write(&text, "text").expect("it is ours");
+    let mut command = outboard();
+    command.arg("enable").arg("--config").arg(&configuration);
+    command.arg("--module").arg(&module);
+    let enable = command
+        .args(["--observe", "--observer"])
+        .arg(&text)
+        .assert();
+    says(&stderr(&enable.code(1)), "it is not an ELF file");
+    assert_eq!(fs::read(&configuration).expect("it is ours"), before);
+}

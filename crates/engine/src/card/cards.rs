@@ -1,0 +1,341 @@
+//! The cards of one process, and the workers behind them.
+//!
+//! A forked child makes its own at its first request: it has none of its parent's threads, and must
+//! not touch a lock that one of them may have held.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicUsize};
+use std::time::Instant;
+
+use super::controller::Controller;
+use super::kind::Kind;
+use super::queue::{self, Pushed};
+use super::{DEPTH, MOST, Notify, Output, Request, Settings, tables, worker};
+use crate::error::Result;
+use crate::fork;
+use crate::ledger::{self, CardCounters, CardStatus, Reason};
+use crate::once::Once;
+use crate::{Operation, Path};
+
+/// What a job asks.
+pub(super) struct Question {
+    pub(super) request: Request,
+    pub(super) kind: Kind,
+    pub(super) since: Instant,
+}
+
+pub(super) type Job = queue::Job<Question, Result<Output>, Arc<dyn Notify>>;
+pub(super) type Queue = queue::Queue<Job, { Kind::COUNT }, DEPTH>;
+
+/// One queue and its worker.
+pub(super) struct Card {
+    index: usize,
+    pub(super) queue: Queue,
+    /// Jobs that it accepted and that are not answered yet.
+    pub(super) pending: AtomicU32,
+}
+
+/// All cards of a process.
+pub(super) struct Cards {
+    pub(super) process: u64,
+    limit: usize,
+    settings: Settings,
+    cards: [Once<Card>; MOST],
+    controllers: [Controller; Kind::COUNT],
+    in_flight: [AtomicU32; Kind::COUNT],
+    /// Tells threads apart: the address of something that each has for itself.
+    first_thread: AtomicUsize,
+    is_concurrent: AtomicBool,
+    /// Those of the process that forked this one: what is left of them stays where it is.
+    _inherited: *mut Cards,
+}
+
+// SAFETY: `_inherited` is never followed; all else is `Sync`.
+unsafe impl Sync for Cards {}
+// SAFETY: as above.
+unsafe impl Send for Cards {}
+
+static CURRENT: AtomicPtr<Cards> = AtomicPtr::new(ptr::null_mut());
+static SETTINGS: Once<Settings> = Once::new();
+static OPENERS: AtomicUsize = AtomicUsize::new(0);
+
+pub(super) fn open(settings: Settings) {
+    SETTINGS.get_or_make(|| settings);
+    if OPENERS.fetch_add(1, AcqRel) == 0 {
+        close_if_unwanted();
+    }
+}
+
+pub(super) fn close() {
+    let openers = OPENERS.fetch_update(AcqRel, Relaxed, |openers| openers.checked_sub(1));
+    if openers == Ok(1) {
+        close_if_unwanted();
+    }
+}
+
+/// Closes the cards, or opens them again.
+fn close_if_unwanted() {
+    if let Some(cards) = existing() {
+        let is_unwanted = || OPENERS.load(Acquire) == 0;
+        cards
+            .started()
+            .for_each(|card| card.queue.close_if(is_unwanted));
+    }
+}
+
+/// The cards of this process, if it may have any.
+pub(super) fn current() -> Option<&'static Cards> {
+    if OPENERS.load(Relaxed) == 0 {
+        return None;
+    }
+    let cards = existing().or_else(|| make(SETTINGS.get()?))?;
+    (cards.limit > 0).then_some(cards)
+}
+
+/// The cards that this process has made.
+fn existing() -> Option<&'static Cards> {
+    // SAFETY: null, or from `Box::into_raw` and never freed.
+    let cards = unsafe { CURRENT.load(Acquire).as_ref() }?;
+    (cards.process == fork::process()).then_some(cards)
+}
+
+#[cold]
+fn make(settings: &Settings) -> Option<&'static Cards> {
+    let inherited = CURRENT.load(Acquire);
+    let lanes = outboard_lanes::available();
+    let limit = settings.limit.unwrap_or_else(processors).min(MOST);
+    let ours = Box::into_raw(Box::new(Cards {
+        process: fork::process(),
+        limit: if lanes { limit } else { 0 },
+        settings: settings.clone(),
+        cards: [const { Once::new() }; MOST],
+        controllers: [const { Controller::new() }; Kind::COUNT],
+        in_flight: [const { AtomicU32::new(0) }; Kind::COUNT],
+        first_thread: AtomicUsize::new(0),
+        is_concurrent: AtomicBool::new(false),
+        _inherited: inherited,
+    }));
+    if CURRENT
+        .compare_exchange(inherited, ours, AcqRel, Acquire)
+        .is_err()
+    {
+        // Another thread of this process was first.
+        // SAFETY: ours was shared with nobody.
+        drop(unsafe { Box::from_raw(ours) });
+    }
+    existing()
+}
+
+/// The processors that this thread may run on.
+fn processors() -> usize {
+    // SAFETY: a set of bits, all of them zero.
+    let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
+    // SAFETY: writes at most as many bytes as the set has.
+    let answer = unsafe { libc::sched_getaffinity(0, size_of_val(&set), &raw mut set) };
+    if answer != 0 {
+        return 1; // more processors than the set has bits for, or a sandbox
+    }
+    // SAFETY: reads the set.
+    (unsafe { libc::CPU_COUNT(&set) } as usize).max(1)
+}
+
+/// What a thread can be told by.
+fn this_thread() -> usize {
+    thread_local!(static MARK: u8 = const { 0 });
+    MARK.with(|mark| ptr::from_ref(mark) as usize)
+}
+
+impl Card {
+    /// A job becomes this card's.
+    pub(super) fn adopt(&self, cards: &Cards, kind: Kind) {
+        self.pending.fetch_add(1, Relaxed);
+        cards.in_flight[kind as usize].fetch_add(1, Relaxed);
+        self.counters(kind).accept();
+    }
+
+    /// A job of this card needs no answer any more; the caller counts why.
+    pub(super) fn settle(&self, cards: &Cards, kind: Kind) -> CardCounters {
+        self.pending.fetch_sub(1, Relaxed);
+        cards.in_flight[kind as usize].fetch_sub(1, Relaxed);
+        self.counters(kind)
+    }
+
+    /// Where it counts.
+    pub(super) fn counters(&self, kind: Kind) -> CardCounters {
+        ledger::global().card(self.index, kind)
+    }
+
+    /// Says what its worker does.
+    pub(super) fn show(&self, status: CardStatus) {
+        self.counters(Kind::Rsa2048).status(status);
+    }
+}
+
+impl Cards {
+    /// Runs the request at once where that is best, else queues it. `has_other_work`: the caller does
+    /// something else meanwhile. `job` makes the job that a card will have.
+    pub(super) fn submit(
+        &'static self,
+        request: Request,
+        kind: Kind,
+        has_other_work: bool,
+        job: impl FnOnce(Question) -> std::result::Result<Job, Request>,
+    ) -> std::result::Result<(Arc<Job>, &'static Card), Result<Output>> {
+        let is_worth_it = self.may_have_company(has_other_work)
+            && (self.in_flight[kind as usize].load(Relaxed) > 0
+                || self.controllers[kind as usize].wants());
+        if !is_worth_it {
+            return Err(self.alone(request, kind));
+        }
+        let question = Question {
+            request,
+            kind,
+            since: Instant::now(),
+        };
+        let job = match job(question) {
+            Ok(job) => Arc::new(job),
+            Err(request) => return Err(self.alone(request, kind)),
+        };
+        let Some(mut card) = self.least_pending() else {
+            return Err(self.alone_in(&job, Reason::Alone));
+        };
+        let mut pushed = self.push(card, kind, &job);
+        if pushed == Pushed::Full {
+            for other in self.started() {
+                pushed = self.push(other, kind, &job);
+                if pushed != Pushed::Full {
+                    card = other;
+                    break;
+                }
+            }
+        }
+        match pushed {
+            Pushed::Queued => Ok((job, card)),
+            Pushed::WantsWorker => {
+                if !worker::start(self, card) {
+                    worker::give_up(self, card);
+                }
+                Ok((job, card))
+            }
+            Pushed::Full => Err(self.help(card, &job)),
+            Pushed::Closed => Err(self.alone_in(&job, Reason::Alone)),
+        }
+    }
+
+    fn push(&self, card: &Card, kind: Kind, job: &Arc<Job>) -> Pushed {
+        // Before the worker could have it done.
+        card.adopt(self, kind);
+        let pushed = card.queue.push(kind as usize, job);
+        if matches!(pushed, Pushed::Full | Pushed::Closed) {
+            card.settle(self, kind).refuse();
+        }
+        pushed
+    }
+
+    /// Whether there can be more requests than one at a time. In a process of one thread that always
+    /// waits for its result there can't, and it never gets a second thread from us.
+    fn may_have_company(&self, has_other_work: bool) -> bool {
+        if self.is_concurrent.load(Relaxed) {
+            return true;
+        }
+        let us = this_thread();
+        let first = self
+            .first_thread
+            .compare_exchange(0, us, Relaxed, Relaxed)
+            .unwrap_or_else(|first| first);
+        let is_concurrent = has_other_work || first != 0 && first != us;
+        if is_concurrent {
+            self.is_concurrent.store(true, Relaxed);
+        }
+        is_concurrent
+    }
+
+    /// The card with the fewest jobs, of as many as the jobs in flight fill.
+    fn least_pending(&self) -> Option<&Card> {
+        let in_flight: u32 = self.in_flight.iter().map(|count| count.load(Relaxed)).sum();
+        let wanted = (in_flight as usize / DEPTH + 1).min(self.limit);
+        self.cards[..wanted]
+            .iter()
+            .enumerate()
+            .map(|(index, card)| {
+                card.get_or_make(|| Card {
+                    index,
+                    queue: Queue::new(),
+                    pending: AtomicU32::new(0),
+                })
+            })
+            .min_by_key(|card| card.pending.load(Relaxed))
+    }
+
+    pub(super) fn started(&self) -> impl Iterator<Item = &Card> {
+        self.cards.iter().filter_map(Once::get)
+    }
+
+    /// The fewest filled lanes that beat the scalar path.
+    pub(super) fn break_even(&self, kind: Kind) -> usize {
+        self.settings.break_even.of_lanes(kind)
+    }
+
+    /// Every card is full: runs this job with others that wait, which makes room.
+    fn help(&self, card: &Card, job: &Arc<Job>) -> Result<Output> {
+        let kind = job.question.kind;
+        let others = card.queue.take(kind as usize, DEPTH - 1);
+        let mut jobs = Vec::with_capacity(DEPTH);
+        // Not queued, so ours alone: this always succeeds.
+        job.take();
+        jobs.push(Arc::clone(job));
+        jobs.extend(others);
+        card.adopt(self, kind);
+        worker::help(self, card, kind, jobs);
+        match job.collect() {
+            Some(result) => result,
+            None => alone(&job.question.request, Some(Reason::CardFull)),
+        }
+    }
+
+    /// Runs a request that has no company: in the lanes where one filled lane is enough to win, else on
+    /// the scalar path.
+    fn alone(&self, request: Request, kind: Kind) -> Result<Output> {
+        if self.break_even(kind) == 1 && tables::build_if_it_pays(kind) {
+            let started = Instant::now();
+            let in_lanes = || {
+                catch_unwind(AssertUnwindSafe(|| Request::in_lanes(&[&request])))
+                    .ok()
+                    .and_then(|mut results| results.pop()?)
+            };
+            if let Some(Some(output)) = super::stack::on_own(in_lanes) {
+                ledger::record(request.operation(), Path::Card, 0, started.elapsed());
+                return Ok(output);
+            }
+        }
+        alone(&request, Some(Reason::Alone))
+    }
+
+    fn alone_in(&self, job: &Job, reason: Reason) -> Result<Output> {
+        alone(&job.question.request, Some(reason))
+    }
+
+    /// A batch came out.
+    pub(super) fn observe(&self, kind: Kind, filled: usize) {
+        let pays = filled >= self.settings.break_even.of_queue(kind);
+        self.controllers[kind as usize].observe(filled, pays);
+    }
+}
+
+/// Runs a request on the scalar path, and counts it.
+pub(super) fn alone(request: &Request, reason: Option<Reason>) -> Result<Output> {
+    let operation: Operation = request.operation();
+    let started = Instant::now();
+    let result = request.alone();
+    match &result {
+        Ok(_) => ledger::record(operation, Path::Scalar, 0, started.elapsed()),
+        Err(_) => ledger::fall_back(operation, Reason::Error),
+    }
+    if let Some(reason) = reason {
+        ledger::fall_back(operation, reason);
+    }
+    result
+}

@@ -1,0 +1,175 @@
+//! Path `card`: requests that come together share the eight lanes.
+//!
+//! ```text
+//!   run, submit ──alone──▶ scalar (or one lane), on the caller's thread
+//!        │
+//!        └──in company──▶ card: a tray of eight places for each kind ──▶ worker ──▶ lanes
+//!                           │ all are taken                                │ fewer than pay
+//!                           └──▶ the caller runs a batch, his among it     └──▶ scalar, one by one
+//! ```
+//!
+//! Group commit, never a timer: a free worker takes what waits, at once, and while it runs the next
+//! batch gathers. Who is alone runs alone: whether there is company is learnt from the requests
+//! themselves (`controller.rs`).
+//!
+//! ```text
+//! request.rs     what can be asked; rsa.rs, ec.rs, x25519.rs, ed25519.rs: on each path
+//! kind.rs        what can share the lanes          settings.rs    how many cards, when they pay
+//! queue.rs       jobs and their states             controller.rs  whether a queue pays now
+//! cards.rs       the cards of a process            worker.rs      who runs the batches
+//! tables.rs, stack.rs, sync.rs                     what these stand on
+//! ```
+
+mod cards;
+mod controller;
+mod ec;
+pub mod ed25519;
+#[cfg(debug_assertions)]
+pub mod fault;
+mod kind;
+mod queue;
+mod request;
+pub mod rsa;
+mod settings;
+mod stack;
+mod sync;
+mod tables;
+mod worker;
+mod x25519;
+
+use std::sync::Arc;
+
+pub(crate) use kind::Kind;
+pub use request::{Output, Request};
+pub use settings::{BreakEven, Settings};
+
+use crate::Operation;
+use crate::error::Result;
+use crate::fork;
+use cards::{Card, Cards, Job};
+
+/// How many requests of one kind wait in a card at most.
+pub const DEPTH: usize = 8;
+/// The most cards of a process.
+pub const MOST: usize = 16;
+
+/// Lets this process have cards. No thread is made before the first request that is worth one. Each call
+/// wants one [`close`]; the settings of the first one count.
+pub fn open(settings: Settings) {
+    cards::open(settings);
+}
+
+/// Says that the caller of [`open`] asks for nothing more. After the last one, workers end when they
+/// have answered what they accepted; requests run inline.
+pub fn close() {
+    cards::close();
+}
+
+/// Whether there are requests of that operation: whether the lanes do it.
+pub const fn takes(operation: Operation) -> bool {
+    kind::Kind::of(operation).is_some()
+}
+
+/// Whether this processor has the lanes that cards are made of.
+pub fn are_there() -> bool {
+    outboard_lanes::available()
+}
+
+/// What [`submit`] did.
+pub enum Answer {
+    /// It was done on this thread.
+    Now(Result<Output>),
+    /// A card has it.
+    Later(Ticket),
+}
+
+/// How a card tells that a [`Ticket`] is done. Called once, when the answer is there, from another
+/// thread, perhaps before [`submit`] has returned; must neither block nor panic.
+pub trait Notify: Send + Sync {
+    /// Tells it.
+    fn notify(&self);
+}
+
+/// Runs a request, and counts it in the ledger on the path that it took. May sleep while a card has
+/// it.
+///
+/// # Errors
+/// As the same operation of [`scalar`](crate::scalar).
+pub fn run(request: Request) -> Result<Output> {
+    match enter(request, false, |question| Ok(Job::of_thread(question))) {
+        Answer::Now(result) => result,
+        Answer::Later(ticket) => ticket.collect(),
+    }
+}
+
+/// Runs a request at once where that is best, else gives it to a card; counts it in the ledger on the
+/// path that it took. `notify` is only asked for where a card will have it; without one (`None`) the
+/// request runs at once.
+///
+/// For callers that do something else meanwhile. Needs no more stack than the scalar path.
+pub fn submit(request: Request, notify: impl FnOnce() -> Option<Arc<dyn Notify>>) -> Answer {
+    enter(request, true, |question| match notify() {
+        Some(notify) => Ok(Job::of_notify(question, notify)),
+        None => Err(question.request),
+    })
+}
+
+fn enter(
+    request: Request,
+    has_other_work: bool,
+    job: impl FnOnce(cards::Question) -> std::result::Result<Job, Request>,
+) -> Answer {
+    let Some((cards, kind)) = cards::current().zip(request.kind()) else {
+        return Answer::Now(cards::alone(&request, None));
+    };
+    match cards.submit(request, kind, has_other_work, job) {
+        Ok((job, card)) => Answer::Later(Ticket { job, card, cards }),
+        Err(result) => Answer::Now(result),
+    }
+}
+
+/// A request that a card has. Dropping it cancels the request: nobody is notified of it any more but
+/// who is being notified at that moment.
+pub struct Ticket {
+    job: Arc<Job>,
+    card: &'static Card,
+    cards: &'static Cards,
+}
+
+impl Ticket {
+    /// Whether [`collect`](Ticket::collect) has nothing to wait for. In a child forked meanwhile always:
+    /// it does the work itself then.
+    pub fn is_done(&self) -> bool {
+        self.job.is_done() || self.is_inherited()
+    }
+
+    /// The result. A thread of [`run`] sleeps until it is there; who has other work should have asked
+    /// [`is_done`](Ticket::is_done): if it is not there, the work is done once more, here.
+    ///
+    /// # Errors
+    /// As the same operation of [`scalar`](crate::scalar).
+    pub fn collect(self) -> Result<Output> {
+        if !self.is_inherited() {
+            self.job.wait();
+        }
+        match self.job.collect() {
+            Some(result) => result,
+            // The card died, or is another process's.
+            None => cards::alone(&self.job.question.request, None),
+        }
+    }
+
+    fn is_inherited(&self) -> bool {
+        fork::process() != self.cards.process
+    }
+}
+
+impl Drop for Ticket {
+    fn drop(&mut self) {
+        if self.job.cancel() && !self.is_inherited() {
+            self.card
+                .settle(self.cards, self.job.question.kind)
+                .cancel();
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! RSA's private operation, in both forms.
+
+use std::ops::Deref;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use outboard_lanes as lanes;
+use zeroize::Zeroizing;
+
+use super::request::Output;
+use crate::error::Result;
+use crate::once::Once;
+use crate::scalar::rsa;
+
+/// An RSA key with, once it was used a second time, the lanes' form beside AWS-LC's. It can do
+/// whatever a [`scalar::rsa::Key`](rsa::Key) can.
+pub struct Key {
+    scalar: rsa::Key,
+    /// Whether it was used before: the lanes' form costs as much as one operation, which a key that
+    /// is used once does not earn back.
+    used: AtomicBool,
+    /// None inside: the lanes don't take such keys.
+    lanes: Once<Option<lanes::rsa::PrivateKey>>,
+}
+
+impl Key {
+    /// That key for cards.
+    pub const fn new(scalar: rsa::Key) -> Self {
+        Self {
+            scalar,
+            used: AtomicBool::new(false),
+            lanes: Once::new(),
+        }
+    }
+
+    /// Whether the lanes will take it: of 2048, 3072 or 4096 bits, and used before.
+    pub(super) fn is_for_lanes(&self) -> bool {
+        if let Some(form) = self.lanes.get() {
+            return form.is_some();
+        }
+        matches!(self.scalar.bits(), 2048 | 3072 | 4096)
+            && self.scalar.is_private()
+            && (self.used.load(Ordering::Relaxed) || self.used.swap(true, Ordering::Relaxed))
+    }
+
+    fn for_lanes(&self) -> Option<&lanes::rsa::PrivateKey> {
+        let make = || {
+            let components = self.scalar.components()?;
+            let [n, e, p, q, dp, dq, qinv] = &components.0;
+            lanes::rsa::PrivateKey::new(&lanes::rsa::Components {
+                n,
+                e,
+                p,
+                q,
+                dp,
+                dq,
+                qinv,
+            })
+            .ok()
+        };
+        self.lanes.get_or_make(make).as_ref()
+    }
+}
+
+impl Deref for Key {
+    type Target = rsa::Key;
+
+    fn deref(&self) -> &rsa::Key {
+        &self.scalar
+    }
+}
+
+/// A private operation on a number of the modulus's length.
+pub(super) struct Power {
+    pub(super) key: Arc<Key>,
+    pub(super) block: Vec<u8>,
+}
+
+impl Power {
+    pub(super) fn alone(&self) -> Result<Output> {
+        let mut output = Zeroizing::new(vec![0; self.key.length()]);
+        let written = self.key.power(&self.block, &mut output)?;
+        output.truncate(written);
+        Ok(output)
+    }
+
+    pub(super) fn in_lanes(batch: &[&Self]) -> Vec<Option<Output>> {
+        let forms: Vec<_> = batch.iter().map(|power| power.key.for_lanes()).collect();
+        let taken: Vec<_> = forms
+            .iter()
+            .zip(batch)
+            .filter_map(|(form, power)| form.map(|form| (form, &power.block[..])))
+            .collect();
+        let mut results = lanes::rsa::private(&taken).into_iter();
+        let of_form = |form: &Option<_>| {
+            let result = form.is_some().then(|| results.next()).flatten()?;
+            result.ok().map(Zeroizing::new)
+        };
+        forms.iter().map(of_form).collect()
+    }
+}

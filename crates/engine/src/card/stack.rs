@@ -1,0 +1,114 @@
+//! Room for the lanes on a thread that may have little: an ASYNC job of OpenSSL has 32 KiB of stack
+//! and no guard page, the lanes' RSA wants more than that.
+
+use std::ptr;
+use std::sync::atomic::{AtomicPtr, Ordering};
+
+/// Bytes of a stack: many times what the lanes were seen to use (`crates/lanes/tests/stack.rs`).
+const SIZE: usize = 1 << 20;
+/// Below it, what no access survives.
+const GUARD: usize = 1 << 16;
+
+/// Stacks that nobody uses at the moment. Not freed: there are only as many as callers that ran
+/// batches at once, and of each only the pages that were touched. A child forked meanwhile lacks those
+/// in use.
+static SPARE: [AtomicPtr<u8>; 8] = [const { AtomicPtr::new(ptr::null_mut()) }; 8];
+
+/// Runs `body` on a stack of ours; `None` if there is no memory for one. Panics come through.
+pub(super) fn on_own<R>(body: impl FnOnce() -> R) -> Option<R> {
+    let stack = Stack::get()?;
+    // SAFETY: the pages of `stack` are ours, readable and writable, aligned to a page, and used by
+    // nobody else until it is dropped. `catch_unwind` keeps a panic from crossing the switch.
+    let result = unsafe {
+        psm::on_stack(stack.0, SIZE, || {
+            std::panic::catch_unwind(std::panic::AssertUnwindSafe(body))
+        })
+    };
+    drop(stack);
+    match result {
+        Ok(result) => Some(result),
+        Err(panic) => std::panic::resume_unwind(panic),
+    }
+}
+
+/// The lowest byte of a stack.
+struct Stack(*mut u8);
+
+impl Stack {
+    fn get() -> Option<Self> {
+        for spare in &SPARE {
+            let stack = spare.swap(ptr::null_mut(), Ordering::Acquire);
+            if !stack.is_null() {
+                return Some(Self(stack));
+            }
+        }
+        Self::map()
+    }
+
+    fn map() -> Option<Self> {
+        // SAFETY: a new mapping at an address of the kernel's choice overlaps nothing.
+        let address = unsafe {
+            libc::mmap(
+                ptr::null_mut(),
+                GUARD + SIZE,
+                libc::PROT_READ | libc::PROT_WRITE,
+                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_STACK,
+                -1,
+                0,
+            )
+        };
+        if address == libc::MAP_FAILED {
+            return None;
+        }
+        // SAFETY: the first pages of the mapping just made. If it fails there is no guard; the stack
+        // is large enough without.
+        unsafe { libc::mprotect(address, GUARD, libc::PROT_NONE) };
+        // SAFETY: within the mapping.
+        Some(Self(unsafe { address.cast::<u8>().add(GUARD) }))
+    }
+}
+
+impl Drop for Stack {
+    fn drop(&mut self) {
+        for spare in &SPARE {
+            let put = spare.compare_exchange(
+                ptr::null_mut(),
+                self.0,
+                Ordering::Release,
+                Ordering::Relaxed,
+            );
+            if put.is_ok() {
+                return;
+            }
+        }
+        // SAFETY: mapped by `map`, and nobody uses it any more.
+        unsafe { libc::munmap(self.0.sub(GUARD).cast(), GUARD + SIZE) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn there_is_room_and_it_is_used_again() {
+        let deep = || {
+            let room = std::hint::black_box([1_u8; SIZE / 8]);
+            (
+                room.as_ptr() as usize,
+                room.iter().map(|byte| usize::from(*byte)).sum(),
+            )
+        };
+        let here = 0;
+        let (first, sum): (usize, usize) = on_own(deep).expect("there is memory");
+        assert_eq!(sum, SIZE / 8);
+        assert!(first.abs_diff(ptr::from_ref(&here) as usize) > SIZE);
+    }
+
+    #[test]
+    fn a_panic_comes_through() {
+        let caught = std::panic::catch_unwind(|| on_own(|| std::panic::resume_unwind(Box::new(7))));
+        let panic = caught.map(|_: Option<()>| ()).expect_err("it panicked");
+        assert_eq!(panic.downcast_ref(), Some(&7));
+    }
+}

@@ -1,0 +1,207 @@
+//! Who runs the batches: a card's worker, or a caller who found it full.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr;
+use std::sync::Arc;
+use std::time::Instant;
+
+use super::cards::{Card, Cards, Job};
+use super::kind::Kind;
+use super::{DEPTH, Output, Request, stack, tables};
+use crate::Path;
+use crate::error::Result;
+use crate::ledger::{self, CardCounters, CardStatus, Reason};
+
+/// Starts a card's worker; whether there is one now. All signals are blocked in it: they are the
+/// program's.
+pub(super) fn start(cards: &'static Cards, card: &'static Card) -> bool {
+    let signals = Signals::block();
+    let thread = std::thread::Builder::new()
+        .name("outboard-card".into())
+        .stack_size(1 << 20)
+        .spawn(move || work(cards, card));
+    drop(signals);
+    thread.is_ok()
+}
+
+/// The body of the worker: batches until the card is closed, or one panics.
+fn work(cards: &'static Cards, card: &'static Card) {
+    be_polite();
+    while let Some(waiting) = card.queue.wait_for_work() {
+        if waiting < DEPTH {
+            // Whoever could run in our place may bring more. If nobody can, this returns at once.
+            std::thread::yield_now();
+        }
+        let (kind, jobs) = card.queue.take_oldest();
+        if jobs.is_empty() {
+            continue; // cancelled, or a caller helped
+        }
+        card.show(CardStatus::Busy);
+        let mut batch = Batch::new(cards, card, Kind::ALL[kind], jobs);
+        if catch_unwind(AssertUnwindSafe(|| batch.run())).is_err() {
+            batch.give_back();
+            give_up(cards, card);
+            return;
+        }
+        card.show(CardStatus::Idle);
+    }
+    card.show(CardStatus::Closed);
+}
+
+/// There is no worker: all that waits goes back to those who asked, and the next request starts one.
+pub(super) fn give_up(cards: &Cards, card: &Card) {
+    card.show(CardStatus::Died);
+    for job in card.queue.abandon() {
+        let kind = job.question.kind;
+        Batch::new(cards, card, kind, vec![job]).give_back();
+    }
+}
+
+/// Runs jobs on the caller's thread, but on a stack of ours. The first is his own: nobody is told.
+pub(super) fn help(cards: &Cards, card: &Card, kind: Kind, jobs: Vec<Arc<Job>>) {
+    let mut batch = Batch {
+        untold: 1,
+        ..Batch::new(cards, card, kind, jobs)
+    };
+    let run = || catch_unwind(AssertUnwindSafe(|| batch.run()));
+    if !matches!(stack::on_own(run), Some(Ok(()))) {
+        batch.give_back();
+    }
+}
+
+/// Jobs of one kind, taken to be run.
+struct Batch<'a> {
+    cards: &'a Cards,
+    card: &'a Card,
+    kind: Kind,
+    jobs: Vec<Arc<Job>>,
+    /// How many of them were answered.
+    answered: usize,
+    /// How many of the first are told to nobody.
+    untold: usize,
+}
+
+impl<'a> Batch<'a> {
+    fn new(cards: &'a Cards, card: &'a Card, kind: Kind, jobs: Vec<Arc<Job>>) -> Self {
+        Self {
+            cards,
+            card,
+            kind,
+            jobs,
+            answered: 0,
+            untold: 0,
+        }
+    }
+
+    /// Runs them in the lanes where so many win, else one by one.
+    fn run(&mut self) {
+        #[cfg(debug_assertions)]
+        super::fault::strike();
+        let filled = self.jobs.len();
+        let started = Instant::now();
+        let win = filled >= self.cards.break_even(self.kind) && tables::build(self.kind);
+        let mut results = Vec::new();
+        if win {
+            let requests = self.jobs.iter().map(|job| &job.question.request);
+            results = Request::in_lanes(&requests.collect::<Vec<_>>());
+        }
+        self.cards.observe(self.kind, filled);
+        results.resize_with(filled, || None);
+        let in_lanes = results.iter().flatten().count();
+        let time = started.elapsed();
+        let share = time / u32::try_from(in_lanes).unwrap_or(1).max(1);
+        let counters = self.card.counters(self.kind);
+        // Before anybody is told: who is told may look.
+        if win {
+            counters.run(in_lanes > 0, time);
+        }
+        for result in results {
+            let question = &self.jobs[self.answered].question;
+            let (request, in_lanes) = (&question.request, result.is_some());
+            let (answer, since) = match result {
+                Some(output) => {
+                    ledger::record(request.operation(), Path::Card, 0, share);
+                    (Ok(output), started)
+                }
+                None => {
+                    let reason = if win { Reason::Error } else { Reason::Alone };
+                    let since = Instant::now();
+                    (super::cards::alone(request, Some(reason)), since)
+                }
+            };
+            let (wait, service) = (
+                since.saturating_duration_since(question.since),
+                since.elapsed(),
+            );
+            if !in_lanes {
+                counters.run(false, service);
+            }
+            self.settle().answer(in_lanes, wait, service);
+            self.tell(Some(answer));
+        }
+    }
+
+    /// Lets those who asked do themselves what was not answered.
+    fn give_back(&mut self) {
+        while self.answered < self.jobs.len() {
+            let operation = self.jobs[self.answered].question.request.operation();
+            ledger::fall_back(operation, Reason::CardDied);
+            self.settle().give_back();
+            self.tell(None);
+        }
+    }
+
+    /// The next one is about to be answered.
+    fn settle(&mut self) -> CardCounters {
+        self.answered += 1;
+        self.card.settle(self.cards, self.kind)
+    }
+
+    /// Answers the last one settled.
+    fn tell(&mut self, answer: Option<Result<Output>>) {
+        let index = self.answered - 1;
+        if let Some(notify) = self.jobs[index].finish(answer)
+            && index >= self.untold
+        {
+            notify.notify();
+        }
+    }
+}
+
+/// Lets the scheduler know that we are no hurry: when a caller wakes us it may go on, and give us more,
+/// until it has nothing else to do. Left out where a filter of system calls might mind.
+fn be_polite() {
+    // SAFETY: asks about the calling thread.
+    let filter = unsafe { libc::prctl(libc::PR_GET_SECCOMP, 0, 0, 0, 0) };
+    if filter == 0 {
+        let none = libc::sched_param { sched_priority: 0 };
+        // SAFETY: the calling thread (0), to a policy that everybody may have.
+        unsafe { libc::sched_setscheduler(0, libc::SCHED_BATCH, &raw const none) };
+    }
+}
+
+/// The signals that were not blocked before.
+struct Signals(libc::sigset_t);
+
+impl Signals {
+    /// Blocks all signals in this thread until it is dropped.
+    fn block() -> Self {
+        // SAFETY: a set of bits; both calls write to the set that they are given.
+        unsafe {
+            let mut all: libc::sigset_t = std::mem::zeroed();
+            let mut before: libc::sigset_t = std::mem::zeroed();
+            libc::sigfillset(&raw mut all);
+            libc::pthread_sigmask(libc::SIG_SETMASK, &raw const all, &raw mut before);
+            Self(before)
+        }
+    }
+}
+
+impl Drop for Signals {
+    fn drop(&mut self) {
+        // SAFETY: the set that was in force.
+        unsafe {
+            libc::pthread_sigmask(libc::SIG_SETMASK, &raw const self.0, ptr::null_mut());
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! X25519: the shared secret, and making keys.
+
+use outboard_lanes::x25519 as lanes;
+use zeroize::Zeroizing;
+
+use super::request::Output;
+use crate::error::Result;
+use crate::scalar::x25519::{self, LENGTH, Private, Public};
+
+/// The secret shared with a peer.
+pub(super) struct Derive {
+    pub(super) private: Private,
+    pub(super) peer: Public,
+}
+
+/// A key: the private half, then the public one.
+pub(super) struct Generate;
+
+impl Derive {
+    pub(super) fn alone(&self) -> Result<Output> {
+        let mut secret = Zeroizing::new([0; LENGTH]);
+        x25519::derive(&self.private, &self.peer, &mut secret)?;
+        Ok(Zeroizing::new(secret.to_vec()))
+    }
+
+    pub(super) fn in_lanes(batch: &[&Self]) -> Vec<Option<Output>> {
+        let keys: Vec<_> = batch
+            .iter()
+            .map(|derive| lanes::PrivateKey::new(&derive.private))
+            .collect();
+        let items: Vec<_> = keys
+            .iter()
+            .zip(batch)
+            .map(|(key, derive)| (key, &derive.peer))
+            .collect();
+        let secrets = lanes::derive(&items).into_iter();
+        secrets
+            .map(|secret| Some(Zeroizing::new(secret.ok()?.to_vec())))
+            .collect()
+    }
+}
+
+impl Generate {
+    pub(super) fn alone(&self) -> Result<Output> {
+        let private = x25519::generate()?;
+        Ok(pair(&private, &x25519::public_of(&private)))
+    }
+
+    pub(super) fn in_lanes(batch: &[&Self]) -> Vec<Option<Output>> {
+        let Ok(privates) = batch
+            .iter()
+            .map(|_| x25519::generate())
+            .collect::<Result<Vec<_>>>()
+        else {
+            return batch.iter().map(|_| None).collect();
+        };
+        let keys: Vec<_> = privates
+            .iter()
+            .map(|private| lanes::PrivateKey::new(private))
+            .collect();
+        let publics = lanes::public_keys(&keys.iter().collect::<Vec<_>>());
+        let pairs = publics.into_iter().zip(&privates);
+        pairs
+            .map(|(public, private)| Some(pair(private, &public.ok()?)))
+            .collect()
+    }
+}
+
+fn pair(private: &[u8; LENGTH], public: &[u8; LENGTH]) -> Output {
+    let mut both = Zeroizing::new(Vec::with_capacity(2 * LENGTH));
+    both.extend_from_slice(private);
+    both.extend_from_slice(public);
+    both
+}

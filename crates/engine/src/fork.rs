@@ -1,0 +1,185 @@
+//! Moments that a `fork` must not cut in two.
+//!
+//! A forked child has one thread, and finds every lock as its parent's threads held it. AWS-LC's
+//! random generator and its RSA take read locks for a moment and, in a child, a write lock at the
+//! first use: if the fork fell into that moment, the child would wait for a reader that it does not
+//! have. So a fork waits until no thread is in such a moment, and no thread begins one until the fork
+//! is done. The end of a thread that used AWS-LC is such a moment, too: its state is taken off a list
+//! there.
+//!
+//! Both sides wait for [`PATIENCE`] at most: a stopped thread must not stop its process's forks.
+
+use std::cell::Cell;
+use std::ffi::c_void;
+use std::mem::forget;
+use std::ptr;
+use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// Longer than any such moment on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(1);
+/// Between two looks; a fork itself takes longer.
+const NAP: Duration = Duration::from_micros(50);
+
+/// Threads in such a moment.
+static INSIDE: AtomicU32 = AtomicU32::new(0);
+/// Forks that wait or are under way.
+static FORKS: AtomicU32 = AtomicU32::new(0);
+/// Forks between the first process and this one.
+static GENERATION: AtomicU32 = AtomicU32::new(0);
+
+thread_local! {
+    /// How many such moments this thread is in, one within the other.
+    static DEPTH: Cell<u32> = const { Cell::new(0) };
+    /// Whether AWS-LC has made its state for this thread.
+    static READY: Cell<bool> = const { Cell::new(false) };
+    /// Dropped before AWS-LC takes that state down.
+    static END: End = const { End };
+}
+
+/// A moment that no fork cuts in two, until dropped.
+pub struct Whole(());
+
+/// Begins such a moment. In it the thread must not wait for another one.
+pub fn whole() -> Whole {
+    let depth = DEPTH.get();
+    if depth == 0 {
+        enter();
+    }
+    DEPTH.set(depth + 1);
+    if !READY.get() {
+        make_ready();
+    }
+    Whole(())
+}
+
+/// Before what takes a lock of AWS-LC's only at a thread's first use, or its first error.
+pub fn ready() {
+    if !READY.get() {
+        drop(whole());
+    }
+}
+
+impl Drop for Whole {
+    fn drop(&mut self) {
+        let depth = DEPTH.get() - 1;
+        DEPTH.set(depth);
+        if depth == 0 {
+            INSIDE.fetch_sub(1, SeqCst);
+        }
+    }
+}
+
+/// Makes the forks of this process wait for such moments. Once is enough.
+pub fn watch() {
+    static WATCHED: AtomicU32 = AtomicU32::new(0);
+    if WATCHED.swap(1, SeqCst) == 0 {
+        // SAFETY: the functions are there as long as the process: the module is never unloaded. If there
+        // is no memory, forks go unwatched.
+        unsafe { libc::pthread_atfork(Some(before), Some(in_parent), Some(in_child)) };
+        let mut key = 0;
+        // SAFETY: as above.
+        if unsafe { libc::pthread_key_create(&raw mut key, Some(at_last)) } == 0 {
+            LAST_KEY.store(key + 1, SeqCst);
+        }
+    }
+}
+
+/// Tells this process from those that forked it. Their ids differ, but for the first processes of two
+/// containers, one within the other.
+pub fn process() -> u64 {
+    u64::from(GENERATION.load(SeqCst)) << 32 | u64::from(std::process::id())
+}
+
+/// Each side says what it is about to do, then looks at the other: one of them sees the other.
+fn enter() {
+    INSIDE.fetch_add(1, SeqCst);
+    if FORKS.load(SeqCst) > 0 {
+        stand_back();
+    }
+}
+
+#[cold]
+fn stand_back() {
+    wait_while(|| {
+        INSIDE.fetch_sub(1, SeqCst);
+        sleep(NAP);
+        INSIDE.fetch_add(1, SeqCst);
+        FORKS.load(SeqCst) > 0
+    });
+}
+
+extern "C" fn before() {
+    FORKS.fetch_add(1, SeqCst);
+    let ours = ours();
+    wait_while(|| {
+        let wait = INSIDE.load(SeqCst) > ours;
+        if wait {
+            sleep(NAP);
+        }
+        wait
+    });
+}
+
+extern "C" fn in_parent() {
+    FORKS.fetch_sub(1, SeqCst);
+}
+
+extern "C" fn in_child() {
+    FORKS.store(0, SeqCst);
+    INSIDE.store(ours(), SeqCst);
+    GENERATION.fetch_add(1, SeqCst);
+}
+
+/// 1 where a signal's handler forks in the midst of a moment of its own thread.
+fn ours() -> u32 {
+    u32::from(DEPTH.get() > 0)
+}
+
+fn wait_while(condition: impl Fn() -> bool) {
+    let begun = Instant::now();
+    while condition() && begun.elapsed() < PATIENCE {}
+}
+
+/// The end of a thread, in the C library's order: what is thread-local to Rust is dropped first, which
+/// begins a moment; then the destructors of keys run, AWS-LC's among them; then those that were set
+/// again in that round, which ends it.
+struct End;
+
+/// The key that ends it, and one more.
+static LAST_KEY: AtomicU32 = AtomicU32::new(0);
+
+/// What the key holds in the round in which AWS-LC's destructor runs, and in the next.
+const THIS_ROUND: *mut c_void = ptr::without_provenance_mut(1);
+const NEXT_ROUND: *mut c_void = ptr::without_provenance_mut(2);
+
+#[cold]
+fn make_ready() {
+    READY.set(true);
+    // SAFETY: clears this thread's queue, which belongs to our copy of AWS-LC alone; makes it first.
+    unsafe { aws_lc_sys::ERR_clear_error() };
+    // While the thread ends already, there is nothing to prepare.
+    let _ = END.try_with(|_| ());
+}
+
+impl Drop for End {
+    fn drop(&mut self) {
+        let Some(key) = LAST_KEY.load(SeqCst).checked_sub(1) else {
+            return;
+        };
+        let whole = whole();
+        // SAFETY: a key of ours.
+        if unsafe { libc::pthread_setspecific(key, THIS_ROUND) } == 0 {
+            forget(whole);
+        }
+    }
+}
+
+extern "C" fn at_last(round: *mut c_void) {
+    let key = LAST_KEY.load(SeqCst).wrapping_sub(1);
+    // SAFETY: a key of ours.
+    if round != THIS_ROUND || unsafe { libc::pthread_setspecific(key, NEXT_ROUND) } != 0 {
+        drop(Whole(()));
+    }
+}

@@ -1,0 +1,321 @@
+//! The profile: what each operation costs on each path on this machine, and which path it therefore
+//! takes.
+//!
+//! ```text
+//! outboard calibrate ──▶ measurements ──decide──▶ choices ──save──▶ profile.json
+//!                                                                        │ load (or built_in)
+//! provider at its start ◀── choices: offers, path ◀──────────────────────┘
+//! ```
+
+mod built_in;
+mod choices;
+mod error;
+mod lanes;
+mod time;
+mod verdict;
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::path::{Path as FilePath, PathBuf};
+use std::time::SystemTime;
+
+use serde::{Deserialize, Serialize};
+
+pub use choices::Choices;
+pub use error::ProfileError;
+pub use lanes::{LanesMeasurement, Queueing};
+pub use time::rfc3339;
+pub use verdict::Verdict;
+
+use crate::card::BreakEven;
+use crate::{Machine, Operation, Path};
+
+/// Where the system's profile is, unless configured otherwise.
+pub const SYSTEM_PATH: &str = "/var/lib/outboard/profile.json";
+
+const SCHEMA: &str = "outboard-profile";
+const VERSION: u32 = 2;
+/// A profile has some 15 kB.
+const LARGEST: u64 = 1 << 20;
+
+/// What was measured on a machine against a libcrypto, and what follows from it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Profile {
+    schema: String,
+    version: u32,
+    /// When it was measured (RFC 3339); empty for a built-in profile.
+    pub created: String,
+    /// Where it holds.
+    pub machine: Machine,
+    /// Against what it was measured.
+    pub libcrypto: Libcrypto,
+    /// The version of Outboard that was measured.
+    pub outboard: String,
+    /// Which path each operation takes.
+    pub choices: Choices,
+    /// What was measured; empty for a built-in profile.
+    pub measurements: Vec<Measurement>,
+    /// What the lanes gain; empty where there are none, and for a built-in profile.
+    pub lanes: Vec<LanesMeasurement>,
+    /// What a card costs.
+    pub queueing: Queueing,
+}
+
+/// The program's own libcrypto.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Libcrypto {
+    /// Its version, such as `3.0.22`.
+    pub version: String,
+}
+
+/// One operation at one size on both paths, alternating in one process.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Measurement {
+    /// What was measured.
+    pub operation: Operation,
+    /// Bytes it worked on; 0 where that means nothing.
+    pub size: u64,
+    /// Median nanoseconds per operation on path `stock`.
+    pub stock_ns: f64,
+    /// Median nanoseconds per operation on path `scalar`.
+    pub scalar_ns: f64,
+    /// Median of the paired ratios stock / scalar: above 1, `scalar` is faster.
+    pub ratio: f64,
+    /// The lower quartile of the ratios.
+    pub low: f64,
+    /// The upper quartile of the ratios.
+    pub high: f64,
+}
+
+impl Profile {
+    /// What was measured just now on `machine` against that version of libcrypto, and what follows.
+    pub fn measured(
+        machine: Machine,
+        libcrypto_version: &str,
+        measurements: Vec<Measurement>,
+    ) -> Self {
+        Self {
+            created: rfc3339(SystemTime::now()),
+            choices: Self::decide(&measurements),
+            measurements,
+            ..Self::empty(machine, libcrypto_version)
+        }
+    }
+
+    /// The same with what was measured of the lanes, and of cards, and with what follows from that.
+    pub fn with_lanes(mut self, lanes: Vec<LanesMeasurement>, queueing: Queueing) -> Self {
+        lanes::choose(&mut self.choices, &self.measurements, &lanes, &queueing);
+        Self {
+            lanes,
+            queueing,
+            ..self
+        }
+    }
+
+    /// What is known of processors of this class without measuring.
+    pub fn built_in(machine: &Machine, libcrypto_version: &str) -> Self {
+        Self {
+            choices: built_in::choices(machine.class(), libcrypto_version),
+            ..Self::empty(machine.clone(), libcrypto_version)
+        }
+    }
+
+    /// The profile at `path`, if it holds for this machine and this version of libcrypto.
+    ///
+    /// # Errors
+    /// Where there is none, it can't be read, is damaged, or was measured elsewhere.
+    pub fn load(
+        path: &FilePath,
+        machine: &Machine,
+        libcrypto_version: &str,
+    ) -> Result<Self, ProfileError> {
+        let profile = Self::read(path)?;
+        if !profile.machine.is_like(machine) {
+            return Err(ProfileError::OtherMachine {
+                path: path.into(),
+                theirs: profile.machine.to_string(),
+                ours: machine.to_string(),
+            });
+        }
+        if series(&profile.libcrypto.version) != series(libcrypto_version) {
+            return Err(ProfileError::OtherLibcrypto {
+                path: path.into(),
+                theirs: profile.libcrypto.version,
+                ours: libcrypto_version.into(),
+            });
+        }
+        Ok(profile)
+    }
+
+    /// The profile at `path`, wherever it was measured.
+    ///
+    /// # Errors
+    /// Where there is none, it can't be read, or is damaged.
+    pub fn read(path: &FilePath) -> Result<Self, ProfileError> {
+        let text = read_bounded(path)?;
+        let damaged = |reason: String| ProfileError::Damaged {
+            path: path.into(),
+            reason,
+        };
+        // What a newer version means by its fields is not for us to guess: look at the version first
+        // only if the whole makes no sense.
+        match serde_json::from_slice::<Self>(&text) {
+            Ok(profile) if profile.schema != SCHEMA => Err(damaged("it is something else".into())),
+            Ok(profile) if profile.version != VERSION => Err(ProfileError::Version {
+                path: path.into(),
+                version: profile.version,
+            }),
+            Ok(profile) => Ok(profile),
+            Err(error) => Err(match serde_json::from_slice::<Heading>(&text) {
+                Ok(heading) if heading.schema == SCHEMA && heading.version != VERSION => {
+                    ProfileError::Version {
+                        path: path.into(),
+                        version: heading.version,
+                    }
+                }
+                _ => damaged(error.to_string()),
+            }),
+        }
+    }
+
+    /// Puts the profile at `path`, readable by all, whole or not at all.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn save(&self, path: &FilePath) -> Result<(), ProfileError> {
+        self.save_inner(path)
+            .map_err(|source| ProfileError::Unwritable {
+                path: path.into(),
+                source,
+            })
+    }
+
+    /// Which path each operation should take by its [`Verdict`].
+    pub fn decide(measurements: &[Measurement]) -> Choices {
+        let mut choices = Choices::default();
+        for &operation in Operation::ALL {
+            if Verdict::of(operation, measurements).is_ours() {
+                choices.set(operation, Path::Scalar);
+            }
+        }
+        choices
+    }
+
+    /// Whether Outboard should do this operation at all.
+    pub fn offers(&self, operation: Operation) -> bool {
+        self.path(operation) != Path::Stock
+    }
+
+    /// The path this operation takes.
+    pub fn path(&self, operation: Operation) -> Path {
+        self.choices.path(operation)
+    }
+
+    /// How many requests must come together for the lanes to pay.
+    pub fn break_even(&self) -> BreakEven {
+        lanes::break_even(&self.lanes, &self.queueing)
+    }
+
+    /// Whether this was built in, not measured.
+    pub fn is_built_in(&self) -> bool {
+        self.created.is_empty()
+    }
+
+    fn empty(machine: Machine, libcrypto_version: &str) -> Self {
+        Self {
+            schema: SCHEMA.into(),
+            version: VERSION,
+            created: String::new(),
+            machine,
+            libcrypto: Libcrypto {
+                version: libcrypto_version.into(),
+            },
+            outboard: env!("CARGO_PKG_VERSION").into(),
+            choices: Choices::default(),
+            measurements: Vec::new(),
+            lanes: Vec::new(),
+            queueing: Queueing::default(),
+        }
+    }
+
+    fn save_inner(&self, path: &FilePath) -> io::Result<()> {
+        let mut text = serde_json::to_vec_pretty(self)?;
+        text.push(b'\n');
+        let temporary = temporary_beside(path);
+        let outcome = (|| {
+            let mut file = OpenOptions::new()
+                .write(true)
+                .create_new(true)
+                .mode(0o600)
+                .open(&temporary)?;
+            file.write_all(&text)?;
+            file.set_permissions(std::fs::Permissions::from_mode(0o644))?; // whatever the umask
+            file.sync_all()?;
+            std::fs::rename(&temporary, path)
+        })();
+        if outcome.is_err() {
+            let _ = std::fs::remove_file(&temporary); // the first error is the one to tell
+        }
+        outcome?;
+        // The new name, too, should survive a power cut.
+        match path.parent().filter(|parent| *parent != FilePath::new("")) {
+            Some(directory) => File::open(directory)?.sync_all(),
+            None => File::open(".")?.sync_all(),
+        }
+    }
+}
+
+/// What every version of a profile begins with.
+#[derive(Deserialize)]
+struct Heading {
+    schema: String,
+    version: u32,
+}
+
+/// Major and minor version: what decides a libcrypto's speed.
+fn series(version: &str) -> (&str, &str) {
+    let mut parts = version.splitn(3, '.');
+    (
+        parts.next().unwrap_or_default(),
+        parts.next().unwrap_or_default(),
+    )
+}
+
+fn read_bounded(path: &FilePath) -> Result<Vec<u8>, ProfileError> {
+    let unreadable = |source: io::Error| match source.kind() {
+        io::ErrorKind::NotFound => ProfileError::Missing { path: path.into() },
+        _ => ProfileError::Unreadable {
+            path: path.into(),
+            source,
+        },
+    };
+    let damaged = |reason: &str| ProfileError::Damaged {
+        path: path.into(),
+        reason: reason.into(),
+    };
+    let file = OpenOptions::new()
+        .read(true)
+        .custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY) // never wait for a pipe's other end
+        .open(path)
+        .map_err(unreadable)?;
+    let metadata = file.metadata().map_err(unreadable)?;
+    if !metadata.is_file() {
+        return Err(damaged("it is no regular file"));
+    }
+    // One byte more than allowed tells a file that is too large, however large it says it is.
+    let mut text = Vec::with_capacity(metadata.len().min(LARGEST) as usize + 1);
+    file.take(LARGEST + 1)
+        .read_to_end(&mut text)
+        .map_err(unreadable)?;
+    if text.len() as u64 > LARGEST {
+        return Err(damaged("it is larger than a mebibyte"));
+    }
+    Ok(text)
+}
+
+fn temporary_beside(path: &FilePath) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(format!(".{}", std::process::id()));
+    name.into()
+}

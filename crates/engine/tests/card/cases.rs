@@ -1,0 +1,503 @@
+//! The tests.
+
+use std::os::unix::process::ExitStatusExt;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, Barrier, Condvar, Mutex};
+
+use outboard_engine::card::{self, Answer, Notify, Settings, Ticket};
+use outboard_engine::{Operation, Path, ledger};
+
+use crate::keys::{Case, Keys, hopeless};
+
+/// Every test by its name.
+pub(crate) const ALL: &[(&str, fn())] = &[
+    (
+        "one_thread_never_gets_a_second",
+        one_thread_never_gets_a_second,
+    ),
+    ("many_threads_share_the_lanes", many_threads_share_the_lanes),
+    (
+        "an_event_loop_shares_the_lanes",
+        an_event_loop_shares_the_lanes,
+    ),
+    (
+        "what_fails_alone_fails_in_company",
+        what_fails_alone_fails_in_company,
+    ),
+    (
+        "dropped_tickets_are_cancelled",
+        dropped_tickets_are_cancelled,
+    ),
+    (
+        "children_start_with_empty_cards",
+        children_start_with_empty_cards,
+    ),
+    (
+        "closed_cards_answer_what_they_accepted",
+        closed_cards_answer_what_they_accepted,
+    ),
+    (
+        "exit_with_work_in_flight_is_clean",
+        exit_with_work_in_flight_is_clean,
+    ),
+    (
+        "without_cards_all_runs_inline",
+        without_cards_all_runs_inline,
+    ),
+    ("the_ledger_shows_the_cards", the_ledger_shows_the_cards),
+    #[cfg(debug_assertions)]
+    ("a_dying_worker_loses_nothing", a_dying_worker_loses_nothing),
+];
+
+/// How much longer than usual.
+fn rounds() -> u64 {
+    std::env::var("CARD_ROUNDS").map_or(1, |rounds| rounds.parse().expect("a number"))
+}
+
+fn open(limit: Option<usize>) {
+    card::open(Settings {
+        limit,
+        ..Settings::default()
+    });
+}
+
+fn threads() -> usize {
+    std::fs::read_dir("/proc/self/task")
+        .expect("proc is mounted")
+        .count()
+}
+
+/// As `threads`, cards' alone: ThreadSanitizer has one of its own.
+fn workers() -> usize {
+    let tasks = std::fs::read_dir("/proc/self/task").expect("proc is mounted");
+    let name = |task: std::fs::DirEntry| std::fs::read_to_string(task.path().join("comm"));
+    // One that ends meanwhile has no name any more.
+    let names = tasks.filter_map(|task| name(task.ok()?).ok());
+    names.filter(|name| name.trim() == "outboard-card").count()
+}
+
+/// How many operations of any kind this process did in lanes, and otherwise.
+fn served() -> (u64, u64) {
+    let counts = ledger::global().counts();
+    let on = |path| {
+        let rows = counts.rows().filter(move |row| row.path == path);
+        rows.map(|row| row.work.operations).sum()
+    };
+    (on(Path::Card), on(Path::Scalar))
+}
+
+/// Every request that a card accepted was answered once. For when nothing is in flight.
+fn assert_it_adds_up() {
+    let counts = ledger::global().counts();
+    for (operation, work) in counts.queueing_rows() {
+        let answered = work.in_lanes + work.one_by_one;
+        assert_eq!(
+            work.accepted,
+            answered + work.cancelled + work.returned,
+            "{}: {work:?}",
+            operation.name()
+        );
+        assert_eq!(work.wait.count(), answered);
+        assert_eq!(work.service.count(), answered);
+        assert!(
+            work.average_fill()
+                .is_none_or(|fill| (1.0..=8.0).contains(&fill))
+        );
+    }
+}
+
+fn check(case: Case) {
+    let output = card::run(case.request).expect("it succeeds");
+    assert!((case.holds)(&output));
+}
+
+/// As sshd's confined child wants it.
+fn one_thread_never_gets_a_second() {
+    open(None);
+    let keys = Keys::new();
+    for number in 0..200 {
+        check(keys.case(number as usize, number));
+    }
+    assert_eq!(threads(), 1);
+}
+
+fn many_threads_share_the_lanes() {
+    open(None);
+    let keys = Keys::new();
+    let each = 100 * rounds();
+    let start = Barrier::new(16);
+    std::thread::scope(|scope| {
+        for thread in 0..16_u64 {
+            let (keys, start) = (&keys, &start);
+            scope.spawn(move || {
+                start.wait();
+                for number in 0..each {
+                    check(keys.case((number / 20) as usize, thread << 32 | number));
+                }
+            });
+        }
+    });
+    let (in_lanes, otherwise) = served();
+    assert_eq!(in_lanes + otherwise, 16 * each, "each is counted once");
+    assert!(in_lanes > 0, "none of {otherwise} shared the lanes");
+    assert_it_adds_up();
+}
+
+/// Told by cards; a program's event loop.
+#[derive(Default)]
+struct Events {
+    ready: Mutex<Vec<usize>>,
+    some: Condvar,
+}
+
+struct Event(Arc<Events>, usize);
+
+impl Notify for Event {
+    fn notify(&self) {
+        self.0.ready.lock().expect("nobody panics").push(self.1);
+        self.0.some.notify_one();
+    }
+}
+
+impl Events {
+    fn of(self: &Arc<Self>, index: usize) -> Option<Arc<dyn Notify>> {
+        Some(Arc::new(Event(Arc::clone(self), index)))
+    }
+
+    fn wait(&self) -> Vec<usize> {
+        let mut ready = self.ready.lock().expect("nobody panics");
+        while ready.is_empty() {
+            ready = self.some.wait(ready).expect("nobody panics");
+        }
+        std::mem::take(&mut ready)
+    }
+}
+
+/// A job that a card has, and what must hold of its answer.
+type Paused = (Ticket, Box<dyn Fn(&card::Output) -> bool + Send>);
+
+/// Keeps `jobs` requests going until `total` are answered; returns how many paused.
+fn event_loop(keys: &Keys, jobs: usize, total: u64, same_kind_for: u64) -> u64 {
+    let events = Arc::new(Events::default());
+    let mut paused: Vec<Option<Paused>> = (0..jobs).map(|_| None).collect();
+    let mut free: Vec<usize> = (0..jobs).collect();
+    let (mut asked, mut answered, mut pauses) = (0, 0, 0);
+    while answered < total {
+        while asked < total
+            && let Some(index) = free.pop()
+        {
+            let case = keys.case((asked / same_kind_for) as usize, asked);
+            asked += 1;
+            match card::submit(case.request, || events.of(index)) {
+                Answer::Now(output) => {
+                    assert!((case.holds)(&output.expect("it succeeds")));
+                    answered += 1;
+                    free.push(index);
+                }
+                Answer::Later(ticket) => {
+                    pauses += 1;
+                    paused[index] = Some((ticket, case.holds));
+                }
+            }
+        }
+        if answered == total {
+            break;
+        }
+        for index in events.wait() {
+            let (ticket, holds) = paused[index].take().expect("told once");
+            assert!(ticket.is_done());
+            assert!(holds(&ticket.collect().expect("it succeeds")));
+            answered += 1;
+            free.push(index);
+        }
+    }
+    pauses
+}
+
+fn an_event_loop_shares_the_lanes() {
+    open(Some(1));
+    let keys = Keys::new();
+    let total = 1100 * rounds();
+    let pauses = event_loop(&keys, 40, total, 100);
+    let (in_lanes, otherwise) = served();
+    assert_eq!(in_lanes + otherwise, total, "each is counted once");
+    assert!(
+        pauses > 0 && in_lanes > otherwise,
+        "{pauses} paused, {in_lanes} of {total} in lanes"
+    );
+}
+
+fn what_fails_alone_fails_in_company() {
+    open(None);
+    let keys = Keys::new();
+    let start = Barrier::new(12);
+    std::thread::scope(|scope| {
+        for thread in 0..12_u64 {
+            let (keys, start) = (&keys, &start);
+            scope.spawn(move || {
+                start.wait();
+                for number in 0..60 * rounds() {
+                    if thread % 3 == 0 {
+                        let (request, error) = hopeless(number as usize);
+                        assert_eq!(card::run(request).expect_err("it can't"), error);
+                    } else {
+                        check(keys.case(8, number));
+                    }
+                }
+            });
+        }
+    });
+}
+
+fn dropped_tickets_are_cancelled() {
+    open(Some(1));
+    let keys = Keys::new();
+    let events = Arc::new(Events::default());
+    let (mut later, mut dropped) = (0_u64, 0);
+    for round in 0..40 * rounds() {
+        let mut kept = Vec::new();
+        for index in 0..12 {
+            let case = keys.rsa_case(round << 8 | index);
+            match card::submit(case.request, || events.of(index as usize)) {
+                Answer::Now(output) => assert!((case.holds)(&output.expect("it succeeds"))),
+                Answer::Later(ticket) if index % 2 == 0 => {
+                    later += 1;
+                    dropped += 1;
+                    drop(ticket);
+                }
+                Answer::Later(ticket) => {
+                    later += 1;
+                    kept.push((ticket, case.holds));
+                }
+            }
+        }
+        for (ticket, holds) in kept {
+            while !ticket.is_done() {
+                std::thread::yield_now();
+            }
+            assert!(holds(&ticket.collect().expect("it succeeds")));
+        }
+    }
+    assert!(
+        dropped > 0 && later > dropped,
+        "{later} queued, {dropped} dropped"
+    );
+    // Whatever was dropped, there is room again.
+    assert!(event_loop(&keys, 20, 200, 200) > 0);
+    let counts = ledger::global().counts();
+    let rsa = counts
+        .queueing(Operation::Rsa2048Sign)
+        .expect("it was queued");
+    assert!(
+        (1..=dropped).contains(&rsa.cancelled),
+        "{} of {dropped}",
+        rsa.cancelled
+    );
+}
+
+/// Forks while threads have work in flight; child and parent go on.
+fn children_start_with_empty_cards() {
+    open(None);
+    let keys = Keys::new();
+    let events = Arc::new(Events::default());
+    let end = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        for thread in 0..6_u64 {
+            let (keys, end) = (&keys, &end);
+            scope.spawn(move || {
+                let mut number = 0;
+                while !end.load(Relaxed) {
+                    check(keys.case(thread as usize, thread << 32 | number));
+                    number += 1;
+                }
+            });
+        }
+        for round in 0..12 * rounds() {
+            // Some of our own in flight, too.
+            let paused: Vec<Paused> = (0..6)
+                .filter_map(|index| {
+                    let case = keys.rsa_case(round << 8 | index);
+                    match card::submit(case.request, || events.of(index as usize)) {
+                        Answer::Now(_) => None,
+                        Answer::Later(ticket) => Some((ticket, case.holds)),
+                    }
+                })
+                .collect();
+            // SAFETY: the child uses what a child of many threads may not by POSIX's letter, and glibc
+            // and we allow: memory, and our own requests. It leaves without returning.
+            let child = unsafe { libc::fork() };
+            if child == 0 {
+                let passed = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+                    in_child(&keys, paused);
+                }));
+                // SAFETY: ends the child at once.
+                unsafe { libc::_exit(i32::from(passed.is_err())) };
+            }
+            let mut status = 0;
+            // SAFETY: our child.
+            unsafe { libc::waitpid(child, &raw mut status, 0) };
+            let status = std::process::ExitStatus::from_raw(status);
+            assert!(status.success(), "the child: {status}");
+            for (ticket, holds) in paused {
+                while !ticket.is_done() {
+                    std::thread::yield_now();
+                }
+                assert!(holds(&ticket.collect().expect("it succeeds")));
+            }
+        }
+        end.store(true, Relaxed);
+    });
+}
+
+/// Collects what the parent had paused, drops some of it, and shares the lanes with threads of its own.
+fn in_child(keys: &Keys, paused: Vec<Paused>) {
+    assert_eq!(threads(), 1);
+    for (index, (ticket, holds)) in paused.into_iter().enumerate() {
+        assert!(ticket.is_done());
+        if index % 3 != 0 {
+            assert!(holds(&ticket.collect().expect("it succeeds")));
+        }
+    }
+    event_loop(keys, 12, 60, 20);
+    std::thread::scope(|scope| {
+        for thread in 0..4_u64 {
+            scope.spawn(move || {
+                (0..10).for_each(|number| check(keys.case(thread as usize, number)))
+            });
+        }
+    });
+}
+
+fn closed_cards_answer_what_they_accepted() {
+    let keys = Keys::new();
+    for round in 0..5 * rounds() {
+        open(Some(1));
+        let events = Arc::new(Events::default());
+        let mut paused = Vec::new();
+        for number in 0..60 {
+            let case = keys.rsa_case(round << 8 | number);
+            if let Answer::Later(ticket) = card::submit(case.request, || events.of(0)) {
+                paused.push((ticket, case.holds));
+            }
+            if number == 55 {
+                card::close();
+            }
+        }
+        for (ticket, holds) in paused {
+            while !ticket.is_done() {
+                std::thread::yield_now();
+            }
+            assert!(holds(&ticket.collect().expect("it succeeds")));
+        }
+    }
+    // The workers are gone, sooner or later.
+    while workers() > 0 {
+        std::thread::yield_now();
+    }
+}
+
+fn exit_with_work_in_flight_is_clean() {
+    open(Some(1));
+    let keys = Keys::new();
+    let events = Arc::new(Events::default());
+    for number in 0..60 {
+        let case = keys.rsa_case(number);
+        if let Answer::Later(ticket) = card::submit(case.request, || events.of(0)) {
+            std::mem::forget(ticket);
+        }
+    }
+    std::process::exit(0);
+}
+
+fn without_cards_all_runs_inline() {
+    open(Some(0));
+    let keys = Keys::new();
+    assert_eq!(event_loop(&keys, 20, 100, 10), 0);
+    assert_eq!(threads(), 1);
+    assert_eq!(served().0, 0);
+}
+
+fn the_ledger_shows_the_cards() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let file = directory.path().join("ledger");
+    ledger::open(&file);
+    open(Some(2));
+    let keys = Keys::new();
+    event_loop(&keys, 40, 400, 400);
+    let read = || ledger::Snapshot::read(&file).expect("it was just made");
+    let ours = |snapshot: &ledger::Snapshot| {
+        let mut processes = snapshot.processes.iter();
+        let ours = processes.find(|process| process.pid == std::process::id());
+        ours.expect("we are in it").cards.clone()
+    };
+    let first = read();
+    let cards = ours(&first);
+    assert!((1..=2).contains(&cards.len()), "{cards:?}");
+    let work = &cards[0].work;
+    assert_eq!(
+        (cards[0].id, cards[0].depth, cards[0].pending),
+        (0, card::DEPTH, 0)
+    );
+    assert!(
+        work.in_lanes > 0 && work.batches > 0 && work.busy_nanoseconds > 0,
+        "{work:?}"
+    );
+    assert!(work.wait.quantile(0.99) >= work.wait.quantile(0.5));
+    assert!(cards[0].utilisation.is_some_and(|share| share > 0.0));
+
+    event_loop(&keys, 40, 400, 400);
+    let since = read().since(&first);
+    assert!(ours(&since)[0].work.accepted < ours(&read())[0].work.accepted);
+
+    ledger::reset(&file, None).expect("it is ours");
+    assert!(ours(&read())[0].work.is_empty());
+
+    // A child has none until it needs them; and what takes the entry of one that ended finds none.
+    // SAFETY: the child does what a child of many threads may, and leaves without returning.
+    let child = unsafe { libc::fork() };
+    if child == 0 {
+        ledger::record(
+            Operation::P256Sign,
+            Path::Scalar,
+            0,
+            std::time::Duration::ZERO,
+        );
+        let empty = std::panic::catch_unwind(|| assert!(ours(&read()).is_empty()));
+        // SAFETY: ends the child at once.
+        unsafe { libc::_exit(i32::from(empty.is_err())) };
+    }
+    let mut status = 0;
+    // SAFETY: our child.
+    unsafe { libc::waitpid(child, &raw mut status, 0) };
+    assert_eq!(status, 0);
+}
+
+#[cfg(debug_assertions)]
+fn a_dying_worker_loses_nothing() {
+    use outboard_engine::ledger::Reason;
+
+    open(Some(1));
+    let keys = Keys::new();
+    let died = || {
+        let operations = Operation::ALL.iter();
+        let counts = ledger::global().counts();
+        operations
+            .map(|&one| counts.fallbacks(one, Reason::CardDied))
+            .sum::<u64>()
+    };
+    for round in 0..6 * rounds() {
+        card::fault::plant(3);
+        let before = died();
+        while card::fault::planted() > 0 {
+            event_loop(&keys, 20, 60, 60);
+        }
+        assert!(
+            died() > before,
+            "round {round}: the ledger does not say that a card died"
+        );
+    }
+    let (before, _) = served();
+    event_loop(&keys, 20, 200, 200);
+    assert!(served().0 > before, "a new worker fills the lanes again");
+    assert_it_adds_up();
+}

@@ -1,0 +1,164 @@
+//! This crate.
+
+use crate::Run;
+use crate::aws_lc::RsaKey;
+use outboard_lanes::{ed25519, p256, p384, rsa, x25519};
+use std::hint::black_box;
+
+/// Every operation, and its `vpmadd52` for eight at once, as `make lanes-count` counts them.
+pub(crate) const OPERATIONS: &[(&str, u64)] = &[
+    ("RSA-2048 private", 3_449_093),
+    ("RSA-3072 private", 11_020_172),
+    ("RSA-4096 private", 25_784_634),
+    ("RSA-2048 public", 90_316),
+    ("ECDSA P-256 sign", 33_878),
+    ("ECDSA P-384 sign", 113_886),
+    ("ECDH P-256", 202_688),
+    ("ECDH P-384", 682_700),
+    ("P-256 public key", 31_212),
+    ("P-384 public key", 107_722),
+    ("X25519", 121_299),
+    ("X25519 public key", 43_729),
+    ("Ed25519 sign", 45_087),
+    ("Ed25519 verify", 156_369),
+];
+
+/// The operation in lanes, each lane with a key of its own.
+pub(crate) fn run(operation: &str) -> Run {
+    match operation {
+        "RSA-2048 private" => rsa_private(2048),
+        "RSA-3072 private" => rsa_private(3072),
+        "RSA-4096 private" => rsa_private(4096),
+        "RSA-2048 public" => rsa_public(2048),
+        "ECDSA P-256 sign" => {
+            let keys =
+                [1, 2, 3, 4, 5, 6, 7, 8].map(|i| p256::PrivateKey::new(&[i; 32]).expect("below n"));
+            Box::new(move |filled| {
+                let item = |key| p256::Signing {
+                    key,
+                    digest: &[7; 32],
+                    entropy: &[9; 32],
+                };
+                let items: Vec<_> = keys[..filled].iter().map(item).collect();
+                black_box(p256::sign(black_box(&items)));
+            })
+        }
+        "ECDSA P-384 sign" => {
+            let keys =
+                [1, 2, 3, 4, 5, 6, 7, 8].map(|i| p384::PrivateKey::new(&[i; 48]).expect("below n"));
+            Box::new(move |filled| {
+                let item = |key| p384::Signing {
+                    key,
+                    digest: &[7; 48],
+                    entropy: &[9; 32],
+                };
+                let items: Vec<_> = keys[..filled].iter().map(item).collect();
+                black_box(p384::sign(black_box(&items)));
+            })
+        }
+        "ECDH P-256" => {
+            let keys =
+                [1, 2, 3, 4, 5, 6, 7, 8].map(|i| p256::PrivateKey::new(&[i; 32]).expect("below n"));
+            let peers = keys
+                .each_ref()
+                .map(|key| p256::public_keys(&[key]).remove(0).expect("available"));
+            Box::new(move |filled| {
+                let items: Vec<_> = keys[..filled].iter().zip(peers.iter().rev()).collect();
+                black_box(p256::derive(black_box(&items)));
+            })
+        }
+        "ECDH P-384" => {
+            let keys =
+                [1, 2, 3, 4, 5, 6, 7, 8].map(|i| p384::PrivateKey::new(&[i; 48]).expect("below n"));
+            let peers = keys
+                .each_ref()
+                .map(|key| p384::public_keys(&[key]).remove(0).expect("available"));
+            Box::new(move |filled| {
+                let items: Vec<_> = keys[..filled].iter().zip(peers.iter().rev()).collect();
+                black_box(p384::derive(black_box(&items)));
+            })
+        }
+        "P-256 public key" => {
+            let keys =
+                [1, 2, 3, 4, 5, 6, 7, 8].map(|i| p256::PrivateKey::new(&[i; 32]).expect("below n"));
+            Box::new(move |filled| {
+                let items: Vec<_> = keys[..filled].iter().collect();
+                black_box(p256::public_keys(black_box(&items)));
+            })
+        }
+        "P-384 public key" => {
+            let keys =
+                [1, 2, 3, 4, 5, 6, 7, 8].map(|i| p384::PrivateKey::new(&[i; 48]).expect("below n"));
+            Box::new(move |filled| {
+                let items: Vec<_> = keys[..filled].iter().collect();
+                black_box(p384::public_keys(black_box(&items)));
+            })
+        }
+        "X25519" => {
+            let keys = [1, 2, 3, 4, 5, 6, 7, 8].map(|i| x25519::PrivateKey::new(&[i; 32]));
+            let peers = keys
+                .each_ref()
+                .map(|key| x25519::public_keys(&[key]).remove(0).expect("available"));
+            Box::new(move |filled| {
+                let items: Vec<_> = keys[..filled].iter().zip(peers.iter().rev()).collect();
+                black_box(x25519::derive(black_box(&items)));
+            })
+        }
+        "X25519 public key" => {
+            let keys = [1, 2, 3, 4, 5, 6, 7, 8].map(|i| x25519::PrivateKey::new(&[i; 32]));
+            Box::new(move |filled| {
+                let items: Vec<_> = keys[..filled].iter().collect();
+                black_box(x25519::public_keys(black_box(&items)));
+            })
+        }
+        "Ed25519 sign" => {
+            let keys = [1, 2, 3, 4, 5, 6, 7, 8]
+                .map(|i| ed25519::PrivateKey::new(&[i; 32]).expect("available"));
+            Box::new(move |filled| {
+                let items: Vec<_> = keys[..filled]
+                    .iter()
+                    .map(|key| (key, &[5; 32][..]))
+                    .collect();
+                black_box(ed25519::sign(black_box(&items)));
+            })
+        }
+        "Ed25519 verify" => {
+            let keys = [1, 2, 3, 4, 5, 6, 7, 8]
+                .map(|i| ed25519::PrivateKey::new(&[i; 32]).expect("available"));
+            let signatures = keys.each_ref().map(|key| {
+                ed25519::sign(&[(key, &[5; 32][..])])
+                    .remove(0)
+                    .expect("available")
+            });
+            Box::new(move |filled| {
+                let claims: Vec<_> = keys[..filled]
+                    .iter()
+                    .zip(&signatures)
+                    .map(|(key, signature)| (key.public_key(), &[5; 32][..], signature))
+                    .collect();
+                black_box(ed25519::verify(black_box(&claims)));
+            })
+        }
+        _ => unreachable!("OPERATIONS has no {operation}"),
+    }
+}
+
+fn rsa_private(bits: u32) -> Run {
+    let keys = RsaKey::eight(bits)
+        .map(|key| key.with_components(|c| rsa::PrivateKey::new(&c).expect("a good key")));
+    let x = vec![0x42; bits as usize / 8 - 1];
+    Box::new(move |filled| {
+        let items: Vec<_> = keys[..filled].iter().map(|key| (key, &x[..])).collect();
+        black_box(rsa::private(black_box(&items)));
+    })
+}
+
+fn rsa_public(bits: u32) -> Run {
+    let keys = RsaKey::eight(bits)
+        .map(|key| key.with_components(|c| rsa::PublicKey::new(c.n, c.e).expect("a good key")));
+    let x = vec![0x42; bits as usize / 8 - 1];
+    Box::new(move |filled| {
+        let items: Vec<_> = keys[..filled].iter().map(|key| (key, &x[..])).collect();
+        black_box(rsa::public(black_box(&items)));
+    })
+}

@@ -1,0 +1,87 @@
+# The lanes' own commands. Included by the Makefile; also `make -f crates/lanes/lanes.mk bench-lanes`
+# from the repository's root.
+#
+#   make bench-lanes          stock, AWS-LC, crypto_mb and lanes for every operation, break-even numbers,
+#                             target/bench/lanes.json   (SECONDS_EACH=0.5, ONLY=part of a name: the
+#                             rest of the file stays as it is)
+#   make bench-lanes-kernels  RSA's kernels: their share of the processor's bound
+#   make bench-lanes-timing   whether time depends on secrets: Welch's t for each private operation
+#                             (MEASUREMENTS=2000 a class, ONLY=part of a name)
+#   make lanes-emulated       the vectors and a few random batches on the portable emulation, whatever the
+#                             processor (part of make test)
+#   make lanes-count          vpmadd52 instructions of each operation (part of make test)
+#   make lanes-secrets        no branch and no address depends on a secret: Valgrind looks (slow: it emulates)
+#   make lanes-table-scan     the assembly of all table scans, to look at
+#   make lanes-fault          a flipped bit anywhere releases nothing wrong (slow: it emulates; LANES_FAULTS= of
+#                             them each; make test draws a few)
+#   make lanes-fuzz           random batches against AWS-LC
+#                             (FUZZ_SECONDS=60 for each target; needs cargo-fuzz and a nightly compiler)
+
+CARGO        ?= cargo
+PYTHON       ?= python3
+lanes_bench   = target/bench
+crypto_mb     = $(lanes_bench)/crypto_mb
+FUZZ_SECONDS ?= 60
+
+# Tests on the emulation, all with one build. The compiler takes minutes to optimise kernels whose every
+# instruction is a function; little is lost without.
+lanes_emulated = $(CARGO) test -q --locked -p outboard-lanes --features fault \
+    --config profile.dev.package.outboard-lanes.opt-level=1 \
+    --config profile.dev.package.outboard-lanes.debug=0
+lanes_faults   = --test rsa_faults --test ecdsa_faults --test x25519_faults --test ed25519_faults
+
+# The program that a cargo command builds.
+lanes_program = sed -n 's/.*"executable":"\([^"]*\)".*/\1/p'
+
+.PHONY: bench-lanes bench-lanes-kernels bench-lanes-timing lanes-check lanes-emulated lanes-count lanes-secrets \
+    lanes-table-scan lanes-fault lanes-fuzz
+
+bench-lanes: $(crypto_mb)/libcrypto_mb.so
+	CRYPTO_MB=$(abspath $(crypto_mb)) $(CARGO) bench -q -p outboard-lanes --bench lanes
+
+bench-lanes-kernels:
+	$(CARGO) bench -q -p outboard-lanes --bench kernels
+
+bench-lanes-timing:
+	$(CARGO) bench -q -p outboard-lanes --bench timing
+
+# Intel's library for the comparison alone, from PyPI with the runtime that it links to. Without it the
+# benchmark says so and goes on.
+$(crypto_mb)/libcrypto_mb.so:
+	-@scripts/need.sh python3 python3-pip
+	mkdir -p $(crypto_mb)
+	-$(PYTHON) -m pip download -q --no-deps -d $(crypto_mb) ipp-crypto intel-cmplr-lib-rt && \
+	for wheel in $(crypto_mb)/*.whl; do $(PYTHON) -m zipfile -e $$wheel $(crypto_mb)/unpacked; done && \
+	mv $(crypto_mb)/unpacked/*.data/data/lib/*.so* $(crypto_mb) && \
+	rm -rf $(crypto_mb)/unpacked $(crypto_mb)/*.whl $(crypto_mb)/icx-lto.so $(crypto_mb)/libippcp*
+
+# What make test runs of all this.
+lanes-check: lanes-emulated lanes-count
+	LANES_FAULTS=$${LANES_FAULTS:-8} $(lanes_emulated) $(lanes_faults)
+
+lanes-emulated:
+	LANES_BATCHES=$${LANES_BATCHES:-4} $(lanes_emulated) --test rsa_vectors --test ecdsa --test ecdh --test x25519 \
+	    --test ed25519 -- --skip odd_encodings
+
+lanes-count:
+	$(lanes_emulated) --test counts -- --nocapture
+
+lanes-secrets:
+	@scripts/need.sh valgrind
+	program=$$($(CARGO) test -q --release -p outboard-lanes --features emulation --lib --no-run \
+	    --message-format=json | $(lanes_program)) && \
+	valgrind -q "$$program" --test-threads 1 secrets
+
+lanes-table-scan:
+	@program=$$($(CARGO) test -q --release -p outboard-lanes --test stack --no-run --message-format=json | \
+	    $(lanes_program)) && sh crates/lanes/table-scan.sh "$$program"
+
+lanes-fault:
+	$(lanes_emulated) $(lanes_faults) -- --nocapture
+
+lanes-fuzz:
+	cd crates/lanes && for target in rsa curves; do \
+	    mkdir -p fuzz/corpus/$$target && \
+	    $(CARGO) +nightly fuzz run -s none --target-dir $(abspath target/fuzz) $$target \
+	        fuzz/corpus/$$target fuzz/seeds/$$target -- -max_len=2100 -max_total_time=$(FUZZ_SECONDS) || exit; \
+	done

@@ -1,0 +1,178 @@
+//! Does a branch or an address depend on a secret? `make lanes-secrets`.
+//!
+//! After ctgrind (Langley, 2010). Each operation runs on the emulation under Valgrind, whose memory checker is
+//! told that secrets are undefined memory: it follows them through all arithmetic, and complains of each
+//! branch and each address that depends on one. What an operation may tell passes [`told`](crate::vector::told).
+//!
+//! This covers what the source says, all scalar code included, in the compiler's translation for the emulation.
+//! That the translation for the processor's lanes is as good is what `make bench-lanes-timing` is for.
+//!
+//! Without Valgrind the tests run and show nothing.
+
+use crate::{ed25519, p256, p384, rsa, x25519};
+use core::arch::asm;
+
+/// Requests of valgrind.h and memcheck.h.
+const COUNT_ERRORS: u64 = 0x1201;
+const MAKE_UNDEFINED: u64 = (b'M' as u64) << 24 | (b'C' as u64) << 16 | 1;
+const MAKE_DEFINED: u64 = (b'M' as u64) << 24 | (b'C' as u64) << 16 | 2;
+
+/// Asks Valgrind; 0 without it.
+fn ask(request: u64, address: u64, length: u64) -> u64 {
+    let arguments = [request, address, length, 0, 0, 0_u64];
+    let mut answer = 0_u64;
+    // SAFETY: four rotations by 128 bits in all and an exchange of a register with itself: nothing, on a
+    // processor. Valgrind knows the sequence, reads the arguments and changes rdx alone.
+    unsafe {
+        asm!(
+            "rol rdi, 3", "rol rdi, 13", "rol rdi, 61", "rol rdi, 51", "xchg rbx, rbx",
+            in("rax") &raw const arguments,
+            inout("rdx") answer,
+            inout("rdi") 0_u64 => _,
+        );
+    }
+    answer
+}
+
+/// Says that what is there is secret.
+fn hide<T: ?Sized>(secret: &T) {
+    ask(
+        MAKE_UNDEFINED,
+        (&raw const *secret).cast::<u8>() as u64,
+        size_of_val(secret) as u64,
+    );
+}
+
+/// Says that what is there is secret no more.
+pub(crate) fn tell<T: ?Sized>(value: &T) {
+    ask(
+        MAKE_DEFINED,
+        (&raw const *value).cast::<u8>() as u64,
+        size_of_val(value) as u64,
+    );
+}
+
+/// The branches and addresses in `operation` that depend on what is hidden.
+fn complaints<T>(operation: impl FnOnce() -> T) -> u64 {
+    let before = ask(COUNT_ERRORS, 0, 0);
+    operation();
+    ask(COUNT_ERRORS, 0, 0) - before
+}
+
+/// The method itself: it finds a branch and an address. (Prints Valgrind's two complaints.)
+#[test]
+fn a_leak_is_found() {
+    // Defined memory is addressable, so Valgrind answers 0, and all ones for what it does not know.
+    let valgrind = ask(0x1001, 0, 0) != 0;
+    if !valgrind {
+        eprintln!("Valgrind is not here: these tests show nothing (make lanes-secrets)");
+    }
+    let secret = core::hint::black_box([3_u8; 2]);
+    hide(&secret);
+    let table = core::hint::black_box([1_u8; 256]);
+    let branch = complaints(|| {
+        if secret[0] > 2 {
+            eprint!("")
+        }
+    });
+    let address = complaints(|| core::hint::black_box(table[usize::from(secret[1])]));
+    assert_eq!((branch > 0, address > 0), (valgrind, valgrind));
+}
+
+fn rsa_of(bits: usize) {
+    let key = key_of(bits);
+    let x = vec![0x42; bits / 8 - 1];
+    key.secrets().for_each(hide);
+    key.exponents().into_iter().for_each(hide);
+    hide(&x[..]);
+    assert_eq!(complaints(|| rsa::private(&[(&key, &x[..]); 2])), 0);
+}
+
+/// A key whose exponents are 1, which the check refuses: what it does in secret is the same.
+fn key_of(bits: usize) -> rsa::PrivateKey {
+    // Odd numbers of the right length will do: nothing here needs primes.
+    let (mut p, mut q) = (vec![0xff; bits / 16], vec![0xff; bits / 16]);
+    p[bits / 16 - 1] = 0x95;
+    q[bits / 16 - 1] = 0x3b;
+    let mut n = vec![0; bits / 8];
+    for (i, p) in p.iter().rev().enumerate() {
+        let mut carry = 0;
+        for (j, q) in q.iter().rev().chain(core::iter::repeat(&0)).enumerate() {
+            let Some(place) = (bits / 8 - 1).checked_sub(i + j) else {
+                break;
+            };
+            let sum = u32::from(*p) * u32::from(*q) + u32::from(n[place]) + carry;
+            n[place] = sum as u8;
+            carry = sum >> 8;
+        }
+    }
+    let components = rsa::Components {
+        n: &n,
+        e: &[1, 0, 1],
+        p: &p,
+        q: &q,
+        dp: &[0x5a; 60],
+        dq: &[0xa5; 60],
+        qinv: &[3],
+    };
+    rsa::PrivateKey::new(&components).expect("numbers in range")
+}
+
+#[test]
+fn rsa_2048() {
+    rsa_of(2048);
+}
+
+#[test]
+fn rsa_3072() {
+    rsa_of(3072);
+}
+
+#[test]
+fn rsa_4096() {
+    rsa_of(4096);
+}
+
+macro_rules! curve {
+    ($curve:ident) => {
+        #[test]
+        fn $curve() {
+            let key = $curve::PrivateKey::new(&[1; $curve::BYTES]).expect("below n");
+            let public = $curve::public_keys(&[&key]).remove(0).expect("a key");
+            hide(&key);
+            assert_eq!(complaints(|| $curve::public_keys(&[&key; 2])), 0);
+            assert_eq!(complaints(|| $curve::derive(&[(&key, &public); 2])), 0);
+            let (digest, entropy) = ([7; 32], [9; 32]);
+            hide(&entropy);
+            let item = $curve::Signing {
+                key: &key,
+                digest: &digest,
+                entropy: &entropy,
+            };
+            assert_eq!(complaints(|| $curve::sign(&[item; 2])), 0);
+        }
+    };
+}
+
+curve!(p256);
+curve!(p384);
+
+#[test]
+fn x25519() {
+    let key = x25519::PrivateKey::new(&[5; 32]);
+    let peer = x25519::public_keys(&[&key]).remove(0).expect("a key");
+    hide(&key);
+    assert_eq!(complaints(|| x25519::public_keys(&[&key; 2])), 0);
+    assert_eq!(complaints(|| x25519::derive(&[(&key, &peer); 2])), 0);
+}
+
+#[test]
+fn ed25519() {
+    let seed = [5; 32];
+    hide(&seed);
+    assert_eq!(complaints(|| ed25519::PrivateKey::expand(&[&seed; 2])), 0);
+    let key = ed25519::PrivateKey::new(&[5; 32]).expect("lanes");
+    hide(&key);
+    tell(key.public_key());
+    assert_eq!(complaints(|| ed25519::sign(&[(&key, &[5; 300][..]); 2])), 0);
+}

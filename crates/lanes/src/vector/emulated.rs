@@ -1,0 +1,187 @@
+//! [`Vector`] on plain integers, for tests: where there is no IFMA, to inject faults, and to look for what
+//! depends on secrets, for which it must not branch on them itself.
+
+use super::{DIGIT, Digit, Kernel, Mask, Vector};
+use crate::LANES;
+use core::hint::black_box;
+
+/// Eight lanes in an array.
+#[derive(Clone, Copy)]
+pub(super) struct Emulated([u64; LANES]);
+
+/// Runs a kernel.
+pub(super) fn run<K: Kernel>(kernel: K) -> K::Output {
+    kernel.run::<Emulated>()
+}
+
+impl Emulated {
+    /// Every result of every instruction passes here: the place to disturb one.
+    #[inline(always)]
+    fn new(lanes: [u64; LANES]) -> Self {
+        #[cfg(feature = "fault")]
+        let lanes = crate::fault::pass(lanes);
+        Emulated(lanes)
+    }
+
+    #[inline(always)]
+    fn map(self, f: impl Fn(u64) -> u64) -> Self {
+        Self::new(self.0.map(f))
+    }
+
+    #[inline(always)]
+    fn zip(self, other: Self, f: impl Fn(u64, u64) -> u64) -> Self {
+        Self::new(core::array::from_fn(|i| f(self.0[i], other.0[i])))
+    }
+
+    /// The lanes where `f` is 1.
+    #[inline(always)]
+    fn compare(self, other: Self, f: impl Fn(u64, u64) -> bool) -> Mask {
+        (0..LANES).fold(0, |mask, i| {
+            mask | black_box(Mask::from(f(self.0[i], other.0[i]))) << i
+        })
+    }
+}
+
+/// The 104-bit product of two digits.
+#[inline(always)]
+fn product(a: u64, b: u64) -> u128 {
+    u128::from(a & DIGIT) * u128::from(b & DIGIT)
+}
+
+impl Vector for Emulated {
+    #[inline(never)]
+    fn splat(value: u64) -> Self {
+        Self::new([value; LANES])
+    }
+
+    #[inline(never)]
+    fn load(from: &Digit) -> Self {
+        Self::new(from.0)
+    }
+
+    #[inline(never)]
+    fn store(self, to: &mut Digit) {
+        to.0 = self.0;
+    }
+
+    #[inline(never)]
+    fn add(self, other: Self) -> Self {
+        self.zip(other, u64::wrapping_add)
+    }
+
+    #[inline(never)]
+    fn sub(self, other: Self) -> Self {
+        self.zip(other, u64::wrapping_sub)
+    }
+
+    #[inline(never)]
+    fn and(self, other: Self) -> Self {
+        self.zip(other, |a, b| a & b)
+    }
+
+    #[inline(never)]
+    fn or(self, other: Self) -> Self {
+        self.zip(other, |a, b| a | b)
+    }
+
+    #[inline(never)]
+    fn xor(self, other: Self) -> Self {
+        self.zip(other, |a, b| a ^ b)
+    }
+
+    #[inline(never)]
+    fn not_and(self, other: Self) -> Self {
+        self.zip(other, |a, b| !a & b)
+    }
+
+    #[inline(never)]
+    fn shl<const BITS: u32>(self) -> Self {
+        self.map(|a| a << BITS)
+    }
+
+    #[inline(never)]
+    fn shl_in(self, other: Self) -> Self {
+        self.zip(other, |a, b| a << 1 | b >> 63)
+    }
+
+    #[inline(never)]
+    fn shr<const BITS: u32>(self) -> Self {
+        self.map(|a| a >> BITS)
+    }
+
+    #[inline(never)]
+    fn sar<const BITS: u32>(self) -> Self {
+        self.map(|a| (a.cast_signed() >> BITS).cast_unsigned())
+    }
+
+    #[inline(never)]
+    fn shr_by(self, counts: Self) -> Self {
+        self.zip(counts, |a, n| if n < 64 { a >> n } else { 0 })
+    }
+
+    #[inline(never)]
+    fn madlo(self, a: Self, b: Self) -> Self {
+        #[cfg(feature = "fault")]
+        crate::fault::count_multiply_add();
+        let low = a.zip(b, |a, b| product(a, b) as u64 & DIGIT);
+        self.add(low)
+    }
+
+    #[inline(never)]
+    fn madhi(self, a: Self, b: Self) -> Self {
+        #[cfg(feature = "fault")]
+        crate::fault::count_multiply_add();
+        let high = a.zip(b, |a, b| (product(a, b) >> 52) as u64);
+        self.add(high)
+    }
+
+    #[inline(never)]
+    fn madlo_in_order(self, a: Self, b: Self) -> Self {
+        self.madlo(a, b)
+    }
+
+    #[inline(never)]
+    fn madhi_in_order(self, a: Self, b: Self) -> Self {
+        self.madhi(a, b)
+    }
+
+    #[inline(never)]
+    fn eq(self, other: Self) -> Mask {
+        self.compare(other, |a, b| a == b)
+    }
+
+    #[inline(never)]
+    fn lt(self, other: Self) -> Mask {
+        self.compare(other, |a, b| a < b)
+    }
+
+    #[inline(never)]
+    fn test(self, other: Self) -> Mask {
+        self.compare(other, |a, b| a & b != 0)
+    }
+
+    #[inline(never)]
+    fn blend(self, mask: Mask, other: Self) -> Self {
+        Self::new(core::array::from_fn(|i| {
+            let other_if = black_box(u64::from(mask >> i & 1)).wrapping_neg();
+            self.0[i] ^ (self.0[i] ^ other.0[i]) & other_if
+        }))
+    }
+
+    #[inline(never)]
+    fn pick(self, low: Self, high: Self) -> Self {
+        let table = || low.0.iter().chain(&high.0).zip(0..);
+        self.map(|i| {
+            table().fold(0, |found, (entry, at)| {
+                let here = black_box((at ^ i & 15).wrapping_sub(1) >> 63);
+                found | entry & here.wrapping_neg()
+            })
+        })
+    }
+
+    // Out of line as on the processor: inlined into each other, kernels take long to compile.
+    #[inline(never)]
+    fn call<K: Kernel>(kernel: K) -> K::Output {
+        kernel.run::<Emulated>()
+    }
+}

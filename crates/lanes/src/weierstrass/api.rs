@@ -1,0 +1,295 @@
+//! What a curve's module offers, the same for each curve.
+
+use super::convert::{gather, to_bytes};
+use super::curve::Curve;
+use super::ecdh::{Derive, PublicKeys};
+use super::ecdsa::Sign;
+use super::modulus::Modulus;
+use super::nonce::{ENTROPY, Messages, Nonces};
+use super::point::StoredAffine;
+use crate::vector::{self, told};
+use crate::{Error, LANES, each_eight};
+use core::marker::PhantomData;
+use zeroize::Zeroizing;
+
+/// Defines the public types and functions of a curve: `curve_api!(P256, 5 digits, 32 bytes)`.
+macro_rules! curve_api {
+    ($curve:ident, $digits:literal digits, $bytes:literal bytes) => {
+        use $crate::Error;
+        use $crate::weierstrass::api;
+        use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
+
+        #[doc = concat!("Bytes of a scalar and of a coordinate: ", $bytes, ".")]
+        pub const BYTES: usize = $bytes;
+
+        /// A private key, in [1, n - 1]. Wiped when dropped.
+        #[derive(Clone, Zeroize, ZeroizeOnDrop)]
+        pub struct PrivateKey([u8; BYTES]);
+
+        /// A public key: two coordinates below p. Whether they are on the curve is checked where
+        /// they are used.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub struct PublicKey {
+            /// The x-coordinate, big-endian.
+            x: [u8; BYTES],
+            /// The y-coordinate, big-endian.
+            y: [u8; BYTES],
+        }
+
+        /// A signature: r then s, both big-endian (IEEE P1363's form).
+        pub type Signature = [u8; 2 * BYTES];
+
+        /// The secret that two parties share: a point's x-coordinate, big-endian. Wiped when dropped.
+        pub type SharedSecret = Zeroizing<[u8; BYTES]>;
+
+        /// One signature to make.
+        #[derive(Clone, Copy)]
+        pub struct Signing<'a> {
+            /// Signs.
+            pub key: &'a PrivateKey,
+            /// The message's digest, of any length; what is longer than n is cut on the right
+            /// (FIPS 186-5, section 6.4.1).
+            pub digest: &'a [u8],
+            /// Fresh randomness, which the nonce is made of together with key and digest. If it
+            /// fails to be fresh the signature is still sound: the nonce is then deterministic.
+            pub entropy: &'a [u8; 32],
+        }
+
+        impl PrivateKey {
+            /// The key of a big-endian number.
+            ///
+            /// # Errors
+            /// [`Error::InvalidPrivateKey`] for 0, n and above.
+            pub fn new(bytes: &[u8; BYTES]) -> Result<PrivateKey, Error> {
+                if !api::is_scalar::<$curve, $digits>(bytes) {
+                    return Err(Error::InvalidPrivateKey);
+                }
+                Ok(PrivateKey(*bytes))
+            }
+        }
+
+        impl PublicKey {
+            /// The key of an uncompressed point, `04 ‖ x ‖ y` (SEC 1, section 2.3.3).
+            ///
+            /// # Errors
+            /// [`Error::InvalidPublicKey`] for another form or length, or coordinates of p and
+            /// above.
+            pub fn from_sec1(bytes: &[u8]) -> Result<PublicKey, Error> {
+                let (Some((&4, coordinates)), true) =
+                    (bytes.split_first(), bytes.len() == 1 + 2 * BYTES)
+                else {
+                    return Err(Error::InvalidPublicKey);
+                };
+                let mut key = PublicKey {
+                    x: [0; BYTES],
+                    y: [0; BYTES],
+                };
+                let (x, y) = coordinates.split_at(BYTES);
+                key.x.copy_from_slice(x);
+                key.y.copy_from_slice(y);
+                if !(api::is_coordinate::<$curve, $digits>(x)
+                    && api::is_coordinate::<$curve, $digits>(y))
+                {
+                    return Err(Error::InvalidPublicKey);
+                }
+                Ok(key)
+            }
+
+            /// The uncompressed point, `04 ‖ x ‖ y`.
+            pub fn to_sec1(&self) -> [u8; 1 + 2 * BYTES] {
+                let mut bytes = [4; 1 + 2 * BYTES];
+                bytes[1..=BYTES].copy_from_slice(&self.x);
+                bytes[1 + BYTES..].copy_from_slice(&self.y);
+                bytes
+            }
+        }
+
+        /// ECDSA signatures of digests.
+        ///
+        /// # Errors
+        /// [`Error::DegenerateSignature`] where r or s came out as 0, which has a probability of
+        /// about 2 / n. [`Error::Fault`] where a check failed (`weierstrass/check.rs`).
+        /// [`Error::Unavailable`] for all where there are no lanes.
+        pub fn sign(items: &[Signing<'_>]) -> Vec<Result<Signature, Error>> {
+            let parts: Vec<_> = items
+                .iter()
+                .map(|item| [&item.entropy[..], &item.key.0, item.digest])
+                .collect();
+            api::sign::<$curve, $digits, { 2 * BYTES }>(&parts)
+        }
+
+        /// The shared secret of each private key with a peer's public key (ECDH).
+        ///
+        /// # Errors
+        /// [`Error::InvalidPublicKey`] where the peer's point is not on the curve.
+        /// [`Error::Fault`] where a check failed (`weierstrass/check.rs`).
+        /// [`Error::Unavailable`] for all where there are no lanes.
+        pub fn derive(items: &[(&PrivateKey, &PublicKey)]) -> Vec<Result<SharedSecret, Error>> {
+            let parts: Vec<_> = items
+                .iter()
+                .map(|(key, peer)| [&key.0[..], &peer.x, &peer.y])
+                .collect();
+            api::derive::<$curve, $digits, BYTES>(&parts)
+        }
+
+        /// The public key of each private key.
+        ///
+        /// # Errors
+        /// [`Error::Fault`] where a check failed (`weierstrass/check.rs`).
+        /// [`Error::Unavailable`] for all where there are no lanes.
+        pub fn public_keys(keys: &[&PrivateKey]) -> Vec<Result<PublicKey, Error>> {
+            let keys: Vec<_> = keys.iter().map(|key| &key.0[..]).collect();
+            let points = api::public_keys::<$curve, $digits, BYTES>(&keys);
+            let key = |point: Result<[_; 2], _>| point.map(|[x, y]| PublicKey { x, y });
+            points.into_iter().map(key).collect()
+        }
+
+        /// Builds the base point's table now, rather than at the first use.
+        ///
+        /// # Errors
+        /// [`Error::Unavailable`] where there are no lanes.
+        pub fn prepare() -> Result<(), Error> {
+            api::prepare::<$curve, $digits>()
+        }
+    };
+}
+pub(crate) use curve_api;
+
+/// Whether 0 < k < n. Constant time but for the answer.
+pub(crate) fn is_scalar<C: Curve<N>, const N: usize>(bytes: &[u8]) -> bool {
+    let k = Zeroizing::new(super::convert::from_bytes::<N>(bytes));
+    let any = k.iter().fold(0, |any, digit| any | digit);
+    is_below(&k, &C::Order::DIGITS) & (any != 0)
+}
+
+/// Whether x < p.
+pub(crate) fn is_coordinate<C: Curve<N>, const N: usize>(bytes: &[u8]) -> bool {
+    is_below(&super::convert::from_bytes(bytes), &C::Field::DIGITS)
+}
+
+/// a < b, by the borrow of a - b.
+fn is_below<const N: usize>(a: &[u64; N], b: &[u64; N]) -> bool {
+    let borrow = a.iter().zip(b).fold(0, |borrow, (a, b)| {
+        a.wrapping_sub(*b).wrapping_sub(borrow) >> 63
+    });
+    borrow == 1
+}
+
+/// Signs: entropy, private key and digest of each item.
+pub(crate) fn sign<C: Curve<N>, const N: usize, const OUT: usize>(
+    items: &[[&[u8]; 3]],
+) -> Vec<Result<[u8; OUT], Error>> {
+    each_eight(
+        items,
+        |items| {
+            let comb = C::comb()?;
+            // What is signed: the digest's leftmost bytes, as many as n has, else zeros before it.
+            let mut digests = [[0_u8; 64]; LANES];
+            for (full, [_, _, digest]) in digests.iter_mut().zip(items) {
+                let used = digest.len().min(C::BYTES);
+                full[C::BYTES - used..C::BYTES].copy_from_slice(&digest[..used]);
+            }
+            let digests = || digests.iter().map(|digest| &digest[..C::BYTES]);
+            let parts = items.iter().zip(digests());
+            let messages =
+                Messages::new(parts.map(|([entropy, key, _], z)| [&entropy[..ENTROPY], key, z]));
+            let d = Zeroizing::new(gather(items.iter().map(|[_, key, _]| *key), one()));
+            let k = Zeroizing::new(vector::run(Nonces {
+                messages: &messages,
+                order: PhantomData::<C::Order>,
+            })?);
+            vector::run(Sign {
+                d: &d,
+                z: &gather(digests(), one()),
+                k: &k,
+                comb,
+                curve: PhantomData::<C>,
+            })
+        },
+        |signatures, lane| {
+            if told(signatures.degenerate) >> lane & 1 == 1 {
+                return Err(Error::DegenerateSignature);
+            }
+            if told(signatures.intact) >> lane & 1 == 0 {
+                return Err(Error::Fault);
+            }
+            let mut out = [0; OUT];
+            let (r, s) = out.split_at_mut(C::BYTES);
+            to_bytes(&signatures.r, lane, r);
+            to_bytes(&signatures.s, lane, s);
+            Ok(out)
+        },
+    )
+}
+
+/// Shared secrets: private key, the peer's x and y of each item.
+pub(crate) fn derive<C: Curve<N>, const N: usize, const OUT: usize>(
+    items: &[[&[u8]; 3]],
+) -> Vec<Result<Zeroizing<[u8; OUT]>, Error>> {
+    let [x, y] = C::GENERATOR;
+    each_eight(
+        items,
+        |items| {
+            let d = Zeroizing::new(gather(items.iter().map(|[key, _, _]| *key), one()));
+            let peers = StoredAffine {
+                x: gather(items.iter().map(|[_, x, _]| *x), x),
+                y: gather(items.iter().map(|[_, _, y]| *y), y),
+            };
+            Ok(Zeroizing::new(vector::run(Derive {
+                d: &d,
+                peers: &peers,
+                curve: PhantomData::<C>,
+            })?))
+        },
+        |secrets, lane| {
+            if told(secrets.valid) >> lane & 1 == 0 {
+                return Err(Error::InvalidPublicKey);
+            }
+            if told(secrets.intact) >> lane & 1 == 0 {
+                return Err(Error::Fault);
+            }
+            let mut out = Zeroizing::new([0; OUT]);
+            to_bytes(&secrets.x, lane, &mut out[..]);
+            Ok(out)
+        },
+    )
+}
+
+/// Public keys: x and y for each private key.
+pub(crate) fn public_keys<C: Curve<N>, const N: usize, const OUT: usize>(
+    keys: &[&[u8]],
+) -> Vec<Result<[[u8; OUT]; 2], Error>> {
+    each_eight(
+        keys,
+        |keys| {
+            let comb = C::comb()?;
+            let d = Zeroizing::new(gather(keys.iter().copied(), one()));
+            vector::run(PublicKeys {
+                d: &d,
+                comb,
+                curve: PhantomData::<C>,
+            })
+        },
+        |points, lane| {
+            if told(points.intact) >> lane & 1 == 0 {
+                return Err(Error::Fault);
+            }
+            let mut out = [[0; OUT]; 2];
+            to_bytes(&points.affine.x, lane, &mut out[0]);
+            to_bytes(&points.affine.y, lane, &mut out[1]);
+            Ok(out)
+        },
+    )
+}
+
+/// Builds the base point's table if it isn't yet.
+pub(crate) fn prepare<C: Curve<N>, const N: usize>() -> Result<(), Error> {
+    C::comb().map(|_| ())
+}
+
+/// The scalar of lanes that are left empty.
+fn one<const N: usize>() -> [u64; N] {
+    let mut one = [0; N];
+    one[0] = 1;
+    one
+}

@@ -1,0 +1,117 @@
+//! The nonces of ECDSA, hedged.
+//!
+//! ```text
+//! k = SHA-512(entropy ‖ d ‖ z) mod n        32 bytes, the private key, the digest as signed
+//! ```
+//!
+//! Why this one:
+//! - With good entropy k is uniform whatever else is known: 512 bits reduced modulo n have a bias
+//!   below 2^-128 for P-384 and 2^-256 for P-256.
+//! - With entropy that repeats or is known, k is still what a secret-keyed hash makes of the message,
+//!   as in Ed25519: no two messages share a k, nobody without d can tell it.
+//! - With a message signed again k differs, so a fault in one of two signatures, or a side channel
+//!   averaged over many, does not find the same k twice, as it would in RFC 6979.
+//! - Entropy comes first, so that the block with the key is never the same twice (the order of
+//!   draft-irtf-cfrg-det-sigs-with-noise).
+//! - The input has one length per curve, so nothing can be appended and no field can be shifted
+//!   into another.
+//! - It is one block for P-256 and two for P-384, in lanes: RFC 6979's HMAC-DRBG takes 22 blocks of
+//!   SHA-256, one message at a time.
+//!
+//! Constant time.
+
+use super::element::Element;
+use super::modulus::Modulus;
+use crate::sha512;
+use crate::vector::{DIGIT, Digit, Kernel, Vector};
+use core::marker::PhantomData;
+use zeroize::Zeroize;
+
+/// Bytes of fresh randomness that go into a nonce.
+pub(crate) const ENTROPY: usize = 32;
+
+/// Bytes of SHA-512's block.
+const BLOCK: usize = 128;
+
+/// The longest message: two blocks.
+const LONGEST: usize = 2 * BLOCK;
+
+/// The padded messages of eight lanes, as SHA-512's words.
+#[derive(Clone, Zeroize, zeroize::ZeroizeOnDrop)]
+pub(crate) struct Messages {
+    words: [Digit; LONGEST / 8],
+    blocks: usize,
+}
+
+impl Messages {
+    /// One lane a triple of entropy, private key and digest, of which the lengths are the same in
+    /// all lanes.
+    pub(crate) fn new<'a>(lanes: impl IntoIterator<Item = [&'a [u8]; 3]>) -> Self {
+        let mut messages = Messages {
+            words: [Digit::ZERO; LONGEST / 8],
+            blocks: 0,
+        };
+        let mut bytes = [0; LONGEST];
+        for (lane, parts) in lanes.into_iter().enumerate() {
+            let mut length = 0;
+            for part in parts {
+                bytes[length..][..part.len()].copy_from_slice(part);
+                length += part.len();
+            }
+            bytes[length] = 0x80;
+            messages.blocks = (length + 17).div_ceil(BLOCK);
+            for (word, bytes) in messages.words.iter_mut().zip(bytes.as_chunks().0) {
+                word.0[lane] = u64::from_be_bytes(*bytes);
+            }
+            let last = &mut messages.words[16 * messages.blocks - 1];
+            last.0[lane] = 8 * length as u64;
+        }
+        bytes.zeroize();
+        messages
+    }
+}
+
+/// The nonces that the messages give, below n.
+pub(crate) struct Nonces<'a, M, const N: usize> {
+    pub(crate) messages: &'a Messages,
+    pub(crate) order: PhantomData<M>,
+}
+
+impl<M: Modulus<N>, const N: usize> Kernel for Nonces<'_, M, N> {
+    type Output = [Digit; N];
+
+    #[inline(always)]
+    fn run<V: Vector>(self) -> [Digit; N] {
+        let Messages { words, blocks } = self.messages;
+        let mut state = sha512::INITIAL.map(Digit::splat);
+        for block in words.as_chunks().0.iter().take(*blocks) {
+            sha512::compress::<V>(&mut state, block);
+        }
+        // The first word is the uppermost: 512 bits are two numbers of N digits.
+        let (mut low, mut high) = ([Digit::ZERO; N], [Digit::ZERO; N]);
+        for (i, digit) in low.iter_mut().chain(&mut high).take(10).enumerate() {
+            let (word, shift) = (52 * i / 64, 52 * i % 64);
+            for (lane, digit) in digit.0.iter_mut().enumerate() {
+                *digit = state[7 - word].0[lane] >> shift;
+                if shift > 12 && word < 7 {
+                    *digit |= state[6 - word].0[lane] << (64 - shift);
+                }
+                *digit &= DIGIT;
+            }
+        }
+        // In Montgomery form, low R + high R².
+        let r2 = Element::<V, M, N>::splat(M::R2);
+        let r3 = r2.to_montgomery();
+        let low_r = Element::load(&low).mul(r2);
+        let mut nonces = [Digit::ZERO; N];
+        Element::load(&high)
+            .mul_add(r3, low_r)
+            .carry()
+            .to_plain()
+            .store(&mut nonces);
+        state.zeroize();
+        low.zeroize();
+        high.zeroize();
+        nonces
+    }
+}

@@ -1,0 +1,142 @@
+//! How much stack an operation takes: a caller may run it on a thread or a coroutine with little of it.
+//!
+//! Each operation runs on a thread whose stack was filled with a pattern; what is no longer the pattern was
+//! used. `cargo test --release -p outboard-lanes --test stack -- --nocapture` prints it.
+
+mod skip;
+
+use outboard_lanes::{ed25519, p256, p384, rsa, x25519};
+use skip::skip;
+
+#[path = "rsa/oracle.rs"]
+mod oracle;
+
+/// What no operation may exceed, in bytes. `docs/lanes.md` promises it.
+const PROMISED: usize = 128 * 1024;
+
+/// The stack's size: more than enough.
+const SIZE: usize = 4 << 20;
+
+const PATTERN: u64 = 0x5afe_57ac_c0de_5afe;
+
+/// A thread's work, which is not sent anywhere: the caller waits for it.
+struct Work<'a>(&'a mut dyn FnMut());
+
+extern "C" fn start(work: *mut libc::c_void) -> *mut libc::c_void {
+    // SAFETY: `used` passes a pointer to a `Work`, and waits for this thread.
+    let work = unsafe { &mut *work.cast::<Work<'_>>() };
+    (work.0)();
+    std::ptr::null_mut()
+}
+
+/// The bytes of stack that `work` uses, those of the thread itself included.
+fn used(work: &mut dyn FnMut()) -> usize {
+    let mut stack = vec![PATTERN; SIZE / 8];
+    let mut work = Work(work);
+    // SAFETY: the attributes are initialised and destroyed; the stack is ours, as long as is said, whole pages,
+    // and outlives the thread, which is waited for.
+    unsafe {
+        let page = 4096;
+        let start_of_stack = stack.as_mut_ptr().cast::<u8>();
+        let skipped = start_of_stack.align_offset(page);
+        let mut attributes = std::mem::zeroed();
+        assert_eq!(libc::pthread_attr_init(&mut attributes), 0);
+        let (bottom, size) = (start_of_stack.add(skipped), (SIZE - skipped) & !(page - 1));
+        assert_eq!(
+            libc::pthread_attr_setstack(&mut attributes, bottom.cast(), size),
+            0
+        );
+        let mut thread = std::mem::zeroed();
+        let argument = (&raw mut work).cast();
+        assert_eq!(
+            libc::pthread_create(&mut thread, &attributes, start, argument),
+            0
+        );
+        assert_eq!(libc::pthread_join(thread, std::ptr::null_mut()), 0);
+        libc::pthread_attr_destroy(&mut attributes);
+    }
+    // It grows downwards.
+    let untouched = stack.iter().take_while(|word| **word == PATTERN).count();
+    SIZE - 8 * untouched
+}
+
+#[test]
+fn operations_need_little_stack() {
+    if skip() {
+        return;
+    }
+    let nothing = used(&mut || ());
+    let mut most = 0;
+    let mut report = |name: &str, work: &mut dyn FnMut()| {
+        let bytes = used(work) - nothing;
+        println!("{name:21} {bytes:7} bytes");
+        most = most.max(bytes);
+    };
+
+    for bits in [2048, 3072, 4096] {
+        let key = oracle::Key::generate(bits);
+        let key = key.with_components(|c| rsa::PrivateKey::new(&c).expect("a good key"));
+        let x = vec![0x42; bits as usize / 8 - 1];
+        report(&format!("RSA-{bits} private"), &mut || {
+            assert!(rsa::private(&[(&key, &x[..]); 8])[0].is_ok());
+        });
+        report(&format!("RSA-{bits} public"), &mut || {
+            assert!(rsa::public(&[(key.public(), &x[..]); 8])[0].is_ok());
+        });
+    }
+    macro_rules! curve {
+        ($curve:ident, $name:literal) => {
+            report(concat!($name, ", first use"), &mut || {
+                $curve::prepare().expect("lanes")
+            });
+            let key = $curve::PrivateKey::new(&[1; $curve::BYTES]).expect("below n");
+            let public = $curve::public_keys(&[&key]).remove(0).expect("a key");
+            let (digest, entropy) = ([7; 32], [9; 32]);
+            let item = $curve::Signing {
+                key: &key,
+                digest: &digest,
+                entropy: &entropy,
+            };
+            report(concat!("ECDSA ", $name, " sign"), &mut || {
+                assert!($curve::sign(&[item; 8])[0].is_ok());
+            });
+            report(concat!("ECDH ", $name), &mut || {
+                assert!($curve::derive(&[(&key, &public); 8])[0].is_ok());
+            });
+            report(concat!($name, " public key"), &mut || {
+                assert!($curve::public_keys(&[&key; 8])[0].is_ok());
+            });
+        };
+    }
+    curve!(p256, "P-256");
+    curve!(p384, "P-384");
+    let key = x25519::PrivateKey::new(&[1; 32]);
+    report("Curve25519, first use", &mut || {
+        assert!(x25519::public_keys(&[&key])[0].is_ok());
+    });
+    let peer = x25519::public_keys(&[&key]).remove(0).expect("a key");
+    report("X25519", &mut || {
+        assert!(x25519::derive(&[(&key, &peer); 8])[0].is_ok());
+    });
+    report("X25519 public key", &mut || {
+        assert!(x25519::public_keys(&[&key; 8])[0].is_ok());
+    });
+    report("Ed25519 key", &mut || {
+        assert!(ed25519::PrivateKey::expand(&[&[1; 32]; 8])[0].is_ok());
+    });
+    let key = ed25519::PrivateKey::new(&[1; 32]).expect("lanes");
+    let text = [5; 32];
+    report("Ed25519 sign", &mut || {
+        assert!(ed25519::sign(&[(&key, &text[..]); 8])[0].is_ok());
+    });
+    let signature = ed25519::sign(&[(&key, &text[..])])
+        .remove(0)
+        .expect("lanes");
+    report("Ed25519 verify", &mut || {
+        assert!(ed25519::verify(&[(key.public_key(), &text[..], &signature); 8])[0].is_ok());
+    });
+    assert!(
+        most <= PROMISED,
+        "{most} bytes of stack, {PROMISED} are promised"
+    );
+}

@@ -1,0 +1,260 @@
+//! What the lanes gain, and what a card costs: the profile's other half.
+//!
+//! No libcrypto has a part in it: the same requests on the scalar path and in the lanes, eight at a
+//! time, taking turns.
+
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::sync::Arc;
+use std::sync::mpsc::channel;
+use std::time::Duration;
+
+use outboard_engine::card::{self, Request};
+use outboard_engine::profile::{LanesMeasurement, Queueing};
+use outboard_engine::scalar::ec::{self, Curve};
+use outboard_engine::scalar::{ed25519, rsa, x25519};
+use outboard_engine::{Operation, card::DEPTH};
+use outboard_libcrypto::{Context, Job, Library};
+
+use crate::clock;
+use crate::layers::RsaNumbers;
+use crate::{Error, Instant, KeyKind, Keys, Plan, Result, duel, statistics};
+
+/// The lanes of this machine. Nothing where it has none.
+///
+/// # Errors
+/// What OpenSSL says where a key cannot be made; [`Error::Lanes`] where the lanes are wrong.
+pub fn measure(context: &Context, keys: &Keys, budget: Duration) -> Result<Vec<LanesMeasurement>> {
+    if !card::are_there() {
+        return Ok(Vec::new());
+    }
+    let operations = Operation::ALL
+        .iter()
+        .copied()
+        .filter(|&one| card::takes(one));
+    let operations: Vec<_> = operations.collect();
+    let plan = Plan {
+        budget: budget / operations.len() as u32,
+        ..Plan::default()
+    };
+    let measured = operations.into_iter().map(|operation| {
+        let batch = batch(context, keys, operation)?;
+        of(operation, &batch, &plan)
+    });
+    measured.collect()
+}
+
+/// Eight requests of an operation: all with one key, as a server has one.
+fn batch(context: &Context, keys: &Keys, operation: Operation) -> Result<Vec<Request>> {
+    let eight = |make: &dyn Fn() -> outboard_engine::Result<Request>| {
+        let requests = (0..DEPTH).map(|_| make());
+        Ok(requests.collect::<outboard_engine::Result<_>>()?)
+    };
+    let rsa = |bits: usize| {
+        let key = RsaNumbers::of(&keys.private(context, KeyKind::Rsa(bits))?)?;
+        let key = Arc::new(card::rsa::Key::new(rsa::Key::new(&key.numbers())?));
+        let block = key.encode_unnamed(&[7; 32])?;
+        eight(&|| Ok(Request::rsa(operation, Arc::clone(&key), block.clone())))
+    };
+    let pair = |curve| -> Result<_> {
+        Ok((
+            Arc::new(ec::Key::generate(curve)?),
+            Arc::new(ec::Key::generate(curve)?),
+        ))
+    };
+    let sign = |curve| {
+        let (key, _) = pair(curve)?;
+        eight(&|| Request::ecdsa(Arc::clone(&key), &[7; 32]))
+    };
+    let derive = |curve| {
+        let (key, peer) = pair(curve)?;
+        eight(&|| Request::ecdh(Arc::clone(&key), Arc::clone(&peer)))
+    };
+    match operation {
+        Operation::Rsa2048Sign | Operation::Rsa2048Decrypt => rsa(2048),
+        Operation::Rsa3072Sign | Operation::Rsa3072Decrypt => rsa(3072),
+        Operation::Rsa4096Sign | Operation::Rsa4096Decrypt => rsa(4096),
+        Operation::P256Sign => sign(Curve::P256),
+        Operation::P384Sign => sign(Curve::P384),
+        Operation::P256Derive => derive(Curve::P256),
+        Operation::P384Derive => derive(Curve::P384),
+        Operation::P256Keygen => eight(&|| Ok(Request::ec_generate(Curve::P256))),
+        Operation::P384Keygen => eight(&|| Ok(Request::ec_generate(Curve::P384))),
+        Operation::X25519Derive => {
+            let (private, peer) = (x25519::generate()?, x25519::generate()?);
+            let peer = x25519::public_of(&peer);
+            eight(&|| Ok(Request::x25519(&private, &peer)))
+        }
+        Operation::X25519Keygen => eight(&|| Ok(Request::x25519_generate())),
+        Operation::Ed25519Sign => {
+            let key = ed25519::Private::from_seed(&[7; 32]);
+            let key = Arc::new(card::ed25519::Key::new(key));
+            eight(&|| Ok(Request::ed25519(Arc::clone(&key), &[7; 130])))
+        }
+        other => Err(Error::Lanes(other)),
+    }
+}
+
+fn of(operation: Operation, batch: &[Request], plan: &Plan) -> Result<LanesMeasurement> {
+    let mut one_by_one = |iterations| {
+        for request in batch.iter().cycle().take(iterations as usize) {
+            request.run_scalar()?;
+        }
+        Ok(())
+    };
+    let mut lanes = |iterations| {
+        for _ in 0..iterations {
+            if !Request::run_in_lanes(batch).iter().all(Option::is_some) {
+                return Err(Error::Lanes(operation));
+            }
+        }
+        Ok(())
+    };
+    let outcome = duel(&mut one_by_one, &mut lanes, plan)?;
+    Ok(LanesMeasurement {
+        operation,
+        scalar_ns: outcome.scores[0].nanoseconds,
+        batch_ns: outcome.scores[1].nanoseconds,
+    })
+}
+
+/// What a card costs each request, by the means that it uses itself: a worker that is woken, and a
+/// descriptor for each request that an event loop waits on; and what pausing a job of OpenSSL's costs.
+///
+/// # Errors
+/// Where the system has no descriptors or threads to give, or OpenSSL no jobs.
+pub fn queueing(library: &Library) -> Result<Queueing> {
+    Ok(Queueing {
+        queue_ns: queue()?,
+        pause_ns: pause(library)?,
+    })
+}
+
+const ROUNDS: usize = 25;
+const BATCHES: usize = 200;
+
+fn queue() -> Result<f64> {
+    let epoll = owned(|| {
+        // SAFETY: takes a flag.
+        unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) }
+    })?;
+    let mut events = Vec::with_capacity(DEPTH);
+    for _ in 0..DEPTH {
+        let event = owned(|| {
+            // SAFETY: takes a count and flags.
+            unsafe { libc::eventfd(0, libc::EFD_NONBLOCK | libc::EFD_CLOEXEC) }
+        })?;
+        let mut interest = libc::epoll_event {
+            events: libc::EPOLLIN as u32,
+            u64: event.as_raw_fd() as u64,
+        };
+        let (set, one) = (epoll.as_raw_fd(), event.as_raw_fd());
+        // SAFETY: live descriptors.
+        if unsafe { libc::epoll_ctl(set, libc::EPOLL_CTL_ADD, one, &raw mut interest) } != 0 {
+            return Err(std::io::Error::last_os_error().into());
+        }
+        events.push(event);
+    }
+    let (wake, woken) = channel::<()>();
+    let per_request = std::thread::scope(|scope| {
+        let events = &events;
+        scope.spawn(move || {
+            while woken.recv().is_ok() {
+                for event in events {
+                    let one = 1_u64;
+                    // SAFETY: a live descriptor, and eight bytes.
+                    unsafe { libc::write(event.as_raw_fd(), (&raw const one).cast(), 8) };
+                }
+            }
+        });
+        let mut rounds: Vec<f64> = (0..ROUNDS)
+            .map(|_| {
+                let before = clock::cpu_of_process();
+                for _ in 0..BATCHES {
+                    let _ = wake.send(()); // the thread ends only after us
+                    collect(&epoll);
+                }
+                let time = clock::cpu_of_process().saturating_sub(before);
+                time.as_nanos() as f64 / (BATCHES * DEPTH) as f64
+            })
+            .collect();
+        drop(wake);
+        rounds.remove(0);
+        statistics::median(&rounds)
+    });
+    Ok(per_request)
+}
+
+/// Waits for all events of a batch, and reads each.
+fn collect(epoll: &OwnedFd) {
+    let mut missing = DEPTH;
+    while missing > 0 {
+        let mut ready = [libc::epoll_event { events: 0, u64: 0 }; DEPTH];
+        // SAFETY: room for as many events as it is told.
+        let count =
+            unsafe { libc::epoll_wait(epoll.as_raw_fd(), ready.as_mut_ptr(), DEPTH as i32, -1) };
+        for event in &ready[..count.max(0) as usize] {
+            let mut number = 0_u64;
+            // SAFETY: a live descriptor, and eight bytes.
+            let read = unsafe { libc::read(event.u64 as i32, (&raw mut number).cast(), 8) };
+            missing -= usize::from(read == 8).min(missing);
+        }
+    }
+}
+
+fn owned(make: impl FnOnce() -> i32) -> Result<OwnedFd> {
+    let descriptor = make();
+    if descriptor < 0 {
+        return Err(std::io::Error::last_os_error().into());
+    }
+    // SAFETY: just made, and nobody else's.
+    Ok(unsafe { OwnedFd::from_raw_fd(descriptor) })
+}
+
+/// One pause of a job and its resumption.
+fn pause(library: &Library) -> Result<f64> {
+    let within = library.clone();
+    let mut job = Job::start(library, move || {
+        for _ in 0..ROUNDS * BATCHES {
+            Job::pause(&within);
+        }
+        true
+    })?;
+    let mut rounds = Vec::with_capacity(ROUNDS);
+    while job.result().is_none() {
+        let started = Instant::now();
+        for _ in 0..BATCHES {
+            job.resume()?;
+        }
+        rounds.push(started.cpu_since().as_nanos() as f64 / BATCHES as f64);
+    }
+    Ok(statistics::median(&rounds))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_operation_that_the_lanes_do_is_measured() {
+        let library = Library::open(Library::SYSTEM).unwrap();
+        let context = Context::new(&library).unwrap();
+        let keys = Keys::new(&context);
+        let found = measure(&context, &keys, Duration::ZERO).unwrap();
+        if !card::are_there() {
+            assert!(found.is_empty());
+            return;
+        }
+        for operation in Operation::ALL.iter().filter(|&&one| card::takes(one)) {
+            let one = found.iter().find(|one| one.operation == *operation);
+            let one = one.unwrap_or_else(|| panic!("{} is missing", operation.name()));
+            assert!(one.scalar_ns > 0.0 && one.batch_ns > 0.0, "{one:?}");
+        }
+    }
+
+    #[test]
+    fn a_queue_and_a_pause_cost_something() {
+        let library = Library::open(Library::SYSTEM).unwrap();
+        let costs = queueing(&library).unwrap();
+        assert!(costs.queue_ns > 0.0 && costs.pause_ns > 0.0, "{costs:?}");
+    }
+}

@@ -1,0 +1,339 @@
+//! Reading, resetting and finding records: what the command does. The file is copied before it is
+//! looked at, so that nothing in it, nor a change of its size, can do harm.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::{Duration, SystemTime};
+
+use outboard_shared_memory::{self as shared_memory, UserFiles, bytes_mut, process, zeroed};
+use serde::Serialize;
+
+use crate::layout::{
+    ENTRIES, Header, Image, PROCESSES, ROWS, RowImage, SIZE_CLASSES, SIZE_LIMITS, state,
+};
+use crate::{Clock, Operation, RecordError};
+
+/// What a record said at one moment.
+#[derive(Clone, Debug)]
+pub struct Record {
+    /// When it was made.
+    pub created: SystemTime,
+    /// Who did anything, in the order of their start; then programs.
+    pub processes: Vec<RecordedProcess>,
+    /// Kinds of work that found no row, and were not counted.
+    pub lost: u64,
+}
+
+/// One process, or the processes of one program that could not be told apart.
+#[derive(Clone, Debug)]
+pub struct RecordedProcess {
+    /// Its id; none for a program.
+    pub pid: Option<u32>,
+    /// The user that opened the record.
+    pub uid: u32,
+    /// Its name as `ps` shows it.
+    pub program: String,
+    /// How many processes these are.
+    pub processes: u64,
+    /// When it opened the record, or first counted after a `fork`, in nanoseconds since boot.
+    pub started: u64,
+    /// What it did.
+    pub work: Vec<Work>,
+}
+
+/// What was done of one kind.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Work {
+    /// The algorithm's name as the provider gives it.
+    pub algorithm: String,
+    /// What was done with it.
+    pub operation: Operation,
+    /// Which provider did it.
+    pub implementation: String,
+    /// The key's length in bits, or its curve or group; empty where that has no meaning.
+    pub key: String,
+    /// The digest used within; empty where there is none.
+    pub digest: String,
+    /// The padding or mode; empty where there is none.
+    pub mode: String,
+    /// How often.
+    pub calls: u64,
+    /// Bytes of input.
+    pub bytes: u64,
+    /// All of its time, preparations and failures included.
+    pub nanoseconds: u64,
+    /// How often a key was prepared, or a part of a message processed that was never finished.
+    pub preparations: u64,
+    /// Time of that, and of what failed.
+    pub preparation_nanoseconds: u64,
+    /// Operations that were interrupted, whose time is the mean of their class.
+    pub interrupted: u64,
+    /// Operations that answered an error; not among the calls.
+    pub failed: u64,
+    /// By size of the input.
+    pub sizes: Vec<SizeClass>,
+}
+
+/// The operations of one class of sizes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct SizeClass {
+    /// The largest number of bytes; none for the last class. (Each class holds 64 bytes more, for
+    /// what records and packets carry of their own.)
+    pub up_to: Option<u64>,
+    /// How many.
+    pub calls: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Their time.
+    pub nanoseconds: u64,
+}
+
+const FILES: UserFiles = UserFiles {
+    prefix: "outboard-observed.",
+};
+
+/// Where the record of a user is, unless configured otherwise.
+pub fn default_path(uid: u32) -> PathBuf {
+    FILES.path(uid)
+}
+
+/// The files that are where records are by default, of all users, in the order of their ids.
+pub fn all_paths() -> Vec<PathBuf> {
+    FILES.all()
+}
+
+/// Makes an empty record at `path`, complete before anybody can see it.
+///
+/// # Errors
+/// Where there is something of that name, or the system refuses.
+pub fn create(path: &Path) -> Result<(), RecordError> {
+    shared_memory::create::<Image, Header>(path).map_err(RecordError::of(path))
+}
+
+/// Sets every counter of the record at `path` to zero.
+///
+/// An operation that ends at the same moment may be forgotten in part.
+///
+/// # Errors
+/// As [`Record::read`].
+pub fn reset(path: &Path) -> Result<(), RecordError> {
+    let (file, image) = copy(path, true)?;
+    let cannot = |error| RecordError::cannot("reset", path, error);
+    for (index, row) in image.rows.iter().enumerate() {
+        if row.owner.load(Relaxed) as u32 as u64 == state::READY {
+            let (offset, length) = Image::extent_of_counters(index);
+            file.write_all_at(&vec![0; length], offset as u64)
+                .map_err(cannot)?;
+        }
+    }
+    let lost = Image::offset_of_lost();
+    file.write_all_at(&[0; size_of::<u64>()], lost as u64)
+        .map_err(cannot)
+}
+
+impl Record {
+    /// Reads the record at `path`. The file is not changed.
+    ///
+    /// # Errors
+    /// If there is none, it can't be read, is somebody else's (root may read any), or is no record of
+    /// this version.
+    pub fn read(path: &Path) -> Result<Self, RecordError> {
+        let (_, image) = copy(path, false)?;
+        let rate = ticks_per_second(&image);
+        Ok(Self::parse(&image, rate))
+    }
+
+    /// Everything in it added up, the most time first.
+    pub fn total(&self) -> Vec<Work> {
+        let mut total = Vec::new();
+        for process in &self.processes {
+            for work in &process.work {
+                add(&mut total, work.clone());
+            }
+        }
+        sort(&mut total);
+        total
+    }
+
+    /// The same with every kind of work by another name; what has the same names then is added up.
+    pub fn renamed(mut self, rename: impl Fn(&mut Work)) -> Self {
+        for process in &mut self.processes {
+            let mut renamed = Vec::new();
+            for mut work in process.work.drain(..) {
+                rename(&mut work);
+                add(&mut renamed, work);
+            }
+            sort(&mut renamed);
+            process.work = renamed;
+        }
+        self
+    }
+
+    fn parse(image: &Image, rate: f64) -> Self {
+        let mut of_entry: BTreeMap<usize, Vec<Work>> = BTreeMap::new();
+        for row in &image.rows {
+            let owner = row.owner.load(Relaxed);
+            let entry = (owner >> 32) as usize;
+            if owner as u32 as u64 != state::READY || entry >= ENTRIES {
+                continue;
+            }
+            if let Some(work) = work(row, rate) {
+                add(of_entry.entry(entry).or_default(), work);
+            }
+        }
+        let mut processes: Vec<_> = of_entry
+            .into_iter()
+            .map(|(index, mut work)| {
+                sort(&mut work);
+                let entry = &image.entries[index];
+                let is_process = index < PROCESSES;
+                RecordedProcess {
+                    pid: is_process.then(|| (entry.owner.load(Relaxed) >> 32) as u32),
+                    uid: entry.uid.load(Relaxed) as u32,
+                    program: process::printable(entry.comm.load()),
+                    processes: match is_process {
+                        true => 1,
+                        false => entry.processes.load(Relaxed),
+                    },
+                    started: entry.claimed.load(Relaxed),
+                    work,
+                }
+            })
+            .collect();
+        processes.sort_by_key(|process| (process.pid.is_none(), process.started));
+        Self {
+            created: SystemTime::UNIX_EPOCH
+                + Duration::from_nanos(image.header.created.load(Relaxed)),
+            processes,
+            lost: image.header.lost.load(Relaxed),
+        }
+    }
+}
+
+impl Work {
+    /// Whether both are of one kind.
+    pub fn is_like(&self, other: &Self) -> bool {
+        self.algorithm == other.algorithm
+            && self.operation == other.operation
+            && self.implementation == other.implementation
+            && self.key == other.key
+            && self.digest == other.digest
+            && self.mode == other.mode
+    }
+
+    /// Adds work of the same kind.
+    pub fn add(&mut self, other: &Self) {
+        self.calls += other.calls;
+        self.bytes += other.bytes;
+        self.nanoseconds += other.nanoseconds;
+        self.preparations += other.preparations;
+        self.preparation_nanoseconds += other.preparation_nanoseconds;
+        self.interrupted += other.interrupted;
+        self.failed += other.failed;
+        for (mine, theirs) in self.sizes.iter_mut().zip(&other.sizes) {
+            mine.calls += theirs.calls;
+            mine.bytes += theirs.bytes;
+            mine.nanoseconds += theirs.nanoseconds;
+        }
+    }
+}
+
+fn add(all: &mut Vec<Work>, work: Work) {
+    match all.iter_mut().find(|known| known.is_like(&work)) {
+        Some(known) => known.add(&work),
+        None => all.push(work),
+    }
+}
+
+fn sort(all: &mut [Work]) {
+    all.sort_by(|a, b| {
+        let names = |work: &Work| (work.algorithm.clone(), work.operation, work.key.clone());
+        b.nanoseconds
+            .cmp(&a.nanoseconds)
+            .then_with(|| names(a).cmp(&names(b)))
+    });
+}
+
+/// What a row counted; none if nothing.
+fn work(row: &RowImage, rate: f64) -> Option<Work> {
+    if row.counters().all(|counter| counter.load(Relaxed) == 0) {
+        return None;
+    }
+    let identity = row.identity();
+    #[expect(
+        clippy::cast_precision_loss,
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "nanoseconds of a rate known to six digits"
+    )]
+    let nanoseconds = |ticks: u64| (ticks as f64 / rate * 1e9) as u64;
+    let sizes: Vec<SizeClass> = (0..SIZE_CLASSES)
+        .map(|index| {
+            let class = &row.classes[index];
+            SizeClass {
+                up_to: SIZE_LIMITS.get(index).copied(),
+                calls: class.calls.load(Relaxed),
+                bytes: class.bytes.load(Relaxed),
+                nanoseconds: nanoseconds(class.ticks.load(Relaxed)),
+            }
+        })
+        .collect();
+    let preparation_nanoseconds = nanoseconds(row.preparation_ticks.load(Relaxed));
+    let sum = |part: fn(&SizeClass) -> u64| {
+        sizes
+            .iter()
+            .fold(0u64, |sum, class| sum.saturating_add(part(class)))
+    };
+    Some(Work {
+        algorithm: identity.algorithm(),
+        operation: identity.operation()?,
+        implementation: identity.implementation(),
+        key: identity.key(),
+        digest: identity.digest(),
+        mode: identity.mode(),
+        calls: sum(|class| class.calls),
+        bytes: sum(|class| class.bytes),
+        nanoseconds: sum(|class| class.nanoseconds).saturating_add(preparation_nanoseconds),
+        preparations: row.preparations.load(Relaxed),
+        preparation_nanoseconds,
+        interrupted: row.interrupted.load(Relaxed),
+        failed: row.failed.load(Relaxed),
+        sizes,
+    })
+}
+
+/// The record at `path`, and what it holds now.
+fn copy(path: &Path, writable: bool) -> Result<(File, Box<Image>), RecordError> {
+    let file = shared_memory::open::<Image>(path, writable).map_err(RecordError::of(path))?;
+    let mut image = zeroed::<Image>();
+    file.read_exact_at(bytes_mut(&mut *image), 0)
+        .map_err(|error| RecordError::cannot("read", path, error))?;
+    image.header.check(path)?;
+    Ok((file, image))
+}
+
+/// The clock's rate: since the record was made if that is long enough, else measured now.
+fn ticks_per_second(image: &Image) -> f64 {
+    const LONG_ENOUGH: u64 = 50_000_000;
+    const PLAUSIBLE: std::ops::Range<f64> = 1e6..1e11;
+    let clock = image.header.clock();
+    if clock == Clock::System {
+        return 1e9;
+    }
+    let passed = process::since_boot().wrapping_sub(image.header.reference_boot.load(Relaxed));
+    let ticks = clock
+        .now()
+        .wrapping_sub(image.header.reference_ticks.load(Relaxed));
+    #[expect(clippy::cast_precision_loss, reason = "six digits are enough")]
+    let rate = ticks as f64 / passed as f64 * 1e9;
+    if passed >= LONG_ENOUGH && PLAUSIBLE.contains(&rate) {
+        rate
+    } else {
+        clock.ticks_per_second()
+    }
+}
+
+const _: () = assert!(ROWS <= 1 << 16, "a row's index has 16 bits");

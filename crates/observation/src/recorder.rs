@@ -1,0 +1,287 @@
+//! Where one process counts.
+
+use std::hint;
+use std::path::Path;
+use std::ptr;
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
+use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicU64};
+
+use outboard_shared_memory::{self as shared_memory, process};
+
+use crate::RecordError;
+use crate::clock::Clock;
+use crate::identity::Identity;
+use crate::layout::{
+    ENTRIES, Entry, Header, Image, Local, OTHERS, PROCESSES, PROGRAMS, ROWS, ROWS_FOR_PROCESSES,
+    state,
+};
+use crate::row::Row;
+
+/// Makes the file at `path` the record of this process, unless it has one already.
+///
+/// # Errors
+/// Where the file can't be used; nothing is counted then.
+pub fn open(path: &Path) -> Result<&'static Recorder, RecordError> {
+    let present = GLOBAL.load(Acquire);
+    // SAFETY: null, or from `Box::into_raw` below and never freed.
+    if let Some(recorder) = unsafe { present.as_ref() } {
+        return Ok(recorder);
+    }
+    let ours = Box::into_raw(Box::new(Recorder::new(path)?));
+    match GLOBAL.compare_exchange(ptr::null_mut(), ours, AcqRel, Acquire) {
+        // SAFETY: from `Box::into_raw`, never freed.
+        Ok(_) => Ok(unsafe { &*ours }),
+        Err(theirs) => {
+            // SAFETY: ours was shared with nobody.
+            drop(unsafe { Box::from_raw(ours) });
+            // SAFETY: not null, or the exchange had succeeded; never freed.
+            Ok(unsafe { &*theirs })
+        }
+    }
+}
+
+/// Set once, and never freed. No lock: a `fork` in another thread would leave it locked in the child.
+static GLOBAL: AtomicPtr<Recorder> = AtomicPtr::new(ptr::null_mut());
+
+/// The record of one process, mapped until the process ends.
+pub struct Recorder {
+    image: &'static Image,
+    local: &'static Local,
+    clock: Clock,
+    suspicious: u64,
+    /// Looked up while that is still allowed, for the children too.
+    uid: u32,
+    comm: [u8; 16],
+    /// What found no row, by hashes. Rows are never given back, so it need not be sought again.
+    without_row: [AtomicU64; 256],
+}
+
+/// Which entry a process counts for. A row is this process's as long as the ticket is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ticket(u64);
+
+impl Ticket {
+    /// The ticket of nobody.
+    pub const NONE: Self = Self(0);
+
+    /// A number below 2^16 that is the entry's.
+    #[inline]
+    pub fn number(self) -> u64 {
+        self.0
+    }
+}
+
+impl Recorder {
+    fn new(path: &Path) -> Result<Self, RecordError> {
+        let image = map(path)?;
+        let local =
+            shared_memory::local().map_err(|error| RecordError::cannot("map", path, error))?;
+        let recorder = Self {
+            image,
+            local,
+            clock: image.header.clock(),
+            suspicious: image.header.suspicious.load(Relaxed),
+            uid: process::effective_user(),
+            comm: process::program_name(),
+            without_row: [const { AtomicU64::new(0) }; 256],
+        };
+        recorder.claim();
+        Ok(recorder)
+    }
+
+    /// The clock to measure by.
+    #[inline]
+    pub fn clock(&self) -> Clock {
+        self.clock
+    }
+
+    /// Ticks from which a piece of work is looked at: did it run that long, or was it interrupted?
+    #[inline]
+    pub fn suspicious(&self) -> u64 {
+        self.suspicious
+    }
+
+    /// This process's ticket.
+    #[inline]
+    pub fn ticket(&self) -> Ticket {
+        match self.local.ticket.load(Relaxed) {
+            0 => self.claim(),
+            ticket => Ticket(ticket),
+        }
+    }
+
+    /// The index of this process's row for that kind of work; none where all rows are taken.
+    pub fn find(&self, ticket: Ticket, identity: &Identity) -> Option<u16> {
+        let mut identity = *identity;
+        identity.set_lane(lane());
+        let entry = ticket.0 - 1;
+        let ready = entry << 32 | state::READY;
+        let busy = entry << 32 | state::BUSY;
+        let words = identity.words();
+        let unmistakable = (identity.hash() ^ entry.wrapping_mul(0x9e37_79b9_7f4a_7c15)) | 1;
+        let without_row = &self.without_row[(unmistakable >> 32) as usize % self.without_row.len()];
+        if without_row.load(Relaxed) == unmistakable {
+            self.image.header.lost.fetch_add(1, Relaxed);
+            return None;
+        }
+        let start = first_place(entry) + identity.hash() % NEIGHBOURS;
+        for step in 0..ROWS as u64 {
+            let index = (start.wrapping_add(step) % ROWS as u64) as usize;
+            let row = &self.image.rows[index];
+            let mut owner = row.owner.load(Acquire);
+            if owner == state::FREE {
+                match row
+                    .owner
+                    .compare_exchange(state::FREE, busy, AcqRel, Acquire)
+                {
+                    Ok(_) => {
+                        row.set_identity(&words);
+                        row.owner.store(ready, Release);
+                        self.image.header.rows_taken.fetch_add(1, Relaxed);
+                        return Some(index as u16);
+                    }
+                    Err(of_another) => owner = of_another,
+                }
+            }
+            // Being named by another thread of ours; who dies at it leaves the row busy forever.
+            for _ in 0..1000 {
+                if owner != busy {
+                    break;
+                }
+                hint::spin_loop();
+                owner = row.owner.load(Acquire);
+            }
+            if owner == ready && row.is(&words) {
+                return Some(index as u16);
+            }
+        }
+        without_row.store(unmistakable, Relaxed);
+        self.image.header.lost.fetch_add(1, Relaxed);
+        None
+    }
+
+    /// The row of an index that [`find`](Self::find) gave.
+    #[inline]
+    pub fn row(&self, index: u16) -> Row {
+        Row::new(&self.image.rows[usize::from(index) % ROWS], self.suspicious)
+    }
+
+    /// Takes an entry. Here, and only here, runs what a forked child does first: `getpid` and the
+    /// clock (vDSO).
+    #[cold]
+    fn claim(&self) -> Ticket {
+        let entry = self.own_entry().unwrap_or_else(|| self.program_entry()) as u64;
+        let ticket = entry + 1;
+        match self
+            .local
+            .ticket
+            .compare_exchange(0, ticket, AcqRel, Acquire)
+        {
+            Ok(_) => Ticket(ticket),
+            // Another thread was faster; our entry stays without rows, and nobody shows it.
+            Err(theirs) => Ticket(theirs),
+        }
+    }
+
+    fn own_entry(&self) -> Option<usize> {
+        let header = &self.image.header;
+        if header.rows_taken.load(Relaxed) >= ROWS_FOR_PROCESSES
+            || header.entries_taken.load(Relaxed) >= PROCESSES as u64
+        {
+            return None;
+        }
+        let index = header.entries_taken.fetch_add(1, Relaxed) as usize;
+        let entry = self.image.entries[..PROCESSES].get(index)?;
+        self.fill(entry);
+        let pid = u64::from(process::id());
+        entry.owner.store(pid << 32 | state::READY, Release);
+        Some(index)
+    }
+
+    /// The entry of this program, for processes that come later.
+    fn program_entry(&self) -> usize {
+        let name = u64::from_ne_bytes(*self.comm.first_chunk().expect("invariant: 16 bytes"));
+        let start = (name ^ name >> 29) as usize;
+        let index = (0..PROGRAMS - 1)
+            .map(|step| PROCESSES + start.wrapping_add(step) % (PROGRAMS - 1))
+            .find(|&index| {
+                let entry = &self.image.entries[index];
+                match entry
+                    .owner
+                    .compare_exchange(state::FREE, state::BUSY, AcqRel, Acquire)
+                {
+                    Ok(_) => {
+                        self.fill(entry);
+                        entry.owner.store(state::READY, Release);
+                        true
+                    }
+                    Err(owner) => owner == state::READY && entry.comm.load() == self.comm,
+                }
+            })
+            .unwrap_or(OTHERS);
+        debug_assert!(index < ENTRIES);
+        self.image.entries[index].processes.fetch_add(1, Relaxed);
+        index
+    }
+
+    fn fill(&self, entry: &Entry) {
+        entry.claimed.store(process::since_boot(), Relaxed);
+        entry.uid.store(u64::from(self.uid), Relaxed);
+        entry.comm.store(self.comm);
+    }
+}
+
+/// The record in the file at `path`, made if there is none.
+fn map(path: &Path) -> Result<&'static Image, RecordError> {
+    let image: &Image = shared_memory::shared::<_, Header>(path).map_err(RecordError::of(path))?;
+    image.header.check(path)?;
+    Ok(image)
+}
+
+/// Rows of a process begin to be sought among so many. They lie on few pages, which the kernel maps 16
+/// at a time: a short program has no time to lose for finding memory.
+const NEIGHBOURS: u64 = 128;
+
+/// Where an entry's rows are sought first: neighbours of no entry near it.
+fn first_place(entry: u64) -> u64 {
+    let mixed = entry.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
+    mixed % (ROWS as u64 / NEIGHBOURS) * NEIGHBOURS
+}
+
+/// A number below 8 of this thread: threads count in rows of their own, or two processors would
+/// fight over a cache line at each operation.
+pub fn lane() -> u8 {
+    const LANES: u8 = 8;
+    static NEXT: AtomicU8 = AtomicU8::new(0);
+    thread_local! {
+        static LANE: u8 = NEXT.fetch_add(1, Relaxed) % LANES;
+    }
+    LANE.try_with(|&lane| lane).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Details, Operation};
+
+    #[test]
+    fn what_finds_no_row_is_not_sought_again() {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let recorder = Recorder::new(&directory.path().join("record")).expect("it can be made");
+        let ticket = recorder.ticket();
+        let digest = Details::new(Operation::Digest);
+        let identity = Identity::new("default", "SHA2-256", &digest);
+        let taken = state::BUSY;
+        for row in &recorder.image.rows {
+            row.owner.store(taken, Relaxed);
+        }
+        assert_eq!(recorder.find(ticket, &identity), None);
+        assert_eq!(recorder.find(ticket, &identity), None);
+        assert_eq!(recorder.image.header.lost.load(Relaxed), 2);
+        // Such a thing never happens, but shows whether anybody looks.
+        recorder.image.rows[0].owner.store(state::FREE, Relaxed);
+        assert_eq!(recorder.find(ticket, &identity), None);
+        let other = Identity::new("default", "SHA2-512", &digest);
+        assert!(recorder.find(ticket, &other).is_some());
+    }
+}

@@ -1,0 +1,307 @@
+//! The provider that is stood in for.
+
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::mem::ManuallyDrop;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::sync::Mutex;
+
+use outboard_libcrypto::{Context, Functions, Library, Provider};
+use outboard_provider_abi::Core;
+use outboard_provider_abi::raw::{Algorithm, Callback, CoreHandle, Dispatch, Param, provider};
+
+/// The provider that is stood in for, alive.
+pub(crate) enum Inner {
+    /// libcrypto's own default provider.
+    Default(ManuallyDrop<Own>),
+    /// A module.
+    Module {
+        /// Its context.
+        context: *mut c_void,
+        /// Its functions, a table that ends with id 0 and lives as long as the module: for ever.
+        functions: *const Dispatch,
+    },
+}
+
+/// A default provider in a library context of our own.
+pub(crate) struct Own {
+    /// Before the context, so that it is unloaded first.
+    provider: Provider,
+    context: Context,
+    /// An address within the libcrypto that has it.
+    library: usize,
+}
+
+/// One that is not used now. Programs end with it: to free what ends with them takes time that a short
+/// one has not. And who makes library contexts again and again gets it again.
+static SPARE: Mutex<Option<Own>> = Mutex::new(None);
+
+// SAFETY: providers may be asked from any thread.
+unsafe impl Send for Inner {}
+// SAFETY: as above.
+unsafe impl Sync for Inner {}
+
+type ProviderInit = unsafe extern "C" fn(
+    *const CoreHandle,
+    *const Dispatch,
+    *mut *const Dispatch,
+    *mut *mut c_void,
+) -> c_int;
+type QueryOperation = unsafe extern "C" fn(*mut c_void, c_int, *mut c_int) -> *const Algorithm;
+type Teardown = unsafe extern "C" fn(*mut c_void);
+
+impl Inner {
+    /// A default provider of the libcrypto that loaded us, in a library context of our own; none
+    /// where that libcrypto cannot be reached.
+    pub(crate) fn default(core: &Core) -> Option<Self> {
+        let address = core.address()?;
+        let spare = SPARE.try_lock().ok().and_then(|mut spare| {
+            // A process may have two libcryptos.
+            spare.take_if(|spare| spare.library == address as usize)
+        });
+        let own = match spare {
+            Some(own) => own,
+            None => {
+                let library = Library::containing(address).ok()?;
+                let context = Context::new(&library).ok()?;
+                Own {
+                    provider: context.load_provider("default").ok()?,
+                    context,
+                    library: address as usize,
+                }
+            }
+        };
+        Some(Self::Default(ManuallyDrop::new(own)))
+    }
+
+    /// The module at `path`, told what we were told, so that it finds its settings in our section.
+    ///
+    /// # Safety
+    /// `handle` and `dispatch` are what libcrypto gave to `OSSL_provider_init`, in the same call.
+    pub(crate) unsafe fn module(
+        path: &Path,
+        handle: *const CoreHandle,
+        dispatch: *const Dispatch,
+    ) -> Option<Self> {
+        let name = CString::new(path.as_os_str().as_bytes()).ok()?;
+        // SAFETY: loading runs its initialisers; the configuration chose a provider. It stays loaded.
+        let module = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
+        if module.is_null() {
+            return None;
+        }
+        // SAFETY: a valid handle and a terminated name.
+        let init = unsafe { libc::dlsym(module, c"OSSL_provider_init".as_ptr()) };
+        if init.is_null() {
+            return None;
+        }
+        let mut functions = std::ptr::null();
+        let mut context = std::ptr::null_mut();
+        // SAFETY: the function of that name has that type (provider-base(7)); it gets what we got.
+        let outcome = unsafe {
+            let init = std::mem::transmute::<*mut c_void, ProviderInit>(init);
+            init(handle, dispatch, &mut functions, &mut context)
+        };
+        (outcome == 1 && !functions.is_null()).then_some(Self::Module { context, functions })
+    }
+
+    /// Its own context, which its functions want.
+    pub(crate) fn context(&self) -> *mut c_void {
+        match self {
+            // SAFETY: a live provider.
+            Self::Default(own) => unsafe {
+                (functions(&own.context).OSSL_PROVIDER_get0_provider_ctx)(own.provider.as_ptr())
+            },
+            Self::Module { context, .. } => *context,
+        }
+    }
+
+    /// Its algorithms of an operation, a list that ends with a null name or null itself; and whether
+    /// libcrypto must ask again each time.
+    pub(crate) fn algorithms(&self, operation: c_int) -> (*const Algorithm, c_int) {
+        let mut no_cache = 0;
+        let list = match self {
+            // SAFETY: a live provider; the type is OSSL_ALGORITHM's.
+            Self::Default(own) => unsafe {
+                let query = functions(&own.context).OSSL_PROVIDER_query_operation;
+                query(own.provider.as_ptr(), operation, &mut no_cache).cast()
+            },
+            Self::Module { context, functions } => {
+                // SAFETY: a table that ends with id 0.
+                match unsafe { find(*functions, provider::QUERY_OPERATION) } {
+                    None => std::ptr::null(),
+                    // SAFETY: the function of that id has that type.
+                    Some(query) => unsafe {
+                        let query =
+                            std::mem::transmute::<unsafe extern "C" fn(), QueryOperation>(query);
+                        query(*context, operation, &mut no_cache)
+                    },
+                }
+            }
+        };
+        (list, no_cache)
+    }
+
+    /// The functions of a module, which take its own context and so can be libcrypto's as they are.
+    pub(crate) fn functions(&self) -> Option<*const Dispatch> {
+        match self {
+            Self::Default(_) => None,
+            Self::Module { functions, .. } => Some(*functions),
+        }
+    }
+
+    /// What it says of itself.
+    ///
+    /// # Safety
+    /// `params` is an ended array that the provider may write to.
+    pub(crate) unsafe fn get_params(&self, params: *mut Param) -> c_int {
+        match self {
+            // SAFETY: a live provider; by the caller's word.
+            Self::Default(own) => unsafe {
+                (functions(&own.context).OSSL_PROVIDER_get_params)(
+                    own.provider.as_ptr(),
+                    params.cast(),
+                )
+            },
+            Self::Module { .. } => 0,
+        }
+    }
+
+    /// What it can say of itself.
+    pub(crate) fn gettable_params(&self) -> *const Param {
+        match self {
+            // SAFETY: a live provider.
+            Self::Default(own) => unsafe {
+                (functions(&own.context).OSSL_PROVIDER_gettable_params)(own.provider.as_ptr())
+                    .cast()
+            },
+            Self::Module { .. } => std::ptr::null(),
+        }
+    }
+
+    /// Its capabilities, such as the groups of TLS.
+    ///
+    /// # Safety
+    /// `name` is terminated; `callback` may be called with `argument`.
+    pub(crate) unsafe fn capabilities(
+        &self,
+        name: *const c_char,
+        callback: Callback,
+        argument: *mut c_void,
+    ) -> c_int {
+        match self {
+            // SAFETY: a live provider; by the caller's word. Both callbacks' types are OSSL_CALLBACK's.
+            Self::Default(own) => unsafe {
+                let callback = std::mem::transmute::<
+                    Callback,
+                    outboard_libcrypto::sys::ParamsCallback,
+                >(callback);
+                (functions(&own.context).OSSL_PROVIDER_get_capabilities)(
+                    own.provider.as_ptr(),
+                    name,
+                    callback,
+                    argument,
+                )
+            },
+            Self::Module { .. } => 0,
+        }
+    }
+
+    /// Whether it passes its own test.
+    pub(crate) fn self_test(&self) -> c_int {
+        match self {
+            // SAFETY: a live provider.
+            Self::Default(own) => unsafe {
+                (functions(&own.context).OSSL_PROVIDER_self_test)(own.provider.as_ptr())
+            },
+            Self::Module { .. } => 1,
+        }
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        match self {
+            Self::Default(own) => {
+                // SAFETY: nobody uses it after this.
+                let own = unsafe { ManuallyDrop::take(own) };
+                if let Ok(mut spare) = SPARE.try_lock() {
+                    // An older one, if there is, ends here.
+                    *spare = Some(own);
+                }
+            }
+            Self::Module { context, functions } => {
+                // SAFETY: a table that ends with id 0.
+                if let Some(teardown) = unsafe { find(*functions, provider::TEARDOWN) } {
+                    // SAFETY: the function of that id has that type; the context is never used again.
+                    unsafe {
+                        std::mem::transmute::<unsafe extern "C" fn(), Teardown>(teardown)(*context);
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn functions(context: &Context) -> &Functions {
+    context.library().functions()
+}
+
+/// The function of that id.
+///
+/// # Safety
+/// `table` ends with id 0.
+unsafe fn find(table: *const Dispatch, id: c_int) -> Option<unsafe extern "C" fn()> {
+    // SAFETY: by the caller's word.
+    unsafe { entries(table) }
+        .find(|entry| entry.function_id == id)?
+        .function
+}
+
+/// The entries of a table, without the one that ends it.
+///
+/// # Safety
+/// `table` ends with id 0 and outlives what is returned.
+pub(crate) unsafe fn entries<'a>(table: *const Dispatch) -> impl Iterator<Item = &'a Dispatch> {
+    let mut next = table;
+    std::iter::from_fn(move || {
+        // SAFETY: by the caller's word; never beyond the entry with id 0.
+        let entry = unsafe { &*next };
+        if entry.function_id == 0 {
+            return None;
+        }
+        // SAFETY: it was not the last.
+        next = unsafe { next.add(1) };
+        Some(entry)
+    })
+}
+
+/// The algorithms of a list, without the one that ends it.
+///
+/// # Safety
+/// `list` is null or ends with a null name, and outlives what is returned.
+pub(crate) unsafe fn algorithms<'a>(list: *const Algorithm) -> impl Iterator<Item = &'a Algorithm> {
+    let mut next = list;
+    std::iter::from_fn(move || {
+        // SAFETY: by the caller's word; never beyond the one with a null name.
+        let algorithm = unsafe { next.as_ref() }.filter(|next| !next.names.is_null())?;
+        // SAFETY: it was not the last.
+        next = unsafe { next.add(1) };
+        Some(algorithm)
+    })
+}
+
+/// The first of an algorithm's names, which is the one it is best known by.
+pub(crate) fn first_name(algorithm: &Algorithm) -> String {
+    // SAFETY: names are terminated and live as long as the provider.
+    let names = unsafe { CStr::from_ptr(algorithm.names) }.to_string_lossy();
+    names.split(':').next().unwrap_or_default().to_owned()
+}
+
+/// Whether that is one of an algorithm's names.
+pub(crate) fn has_name(algorithm: &Algorithm, name: &str) -> bool {
+    // SAFETY: names are terminated and live as long as the provider.
+    let names = unsafe { CStr::from_ptr(algorithm.names) }.to_string_lossy();
+    names
+        .split(':')
+        .any(|known| known.eq_ignore_ascii_case(name))
+}

@@ -1,0 +1,355 @@
+//! The provider as libcrypto sees it.
+
+use std::ffi::{CString, c_char, c_int, c_void};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use outboard_observation::Recorder;
+use outboard_provider_abi::Core;
+use outboard_provider_abi::raw::{Algorithm, Callback, CoreHandle, Dispatch, Param, provider};
+
+use crate::inner::{self, Inner};
+use crate::key;
+use crate::shim::{Kind, Shim};
+use crate::slot::{FUNCTIONS, Slot};
+
+/// One provider of one library context, stood in for.
+struct StandIn {
+    inner: Inner,
+    /// What it is called in the record.
+    name: String,
+    /// None where the record can't be used.
+    recorder: Option<&'static Recorder>,
+    /// Whether the provider that is stood in for is also there itself, to be preferred to.
+    beside: bool,
+    /// What libcrypto was given.
+    functions: Vec<Dispatch>,
+    /// The lists made so far, by operation. They live as long as this.
+    lists: Mutex<Vec<(c_int, List)>>,
+}
+
+/// The algorithms of one operation as libcrypto sees them.
+struct List {
+    algorithms: Vec<Algorithm>,
+    /// What the algorithms point to.
+    _tables: Vec<Box<[Dispatch]>>,
+    _properties: Vec<CString>,
+}
+
+impl List {
+    fn as_ptr(&self) -> *const Algorithm {
+        self.algorithms.as_ptr()
+    }
+}
+
+// SAFETY: the pointers lead to tables that are never written once they are made.
+unsafe impl Send for List {}
+// SAFETY: as above.
+unsafe impl Sync for List {}
+// SAFETY: as above.
+unsafe impl Send for StandIn {}
+// SAFETY: as above.
+unsafe impl Sync for StandIn {}
+
+/// Those that live. libcrypto knows them by the other provider's context.
+static LIVING: Mutex<Vec<(usize, Arc<StandIn>)>> = Mutex::new(Vec::new());
+
+fn living(context: *mut c_void) -> Option<Arc<StandIn>> {
+    let living = LIVING.lock().unwrap_or_else(PoisonError::into_inner);
+    let of_context = living.iter().find(|(known, _)| *known == context as usize);
+    of_context.map(|(_, stand_in)| Arc::clone(stand_in))
+}
+
+/// The body of `OSSL_provider_init`. Settings of our section of the configuration:
+///
+/// - `inner`: the path of the module of the provider that is stood in for; unless said, libcrypto's own
+///   default provider;
+/// - `record`: the file to count in; unless said, that of the user;
+/// - `beside`: `yes` if the default provider is active too, and `?outboard.observed=yes` is preferred.
+///
+/// (No value may be the name of a section, or OpenSSL takes it for one.)
+///
+/// Where the record can't be used, everything passes as it is.
+///
+/// # Safety
+/// Called with what libcrypto passes to `OSSL_provider_init`.
+pub(crate) unsafe fn init(
+    handle: *const CoreHandle,
+    dispatch: *const Dispatch,
+    out: *mut *const Dispatch,
+    context: *mut *mut c_void,
+) -> Option<()> {
+    // SAFETY: by the caller's word.
+    let core = unsafe { Core::new(handle, dispatch) };
+    let (inner, name) = match core.setting(c"inner") {
+        None => (Inner::default(&core)?, "default".to_owned()),
+        // SAFETY: by the caller's word.
+        Some(path) => (
+            unsafe { Inner::module(path.as_ref(), handle, dispatch) }?,
+            name_of_module(&path),
+        ),
+    };
+    let recorder = outboard_observation::open(&record(&core)).ok();
+    let stand_in = StandIn {
+        name,
+        beside: core.setting(c"beside").as_deref() == Some("yes"),
+        functions: functions(&inner),
+        recorder,
+        inner,
+        lists: Mutex::new(Vec::new()),
+    };
+    let inner_context = stand_in.inner.context();
+    // SAFETY: libcrypto passes room for both. The table lives until the teardown.
+    unsafe {
+        *out = stand_in.functions.as_ptr();
+        *context = inner_context;
+    }
+    LIVING
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .push((inner_context as usize, Arc::new(stand_in)));
+    Some(())
+}
+
+/// `outboard` of `/usr/lib/ossl-modules/outboard.so`, or of `target/release/liboutboard.so`.
+fn name_of_module(path: &str) -> String {
+    let file = path.rsplit('/').next().unwrap_or(path);
+    let name = file.strip_suffix(".so").unwrap_or(file);
+    name.strip_prefix("lib").unwrap_or(name).to_owned()
+}
+
+fn record(core: &Core) -> PathBuf {
+    match core.setting(c"record").filter(|path| !path.is_empty()) {
+        Some(path) => path.into(),
+        // SAFETY: has no preconditions.
+        None => outboard_observation::default_path(unsafe { libc::geteuid() }),
+    }
+}
+
+/// What libcrypto gets: a module's own functions but for two, or those that ask libcrypto's own
+/// default provider.
+fn functions(inner: &Inner) -> Vec<Dispatch> {
+    let entry = |function_id, function: *const ()| Dispatch {
+        function_id,
+        // SAFETY: a function pointer stays one; libcrypto casts it back by its id.
+        function: Some(unsafe {
+            std::mem::transmute::<*const (), unsafe extern "C" fn()>(function)
+        }),
+    };
+    let mut functions = vec![
+        entry(provider::TEARDOWN, teardown as *const ()),
+        entry(provider::QUERY_OPERATION, query as *const ()),
+    ];
+    match inner.functions() {
+        Some(table) => {
+            // SAFETY: a module's table ends with id 0.
+            let theirs = unsafe { inner::entries(table) }.filter(|entry| {
+                !matches!(
+                    entry.function_id,
+                    provider::TEARDOWN | provider::QUERY_OPERATION
+                )
+            });
+            functions.extend(theirs);
+        }
+        None => functions.extend([
+            entry(provider::GETTABLE_PARAMS, gettable_params as *const ()),
+            entry(provider::GET_PARAMS, get_params as *const ()),
+            entry(provider::GET_CAPABILITIES, get_capabilities as *const ()),
+            entry(SELF_TEST, self_test as *const ()),
+        ]),
+    }
+    functions.push(Dispatch::END);
+    functions
+}
+
+/// `OSSL_FUNC_PROVIDER_SELF_TEST`
+const SELF_TEST: c_int = 1031;
+
+unsafe extern "C" fn teardown(context: *mut c_void) {
+    let mut living = LIVING.lock().unwrap_or_else(PoisonError::into_inner);
+    let position = living
+        .iter()
+        .position(|(known, _)| *known == context as usize);
+    let ended = position.map(|position| living.swap_remove(position));
+    // Unlocked before the other provider ends, which may call anything.
+    drop(living);
+    drop(ended);
+}
+
+unsafe extern "C" fn query(
+    context: *mut c_void,
+    operation: c_int,
+    no_cache: *mut c_int,
+) -> *const Algorithm {
+    let Some(stand_in) = living(context) else {
+        return std::ptr::null();
+    };
+    let list = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        stand_in.algorithms(operation)
+    }));
+    let Ok((list, temporary)) = list else {
+        return std::ptr::null();
+    };
+    if !no_cache.is_null() {
+        // SAFETY: libcrypto passes room for it.
+        unsafe { *no_cache = temporary };
+    }
+    list
+}
+
+unsafe extern "C" fn gettable_params(context: *mut c_void) -> *const Param {
+    living(context).map_or(std::ptr::null(), |stand_in| {
+        stand_in.inner.gettable_params()
+    })
+}
+
+unsafe extern "C" fn get_params(context: *mut c_void, params: *mut Param) -> c_int {
+    // SAFETY: as it came.
+    living(context).map_or(0, |stand_in| unsafe { stand_in.inner.get_params(params) })
+}
+
+unsafe extern "C" fn get_capabilities(
+    context: *mut c_void,
+    name: *const c_char,
+    callback: Callback,
+    argument: *mut c_void,
+) -> c_int {
+    living(context).map_or(0, |stand_in| {
+        // SAFETY: everything as it came.
+        unsafe { stand_in.inner.capabilities(name, callback, argument) }
+    })
+}
+
+unsafe extern "C" fn self_test(context: *mut c_void) -> c_int {
+    living(context).map_or(0, |stand_in| stand_in.inner.self_test())
+}
+
+impl StandIn {
+    /// The algorithms of an operation, and whether libcrypto must ask again each time.
+    fn algorithms(&self, operation: c_int) -> (*const Algorithm, c_int) {
+        if self.recorder.is_none() {
+            // A program must not lose its cryptography for want of a place to count.
+            return match self.beside {
+                true => (std::ptr::null(), 0),
+                false => self.inner.algorithms(operation),
+            };
+        }
+        let kind = match Kind::of_operation(operation) {
+            // Beside the provider itself, what is not observed is left to it.
+            None | Some(Kind::Random) if self.beside => return (std::ptr::null(), 0),
+            None => return self.inner.algorithms(operation),
+            // A module lives in the program's own library context.
+            Some(Kind::Random) if self.inner.functions().is_some() => {
+                return self.inner.algorithms(operation);
+            }
+            Some(kind) => kind,
+        };
+        let mut lists = self.lists.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, list)) = lists.iter().find(|(known, _)| *known == operation) {
+            return (list.as_ptr(), 0);
+        }
+        let (theirs, no_cache) = self.inner.algorithms(operation);
+        if theirs.is_null() || no_cache != 0 {
+            // Nothing, or what may be something else the next time: that passes as it is.
+            return (theirs, no_cache);
+        }
+        // SAFETY: a list that the provider keeps, ended by a null name.
+        let list = self.list(kind, unsafe { inner::algorithms(theirs) });
+        let first = list.as_ptr();
+        lists.push((operation, list));
+        (first, 0)
+    }
+
+    fn list<'a>(&self, kind: Kind, theirs: impl Iterator<Item = &'a Algorithm>) -> List {
+        let mut list = List {
+            algorithms: Vec::new(),
+            _tables: Vec::new(),
+            _properties: Vec::new(),
+        };
+        for algorithm in theirs {
+            let mut ours = *algorithm;
+            if let Some(table) = self.wrap(kind, algorithm) {
+                ours.implementation = table.as_ptr();
+                list._tables.push(table);
+            }
+            if self.beside
+                && let Some(properties) = observed(algorithm)
+            {
+                ours.properties = properties.as_ptr();
+                list._properties.push(properties);
+            }
+            list.algorithms.push(ours);
+        }
+        list.algorithms.push(Algorithm::END);
+        list
+    }
+
+    /// The table of an algorithm with our functions; none where it passes as it is.
+    fn wrap(&self, kind: Kind, algorithm: &Algorithm) -> Option<Box<[Dispatch]>> {
+        let mut functions = [None; FUNCTIONS];
+        // SAFETY: an algorithm's table ends with id 0.
+        let theirs = unsafe { inner::entries(algorithm.implementation) };
+        let theirs: Vec<Dispatch> = theirs.copied().collect();
+        for entry in &theirs {
+            let id = usize::try_from(entry.function_id).ok()?;
+            *functions.get_mut(id)? = entry.function;
+        }
+        // Before it takes a slot: is everything known?
+        let is_unknown =
+            |entry: &Dispatch| matches!(kind.shim(entry.function_id, 0), Shim::Unknown);
+        if theirs.iter().any(is_unknown) {
+            return None;
+        }
+        let name = inner::first_name(algorithm);
+        let key_params = self.key_params(&name);
+        let slot = Slot::new(
+            kind,
+            &functions,
+            &self.name,
+            &name,
+            key_params,
+            self.recorder?,
+        );
+        let number = slot.register()?;
+        let ours = theirs.iter().map(|entry| Dispatch {
+            function_id: entry.function_id,
+            function: match kind.shim(entry.function_id, number) {
+                Shim::Wrapped(function) => Some(function),
+                Shim::Kept | Shim::Unknown => entry.function,
+            },
+        });
+        Some(ours.chain([Dispatch::END]).collect())
+    }
+
+    /// How to ask about the keys of an algorithm.
+    fn key_params(&self, algorithm: &str) -> Option<key::GetParams> {
+        const KEY_MANAGEMENT: c_int = 10;
+        const GET_PARAMS: c_int = 11;
+        let key_type = key::type_of(algorithm)?;
+        let (list, _) = self.inner.algorithms(KEY_MANAGEMENT);
+        // SAFETY: a list that the provider keeps, ended by a null name.
+        let management =
+            unsafe { inner::algorithms(list) }.find(|known| inner::has_name(known, key_type))?;
+        // SAFETY: an algorithm's table ends with id 0.
+        let function = unsafe { inner::entries(management.implementation) }
+            .find(|entry| entry.function_id == GET_PARAMS)?
+            .function?;
+        // SAFETY: the function of that id has that type.
+        Some(unsafe { std::mem::transmute::<unsafe extern "C" fn(), key::GetParams>(function) })
+    }
+}
+
+/// The properties of an algorithm that is observed beside the provider itself: those that it has, and
+/// one to prefer it by (a name that OpenSSL does not know needs a dot). An algorithm that names no
+/// provider is not to be preferred.
+fn observed(algorithm: &Algorithm) -> Option<CString> {
+    if algorithm.properties.is_null() {
+        return None;
+    }
+    // SAFETY: a property definition is terminated.
+    let properties = unsafe { std::ffi::CStr::from_ptr(algorithm.properties) };
+    let properties = properties.to_str().ok()?;
+    properties
+        .contains("provider=")
+        .then(|| CString::new(format!("{properties},outboard.observed=yes")).ok())?
+}

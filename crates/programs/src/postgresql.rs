@@ -1,0 +1,163 @@
+//! A real PostgreSQL of one's own: a cluster made for it, TLS, and a password by SCRAM.
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
+use std::path::{Path, PathBuf};
+
+use crate::workplace::free_port;
+use crate::{Certificate, Error, Finished, Launch, OpenSsl, Process, Workplace};
+
+/// How a PostgreSQL is to run.
+#[derive(Clone, Copy, Debug)]
+pub struct PostgreSqlOptions<'a> {
+    /// What its libcrypto reads. It runs as the user `postgres` if we are root.
+    pub openssl: &'a OpenSsl,
+    /// What it shows to clients.
+    pub certificate: &'a Certificate,
+}
+
+/// A PostgreSQL on 127.0.0.1, killed with all its processes when dropped.
+#[derive(Debug)]
+pub struct PostgreSql {
+    process: Process,
+    certificate: PathBuf,
+    /// Where it answers.
+    pub port: u16,
+}
+
+/// The one user that may log in, and by which password.
+const USER: &str = "test";
+const PASSWORD: &str = "correct horse battery staple";
+
+impl PostgreSqlOptions<'_> {
+    /// Makes a cluster, starts a server on it and waits until it answers.
+    ///
+    /// # Errors
+    /// If PostgreSQL is missing or does not come up.
+    pub fn start(&self, workplace: &Workplace) -> Result<PostgreSql, Error> {
+        let port = free_port()?;
+        let home = workplace.join(format!("postgresql.{port}"));
+        fs::create_dir(&home).map_err(Error::file("make", &home))?;
+        let owner = owner(&home)?;
+        own_copy(&self.certificate.certificate, &home, "server.crt", owner)?;
+        own_copy(&self.certificate.key, &home, "server.key", owner)?;
+        let password = workplace.write(&format!("postgresql.{port}.password"), PASSWORD)?;
+        let run = |program| -> Result<Launch, Error> {
+            let launch = Launch::new(program)?.owned_by(owner.0, owner.1);
+            Ok(launch.directory(&home))
+        };
+        run("initdb")?
+            .args(["-A", "scram-sha-256", "-U", USER, "--no-sync", "-D", "data"])
+            .arg(format!("--pwfile={}", password.display()))
+            .succeed()?;
+        let mut settings = vec![
+            format!("port={port}"),
+            format!("unix_socket_directories={}", home.display()),
+        ];
+        settings.extend(
+            [
+                "listen_addresses=127.0.0.1",
+                "fsync=off",
+                "autovacuum=off",
+                "ssl=on",
+                "ssl_cert_file=../server.crt",
+                "ssl_key_file=../server.key",
+            ]
+            .map(str::to_owned),
+        );
+        let mut process = run("postgres")?
+            .with(self.openssl)
+            .args(["-D", "data"])
+            .args(settings.iter().flat_map(|setting| ["-c", setting]))
+            .start(&workplace.join(format!("postgresql.{port}.log")))?;
+        process.wait_for_port(port)?;
+        Ok(PostgreSql {
+            process,
+            certificate: self.certificate.certificate.clone(),
+            port,
+        })
+    }
+}
+
+impl PostgreSql {
+    /// What psql answers to a statement over a connection of its own, which checks the certificate.
+    ///
+    /// # Errors
+    /// If psql is missing or fails.
+    pub fn query(&self, openssl: &OpenSsl, statement: &str) -> Result<Finished, Error> {
+        Launch::new("psql")?
+            .with(openssl)
+            .env("PGSSLROOTCERT", &self.certificate)
+            .env("PGSSLMODE", "verify-full")
+            .env("PGHOSTADDR", "127.0.0.1")
+            .env("PGPASSWORD", PASSWORD)
+            .args(["-h", "localhost", "-p", &self.port.to_string()])
+            .args(["-U", USER, "-d", "postgres", "-At", "-c", statement])
+            .succeed()
+    }
+
+    /// The process that was started, which forks for each connection.
+    pub fn id(&self) -> u32 {
+        self.process.id()
+    }
+
+    /// Stops it.
+    ///
+    /// # Errors
+    /// [`Error::TimedOut`].
+    pub fn stop(self) -> Result<Finished, Error> {
+        self.process.stop()
+    }
+}
+
+/// User and group.
+type Owner = (u32, u32);
+
+/// PostgreSQL refuses to run as root: then it runs as the user that its package makes. The directory
+/// becomes that user's.
+fn owner(directory: &Path) -> Result<Owner, Error> {
+    let metadata = fs::metadata(directory).map_err(Error::file("examine", directory))?;
+    if metadata.uid() != 0 {
+        return Ok((metadata.uid(), metadata.gid()));
+    }
+    let number = |option| -> Result<u32, Error> {
+        let id = Launch::new("id")?.args([option, "postgres"]).succeed()?;
+        Ok(id.output.trim().parse().expect("id prints a number"))
+    };
+    let owner = (number("-u")?, number("-g")?);
+    chown(directory, Some(owner.0), Some(owner.1)).map_err(Error::file("give away", directory))?;
+    Ok(owner)
+}
+
+/// A copy that is its owner's alone.
+fn own_copy(file: &Path, directory: &Path, name: &str, owner: Owner) -> Result<(), Error> {
+    let copy = directory.join(name);
+    fs::copy(file, &copy)
+        .and_then(|_| fs::set_permissions(&copy, fs::Permissions::from_mode(0o600)))
+        .and_then(|()| chown(&copy, Some(owner.0), Some(owner.1)))
+        .map_err(Error::file("copy to", &copy))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::missing;
+
+    #[test]
+    fn answers_over_tls_to_who_knows_the_password() {
+        if !missing(&["initdb", "postgres", "psql"]).is_empty() {
+            return;
+        }
+        let workplace = Workplace::new().unwrap();
+        let openssl = OpenSsl::stock(&workplace).unwrap();
+        let certificate = Certificate::generate(&workplace, &openssl, "rsa", "rsa:2048").unwrap();
+        let options = PostgreSqlOptions {
+            openssl: &openssl,
+            certificate: &certificate,
+        };
+        let server = options.start(&workplace).unwrap();
+        let question = "select ssl from pg_stat_ssl where pid = pg_backend_pid()";
+        assert_eq!(server.query(&openssl, question).unwrap().output, "t\n");
+        server.stop().unwrap();
+    }
+}

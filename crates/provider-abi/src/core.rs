@@ -1,0 +1,125 @@
+//! libcrypto as a provider sees it: a handle and a few upcalls.
+
+use std::ffi::{CStr, c_char, c_int, c_void};
+use std::mem::transmute;
+use std::ptr;
+
+use crate::error::Error;
+use crate::params::read_text;
+use crate::raw::{self, CoreHandle, Dispatch, Param};
+
+type GetParams = unsafe extern "C" fn(*const CoreHandle, *mut Param) -> c_int;
+type NewError = unsafe extern "C" fn(*const CoreHandle);
+type SetErrorDebug = unsafe extern "C" fn(*const CoreHandle, *const c_char, c_int, *const c_char);
+type VsetError = unsafe extern "C" fn(*const CoreHandle, u32, *const c_char, *mut c_void);
+
+/// The handle and the upcalls. Small and copied into every context, so that each can raise errors;
+/// libcrypto keeps it valid for as long as any object of the provider lives.
+#[derive(Clone, Copy)]
+pub struct Core {
+    handle: *const CoreHandle,
+    get_params: Option<GetParams>,
+    new_error: Option<NewError>,
+    set_error_debug: Option<SetErrorDebug>,
+    vset_error: Option<VsetError>,
+}
+
+// SAFETY: the handle is only passed back to libcrypto, whose upcalls may come from any thread.
+unsafe impl Send for Core {}
+// SAFETY: as above.
+unsafe impl Sync for Core {}
+
+impl Core {
+    /// Reads the table that `OSSL_provider_init` receives.
+    ///
+    /// # Safety
+    /// `dispatch` is null or leads to a table that ends with id 0 and whose functions have the types
+    /// that `core_dispatch.h` gives their ids; `handle` belongs to it.
+    pub unsafe fn new(handle: *const CoreHandle, mut dispatch: *const Dispatch) -> Self {
+        let mut core = Self {
+            handle,
+            get_params: None,
+            new_error: None,
+            set_error_debug: None,
+            vset_error: None,
+        };
+        if dispatch.is_null() {
+            return core;
+        }
+        #[expect(
+            clippy::missing_transmute_annotations,
+            reason = "the fields give the types"
+        )]
+        // SAFETY: by the caller's word the table ends with id 0, and each function has its id's type.
+        unsafe {
+            while (*dispatch).function_id != 0 {
+                if let Some(function) = (*dispatch).function {
+                    match (*dispatch).function_id {
+                        raw::core::GET_PARAMS => core.get_params = Some(transmute(function)),
+                        raw::core::NEW_ERROR => core.new_error = Some(transmute(function)),
+                        raw::core::SET_ERROR_DEBUG => {
+                            core.set_error_debug = Some(transmute(function));
+                        }
+                        raw::core::VSET_ERROR => core.vset_error = Some(transmute(function)),
+                        _ => {}
+                    }
+                }
+                dispatch = dispatch.add(1);
+            }
+        }
+        core
+    }
+
+    /// The address of one of libcrypto's own functions: leads to the libcrypto that loaded us.
+    pub fn address(&self) -> Option<*const c_void> {
+        self.get_params.map(|function| function as *const c_void)
+    }
+
+    /// A setting of the provider's section of the configuration.
+    pub fn setting(&self, name: &CStr) -> Option<String> {
+        let get_params = self.get_params?;
+        let mut value: *const c_char = ptr::null();
+        let mut params = [
+            Param {
+                key: name.as_ptr(),
+                data_type: raw::PARAM_UTF8_PTR,
+                data: (&raw mut value).cast(),
+                data_size: 0,
+                return_size: raw::PARAM_UNMODIFIED,
+            },
+            crate::params::END,
+        ];
+        // SAFETY: a well-formed array; libcrypto writes at most one pointer, to a string of its own.
+        unsafe {
+            get_params(self.handle, params.as_mut_ptr());
+            read_text(value)
+        }
+    }
+
+    /// Puts the error into this thread's error queue. Entry points do that for the errors they return; this is
+    /// for what goes on nevertheless.
+    pub fn raise(&self, error: &Error) {
+        let (Some(new_error), Some(vset_error)) = (self.new_error, self.vset_error) else {
+            return;
+        };
+        let format = error.format();
+        // `va_list` is passed by reference in the ABIs of x86-64 and aarch64, and is never read since
+        // the format has no conversions: zeroed room of the larger size stands in for it.
+        let mut no_arguments = [0u64; 4];
+        // SAFETY: libcrypto copies the format's expansion before it returns.
+        unsafe {
+            new_error(self.handle);
+            if let Some(set_error_debug) = self.set_error_debug {
+                set_error_debug(self.handle, c"outboard".as_ptr(), 0, c"".as_ptr());
+            }
+            vset_error(
+                self.handle,
+                error.reason() as u32,
+                format
+                    .as_ref()
+                    .map_or(ptr::null(), |format| format.as_ptr()),
+                no_arguments.as_mut_ptr().cast(),
+            );
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! A safe, typed shell around OpenSSL 3.0's provider interface.
+//!
+//! An implementation says what an algorithm is by a trait ([`Cipher`], [`KeyManagement`],
+//! [`Signature`], [`KeyExchange`]); each module makes the C functions of it once, generically, and
+//! the dispatch table. The shell checks bounds and types, stops panics, and carries errors to
+//! OpenSSL's error queue. It knows nothing of what any algorithm does.
+//!
+//! ```text
+//! libcrypto ──▶ extern "C" fn (cipher, keymgmt, signature, keyexch) ──▶ trait ──▶ provider
+//!                      └─ boundary: panic or error ──▶ error queue (core)
+//! ```
+
+/// One entry of a dispatch table. The function's type is its id's by the table's reading beside it.
+macro_rules! entry {
+    ($id:expr, $function:expr) => {{
+        let function = $function;
+        $crate::raw::Dispatch {
+            function_id: $id,
+            // SAFETY: a function pointer stays one; libcrypto casts it back by its id.
+            function: Some(unsafe {
+                std::mem::transmute::<*const (), unsafe extern "C" fn()>(function as *const ())
+            }),
+        }
+    }};
+}
+
+mod boundary;
+pub mod cipher;
+mod context;
+mod core;
+mod error;
+pub mod keyexch;
+pub mod keymgmt;
+pub mod params;
+mod provider;
+pub mod raw;
+pub mod signature;
+
+pub use cipher::{Cipher, Direction};
+pub use core::Core;
+pub use error::{Error, Reason, Result};
+pub use keyexch::KeyExchange;
+pub use keymgmt::{Check, KeyManagement, Selection};
+pub use params::{ParamList, ParamMut, ParamRef, Params, ParamsMut};
+pub use provider::{Kind, Provider, init};
+pub use signature::Signature;

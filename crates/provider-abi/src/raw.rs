@@ -1,0 +1,223 @@
+//! The C side of the interface, as `openssl/core.h` and `openssl/core_dispatch.h` of OpenSSL 3.0 fix
+//! it. Later versions only add to it, which is why one provider file serves them all.
+
+use std::ffi::{c_char, c_int, c_uint, c_void};
+
+/// `OSSL_CORE_HANDLE`: libcrypto's name for this provider, passed back in every upcall.
+#[repr(C)]
+pub struct CoreHandle {
+    _opaque: [u8; 0],
+}
+
+/// `OSSL_DISPATCH`: one function of a table that ends with id 0.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Dispatch {
+    /// Which function, `OSSL_FUNC_…`.
+    pub function_id: c_int,
+    /// The function, to be cast to the type its id stands for.
+    pub function: Option<unsafe extern "C" fn()>,
+}
+
+impl Dispatch {
+    /// What ends every table.
+    pub const END: Dispatch = Dispatch {
+        function_id: 0,
+        function: None,
+    };
+}
+
+/// `OSSL_ALGORITHM`: one algorithm of a list that ends with a null name.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Algorithm {
+    /// Names, separated by colons.
+    pub names: *const c_char,
+    /// Properties that queries match against, such as `provider=outboard`.
+    pub properties: *const c_char,
+    /// The functions.
+    pub implementation: *const Dispatch,
+    /// What `openssl list` shows.
+    pub description: *const c_char,
+}
+
+// SAFETY: the pointers lead to constants that are never written.
+unsafe impl Sync for Algorithm {}
+// SAFETY: as above.
+unsafe impl Send for Algorithm {}
+
+impl Algorithm {
+    /// What ends every list.
+    pub const END: Algorithm = Algorithm {
+        names: std::ptr::null(),
+        properties: std::ptr::null(),
+        implementation: std::ptr::null(),
+        description: std::ptr::null(),
+    };
+}
+
+/// `OSSL_ITEM`: a number and its text, in a list that ends with number 0.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Item {
+    /// The number.
+    pub id: c_uint,
+    /// The text, NUL-terminated.
+    pub text: *const c_char,
+}
+
+// SAFETY: the pointer leads to a constant that is never written.
+unsafe impl Sync for Item {}
+
+/// `OSSL_PARAM`: one parameter of an array that ends with a null key.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Param {
+    /// The parameter's name.
+    pub key: *const c_char,
+    /// One of the `PARAM_…` constants.
+    pub data_type: c_uint,
+    /// The value, or where it shall be written.
+    pub data: *mut c_void,
+    /// How many bytes `data` holds.
+    pub data_size: usize,
+    /// How many were written.
+    pub return_size: usize,
+}
+
+// SAFETY: only descriptor lists (whose data is null) are ever shared.
+unsafe impl Sync for Param {}
+// SAFETY: as above.
+unsafe impl Send for Param {}
+
+/// A signed integer of `data_size` bytes, native order.
+pub const PARAM_INTEGER: c_uint = 1;
+/// An unsigned integer of `data_size` bytes, native order.
+pub const PARAM_UNSIGNED_INTEGER: c_uint = 2;
+/// A double.
+pub const PARAM_REAL: c_uint = 3;
+/// Characters, copied.
+pub const PARAM_UTF8_STRING: c_uint = 4;
+/// Bytes, copied.
+pub const PARAM_OCTET_STRING: c_uint = 5;
+/// A pointer to characters.
+pub const PARAM_UTF8_PTR: c_uint = 6;
+/// A pointer to bytes.
+pub const PARAM_OCTET_PTR: c_uint = 7;
+/// `return_size` of a parameter that nothing was written to.
+pub const PARAM_UNMODIFIED: usize = usize::MAX;
+
+/// `OSSL_CALLBACK`: receives an array of parameters.
+pub type Callback = unsafe extern "C" fn(params: *const Param, argument: *mut c_void) -> c_int;
+
+/// What the core offers to providers (`OSSL_FUNC_CORE_…`).
+pub mod core {
+    #![allow(missing_docs, reason = "provider-base(7) and its kin have them")]
+    pub const GET_PARAMS: i32 = 2;
+    pub const NEW_ERROR: i32 = 5;
+    pub const SET_ERROR_DEBUG: i32 = 6;
+    pub const VSET_ERROR: i32 = 7;
+}
+
+/// What a provider offers to the core (`OSSL_FUNC_PROVIDER_…`).
+pub mod provider {
+    #![allow(missing_docs, reason = "provider-base(7) and its kin have them")]
+    pub const TEARDOWN: i32 = 1024;
+    pub const GETTABLE_PARAMS: i32 = 1025;
+    pub const GET_PARAMS: i32 = 1026;
+    pub const QUERY_OPERATION: i32 = 1027;
+    pub const GET_REASON_STRINGS: i32 = 1029;
+    pub const GET_CAPABILITIES: i32 = 1030;
+}
+
+/// `OSSL_FUNC_CIPHER_…`.
+pub mod cipher {
+    #![allow(missing_docs, reason = "provider-base(7) and its kin have them")]
+    pub const NEWCTX: i32 = 1;
+    pub const ENCRYPT_INIT: i32 = 2;
+    pub const DECRYPT_INIT: i32 = 3;
+    pub const UPDATE: i32 = 4;
+    pub const FINAL: i32 = 5;
+    pub const CIPHER: i32 = 6;
+    pub const FREECTX: i32 = 7;
+    pub const DUPCTX: i32 = 8;
+    pub const GET_PARAMS: i32 = 9;
+    pub const GET_CTX_PARAMS: i32 = 10;
+    pub const SET_CTX_PARAMS: i32 = 11;
+    pub const GETTABLE_PARAMS: i32 = 12;
+    pub const GETTABLE_CTX_PARAMS: i32 = 13;
+    pub const SETTABLE_CTX_PARAMS: i32 = 14;
+}
+
+/// `OSSL_FUNC_KEYMGMT_…`.
+pub mod keymgmt {
+    #![allow(missing_docs, reason = "provider-base(7) and its kin have them")]
+    pub const NEW: i32 = 1;
+    pub const GEN_INIT: i32 = 2;
+    pub const GEN_SET_TEMPLATE: i32 = 3;
+    pub const GEN_SET_PARAMS: i32 = 4;
+    pub const GEN_SETTABLE_PARAMS: i32 = 5;
+    pub const GEN: i32 = 6;
+    pub const GEN_CLEANUP: i32 = 7;
+    pub const FREE: i32 = 10;
+    pub const GET_PARAMS: i32 = 11;
+    pub const GETTABLE_PARAMS: i32 = 12;
+    pub const SET_PARAMS: i32 = 13;
+    pub const SETTABLE_PARAMS: i32 = 14;
+    pub const QUERY_OPERATION_NAME: i32 = 20;
+    pub const HAS: i32 = 21;
+    pub const VALIDATE: i32 = 22;
+    pub const MATCH: i32 = 23;
+    pub const IMPORT: i32 = 40;
+    pub const IMPORT_TYPES: i32 = 41;
+    pub const EXPORT: i32 = 42;
+    pub const EXPORT_TYPES: i32 = 43;
+    pub const DUP: i32 = 44;
+}
+
+/// `OSSL_FUNC_KEYEXCH_…`.
+pub mod keyexch {
+    #![allow(missing_docs, reason = "provider-base(7) and its kin have them")]
+    pub const NEWCTX: i32 = 1;
+    pub const INIT: i32 = 2;
+    pub const DERIVE: i32 = 3;
+    pub const SET_PEER: i32 = 4;
+    pub const FREECTX: i32 = 5;
+    pub const DUPCTX: i32 = 6;
+    pub const SET_CTX_PARAMS: i32 = 7;
+    pub const SETTABLE_CTX_PARAMS: i32 = 8;
+    pub const GET_CTX_PARAMS: i32 = 9;
+    pub const GETTABLE_CTX_PARAMS: i32 = 10;
+}
+
+/// `OSSL_FUNC_SIGNATURE_…`.
+pub mod signature {
+    #![allow(missing_docs, reason = "provider-base(7) and its kin have them")]
+    pub const NEWCTX: i32 = 1;
+    pub const SIGN_INIT: i32 = 2;
+    pub const SIGN: i32 = 3;
+    pub const VERIFY_INIT: i32 = 4;
+    pub const VERIFY: i32 = 5;
+    pub const VERIFY_RECOVER_INIT: i32 = 6;
+    pub const VERIFY_RECOVER: i32 = 7;
+    pub const DIGEST_SIGN_INIT: i32 = 8;
+    pub const DIGEST_SIGN_UPDATE: i32 = 9;
+    pub const DIGEST_SIGN_FINAL: i32 = 10;
+    pub const DIGEST_SIGN: i32 = 11;
+    pub const DIGEST_VERIFY_INIT: i32 = 12;
+    pub const DIGEST_VERIFY_UPDATE: i32 = 13;
+    pub const DIGEST_VERIFY_FINAL: i32 = 14;
+    pub const DIGEST_VERIFY: i32 = 15;
+    pub const FREECTX: i32 = 16;
+    pub const DUPCTX: i32 = 17;
+    pub const GET_CTX_PARAMS: i32 = 18;
+    pub const GETTABLE_CTX_PARAMS: i32 = 19;
+    pub const SET_CTX_PARAMS: i32 = 20;
+    pub const SETTABLE_CTX_PARAMS: i32 = 21;
+    pub const GET_CTX_MD_PARAMS: i32 = 22;
+    pub const GETTABLE_CTX_MD_PARAMS: i32 = 23;
+    pub const SET_CTX_MD_PARAMS: i32 = 24;
+    pub const SETTABLE_CTX_MD_PARAMS: i32 = 25;
+    pub const SIGN_MESSAGE_INIT: i32 = 27;
+    pub const VERIFY_MESSAGE_INIT: i32 = 30;
+}

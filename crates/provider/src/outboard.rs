@@ -1,0 +1,228 @@
+//! The provider: what every context and key of a library context shares, and the algorithms offered.
+
+use std::ffi::CStr;
+use std::sync::Arc;
+use std::time::Instant;
+
+use outboard_engine::card::{self, Output, Request};
+use outboard_engine::ledger::{self, Reason};
+use outboard_engine::once::Once;
+use outboard_engine::profile::Choices;
+use outboard_engine::{Operation, Path, fork};
+use outboard_libcrypto::Library;
+use outboard_provider_abi::raw::{Algorithm, Param};
+use outboard_provider_abi::{Core, Error, Kind, Params, Provider, Result};
+
+use crate::algorithms;
+use crate::job::Job;
+use crate::settings::Settings;
+use crate::stock::Stock;
+
+/// The provider of one library context.
+pub struct Outboard {
+    shared: Arc<Shared>,
+    ciphers: Vec<Algorithm>,
+    key_managements: Vec<Algorithm>,
+    key_exchanges: Vec<Algorithm>,
+    signatures: Vec<Algorithm>,
+    /// The key types whose keys are ours from when they are made.
+    owned: Vec<&'static CStr>,
+}
+
+/// What contexts and keys keep of it.
+pub(crate) struct Shared {
+    core: Core,
+    choices: Choices,
+    libcrypto_version: (u32, u32),
+    asynchronous: bool,
+    libcrypto: Once<Option<Library>>,
+    stock: Once<Option<Stock>>,
+}
+
+impl Provider for Outboard {
+    const NAME: &'static CStr = c"Outboard";
+    const VERSION: &'static CStr =
+        match CStr::from_bytes_with_nul(concat!(env!("CARGO_PKG_VERSION"), "\0").as_bytes()) {
+            Ok(version) => version,
+            Err(_) => panic!("a version has no NUL"),
+        };
+
+    fn new(core: Core) -> Result<Self> {
+        let settings = Settings::of(&core);
+        let (choices, break_even) = settings.choices(&core);
+        for complaint in &settings.complaints {
+            core.raise(&Error::new(
+                outboard_provider_abi::Reason::InvalidParameter,
+                complaint.clone(),
+            ));
+        }
+        fork::watch();
+        ledger::open(&settings.ledger);
+        card::open(card::Settings {
+            limit: settings.cards,
+            break_even,
+        });
+        // Only where the default provider can answer for what we don't know of a key.
+        let may_own = core.address().is_some_and(Library::is_reachable);
+        let offered = algorithms::Offered::by(&choices, may_own);
+        Ok(Self {
+            owned: offered.owned(),
+            ciphers: offered.list(Kind::Cipher),
+            key_managements: offered.list(Kind::KeyManagement),
+            key_exchanges: offered.list(Kind::KeyExchange),
+            signatures: offered.list(Kind::Signature),
+            shared: Arc::new(Shared {
+                core,
+                choices,
+                libcrypto_version: version(&core),
+                asynchronous: settings.asynchronous,
+                libcrypto: Once::new(),
+                stock: Once::new(),
+            }),
+        })
+    }
+
+    fn algorithms(&self, kind: Kind) -> &[Algorithm] {
+        match kind {
+            Kind::Cipher => &self.ciphers,
+            Kind::KeyManagement => &self.key_managements,
+            Kind::KeyExchange => &self.key_exchanges,
+            Kind::Signature => &self.signatures,
+        }
+    }
+
+    /// Before 3.5, libssl used a group only where it and its keys come from one provider: the default
+    /// provider's groups of the keys we own become ours.
+    fn capabilities(&self, name: &CStr, give: &mut dyn FnMut(*const Param) -> bool) -> Result<()> {
+        if name != c"TLS-GROUP" || self.owned.is_empty() || self.shared.libcrypto_is_at_least(3, 5)
+        {
+            return Ok(());
+        }
+        self.shared.stock()?.capabilities(name, &mut |params| {
+            // SAFETY: the default provider's array, whole for the call.
+            let algorithm = unsafe { Params::new(params) }.find(c"tls-group-alg");
+            let algorithm = algorithm.and_then(|algorithm| algorithm.text().ok());
+            let ours = self.owned.iter().any(|owned| {
+                algorithm.is_some_and(|algorithm| algorithm.as_bytes() == owned.to_bytes())
+            });
+            !ours || give(params)
+        });
+        Ok(())
+    }
+}
+
+impl Drop for Outboard {
+    fn drop(&mut self) {
+        card::close();
+        ledger::close();
+    }
+}
+
+impl Outboard {
+    /// What contexts and keys keep.
+    pub(crate) fn shared(&self) -> Arc<Shared> {
+        Arc::clone(&self.shared)
+    }
+}
+
+impl Shared {
+    /// Whether the program's libcrypto has that version or a later one.
+    pub(crate) fn libcrypto_is_at_least(&self, major: u32, minor: u32) -> bool {
+        self.libcrypto_version >= (major, minor)
+    }
+
+    /// Whether the engine should do this operation.
+    pub(crate) fn offers(&self, operation: Operation) -> bool {
+        self.path(operation) != Path::Stock
+    }
+
+    /// Where this operation should run.
+    pub(crate) fn path(&self, operation: Operation) -> Path {
+        self.choices.path(operation)
+    }
+
+    /// Runs a request on path `card`, which counts it itself. In one of OpenSSL's asynchronous jobs the job
+    /// is paused meanwhile: the caller's frames may then be dropped without being unwound, so **no caller
+    /// may own anything** that lives on its stack across this call.
+    pub(crate) fn run_on_card(&self, request: Request) -> Result<Output> {
+        match self.job() {
+            Some(job) => job.run(request),
+            None => card::run(request),
+        }
+        .map_err(refuse)
+    }
+
+    /// The asynchronous job that the caller is in.
+    fn job(&self) -> Option<Job<'_>> {
+        if self.asynchronous {
+            Job::current(self.libcrypto()?)
+        } else {
+            None
+        }
+    }
+
+    /// The libcrypto that loaded us; none where it cannot be reached.
+    fn libcrypto(&self) -> Option<&Library> {
+        let find = || Library::containing(self.core.address()?).ok();
+        self.libcrypto.get_or_make(find).as_ref()
+    }
+
+    /// Runs an operation on that path, and counts and times it if it succeeds.
+    pub(crate) fn run<R>(
+        &self,
+        operation: Option<Operation>,
+        path: Path,
+        body: impl FnOnce() -> Result<R>,
+    ) -> Result<R> {
+        let Some(operation) = operation else {
+            return body();
+        };
+        let started = Instant::now();
+        match body() {
+            Ok(result) => {
+                ledger::record(operation, path, 0, started.elapsed());
+                Ok(result)
+            }
+            Err(error) => {
+                ledger::fall_back(operation, Reason::Error);
+                Err(error)
+            }
+        }
+    }
+
+    /// The program's own libcrypto, for what the engine does not do.
+    pub(crate) fn stock(&self) -> Result<&Stock> {
+        self.stock
+            .get_or_make(|| Stock::of(self.libcrypto()?))
+            .as_ref()
+            .ok_or_else(|| {
+                Error::new(
+                    outboard_provider_abi::Reason::Unsupported,
+                    "the engine does not do this, and the program's libcrypto cannot be reached",
+                )
+            })
+    }
+}
+
+/// The major and minor version of the libcrypto that loaded us; the oldest we serve if it does not say.
+fn version(core: &Core) -> (u32, u32) {
+    let version = core.setting(c"openssl-version").unwrap_or_default();
+    let mut numbers = version.split('.').map(|number| number.parse().ok());
+    match (numbers.next().flatten(), numbers.next().flatten()) {
+        (Some(major), Some(minor)) => (major, minor),
+        _ => (3, 0),
+    }
+}
+
+/// An engine's error as OpenSSL shall see it.
+pub(crate) fn refuse(error: outboard_engine::Error) -> Error {
+    use outboard_engine::Error as Engine;
+    use outboard_provider_abi::Reason;
+    let reason = match error {
+        Engine::InvalidKey | Engine::NoPrivateKey => Reason::InvalidKey,
+        Engine::InvalidInput => Reason::InvalidParameter,
+        Engine::Failed => Reason::OperationFailed,
+        Engine::Resource => Reason::Resource,
+    };
+    Error::new(reason, error.to_string())
+}

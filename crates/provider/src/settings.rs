@@ -1,0 +1,99 @@
+//! What the provider's section of `openssl.cnf` says.
+
+use std::ffi::CStr;
+use std::path::PathBuf;
+
+use outboard_engine::card::BreakEven;
+use outboard_engine::profile::{Choices, Profile, SYSTEM_PATH};
+use outboard_engine::settings::{self, Offer};
+use outboard_engine::{Machine, Operation, Path, ledger};
+use outboard_provider_abi::Core;
+
+/// The settings of one library context.
+pub(crate) struct Settings {
+    /// Where to count.
+    pub(crate) ledger: PathBuf,
+    /// How many cards at most; none for one per core.
+    pub(crate) cards: Option<usize>,
+    /// Whether a job of OpenSSL's is paused while a card works for it.
+    pub(crate) asynchronous: bool,
+    /// What was not understood, and is passed over.
+    pub(crate) complaints: Vec<String>,
+    offer: Offer,
+    profile: PathBuf,
+    algorithms: Option<String>,
+}
+
+impl Settings {
+    /// Reads them. A value that makes no sense is treated as if it were not there, and complained of: a
+    /// program must not fail because of us.
+    pub(crate) fn of(core: &Core) -> Self {
+        let text = |name: &CStr| core.setting(name).filter(|value| !value.is_empty());
+        let mut complaints = Vec::new();
+        let mut understood = |error: Result<(), String>| complaints.extend(error.err());
+        let (mut offer, mut cards, mut asynchronous) = (Offer::Profile, None, true);
+        if let Some(value) = text(c"offer") {
+            understood(settings::offer(&value).map(|value| offer = value));
+        }
+        if let Some(value) = text(c"cards") {
+            understood(settings::cards(&value).map(|value| cards = value));
+        }
+        if let Some(value) = text(c"async") {
+            understood(settings::asynchronous(&value).map(|value| asynchronous = value));
+        }
+        let algorithms = text(c"algorithms");
+        if let Some(value) = &algorithms {
+            understood(settings::algorithms(value).1.map_or(Ok(()), Err));
+        }
+        Self {
+            ledger: text(c"ledger").map_or_else(
+                // SAFETY: has no preconditions.
+                || ledger::default_path(unsafe { libc::geteuid() }),
+                PathBuf::from,
+            ),
+            profile: text(c"profile").map_or_else(|| SYSTEM_PATH.into(), PathBuf::from),
+            cards,
+            asynchronous,
+            complaints,
+            offer,
+            algorithms,
+        }
+    }
+
+    /// The path of each operation, and when the lanes pay.
+    pub(crate) fn choices(&self, core: &Core) -> (Choices, BreakEven) {
+        let mut break_even = BreakEven::default();
+        let mut choices = match self.offer {
+            Offer::None => Choices::default(),
+            Offer::All => self.all(),
+            Offer::Profile => {
+                let version = core.setting(c"openssl-version").unwrap_or_default();
+                let machine = Machine::detect();
+                let profile = Profile::load(&self.profile, &machine, &version)
+                    .unwrap_or_else(|_| Profile::built_in(&machine, &version));
+                break_even = profile.break_even();
+                profile.choices
+            }
+        };
+        if let Some(list) = &self.algorithms {
+            let (among, _) = settings::algorithms(list);
+            for &operation in Operation::ALL
+                .iter()
+                .filter(|&&operation| !among(operation))
+            {
+                choices.set(operation, Path::Stock);
+            }
+        }
+        (choices, break_even)
+    }
+
+    /// Everything, on cards where there are any.
+    fn all(&self) -> Choices {
+        let mut choices = Choices::default();
+        for &operation in Operation::ALL {
+            let on_cards = self.cards != Some(0) && operation.has_lanes();
+            choices.set(operation, if on_cards { Path::Card } else { Path::Scalar });
+        }
+        choices
+    }
+}

@@ -1,0 +1,24 @@
+//! Whole programs under Outboard: the openssl command of three versions, sshd, nginx,
+//! HAProxy, Apache, stunnel, curl, PostgreSQL, Python. What works without Outboard works with it, and the ledger tells what Outboard
+//! did of it.
+//!
+//! In the environment: `OUTBOARD_TEST_STOCK=1` makes both sides stock, which tests the tests;
+//! `OUTBOARD_MODULE=FILE` tests another build of the provider; `OUTBOARD_TEST_ALL=1` fails where
+//! programs are missing.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod apache;
+mod async_jobs;
+mod clients;
+mod environment;
+mod haproxy;
+mod nginx;
+mod openssl;
+mod postgresql;
+mod recipes;
+mod soak;
+mod ssh;
+mod stand;
+mod stunnel;
+mod valgrind;

@@ -1,0 +1,310 @@
+//! Opening, creating and mapping: everything here makes system calls, and is done while a process
+//! starts, before it confines itself.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::ptr::NonNull;
+
+use crate::plain::{self, Plain};
+use crate::{FileError, process};
+
+/// Of what a file of shared memory begins with, when it is new.
+pub trait Beginning: Plain {
+    /// Makes a file that begins with this, and is zero else, an empty one.
+    fn initialise(&self);
+}
+
+/// The `T` in the file at `path`, created if there is none, mapped for the life of the process. It
+/// begins with an `H`, which its user has to check. No file descriptor stays open.
+///
+/// Only a file of this very user is mapped, and only where we have no more rights than that: who may
+/// shorten it would end us with a bus error.
+///
+/// # Errors
+/// Where the file can't be used.
+pub fn shared<T: Plain, H: Beginning>(path: &Path) -> Result<&'static T, FileError> {
+    if process::is_privileged() {
+        let reason = "this process runs with more rights than its user has";
+        return Err(FileError::cannot("map")(io::Error::new(
+            io::ErrorKind::PermissionDenied,
+            reason,
+        )));
+    }
+    let file = match open_any(path, true) {
+        Err(FileError::Missing) => match make::<T, H>(path) {
+            // Somebody was faster; theirs is as good.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => open_any(path, true)?,
+            made => made.map_err(FileError::cannot("create"))?,
+        },
+        opened => opened?,
+    };
+    let user = process::effective_user();
+    check::<T>(&file, |owner| owner == user)?;
+    map(Some(&file)).map_err(FileError::cannot("map"))
+}
+
+/// Memory that a forked child finds zeroed (`MADV_WIPEONFORK`, Linux 4.14), so that it knows without
+/// a system call that it is somebody else. On a kernel that can't, a child counts on under its
+/// parent's name.
+///
+/// # Errors
+/// What the system says where it has no memory.
+pub fn local<T: Plain>() -> io::Result<&'static T> {
+    let local: &T = map(None)?;
+    // SAFETY: exactly the pages just mapped, private and anonymous as the advice demands.
+    unsafe {
+        libc::madvise(
+            std::ptr::from_ref(local).cast_mut().cast(),
+            size_of::<T>(),
+            libc::MADV_WIPEONFORK,
+        )
+    };
+    Ok(local)
+}
+
+/// Opens what may be a `T`, to be copied before it is looked at. Root may open anyone's.
+///
+/// # Errors
+/// Where there is none, or it can't be one by its kind, owner, permissions or size.
+pub fn open<T: Plain>(path: &Path, writable: bool) -> Result<File, FileError> {
+    let file = open_any(path, writable)?;
+    let user = process::effective_user();
+    check::<T>(&file, |owner| owner == user || user == 0)?;
+    Ok(file)
+}
+
+/// Makes an empty `T` at `path`, complete before anybody can see it.
+///
+/// # Errors
+/// Where there is something of that name, or the system refuses.
+pub fn create<T: Plain, H: Beginning>(path: &Path) -> Result<(), FileError> {
+    make::<T, H>(path)
+        .map(drop)
+        .map_err(FileError::cannot("create"))
+}
+
+/// Opens whatever is there, without following a link or waiting for a pipe's other end.
+fn open_any(path: &Path, writable: bool) -> Result<File, FileError> {
+    OpenOptions::new()
+        .read(true)
+        .write(writable)
+        .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK | libc::O_NOCTTY)
+        .open(path)
+        .map_err(|error| match error.raw_os_error() {
+            Some(libc::ENOENT) => FileError::Missing,
+            Some(libc::ELOOP | libc::EISDIR) => FileError::NotRegular,
+            _ => FileError::cannot("open")(error),
+        })
+}
+
+/// Refuses whatever can't be a `T` by its kind, owner, permissions or size.
+fn check<T: Plain>(file: &File, may_own: impl Fn(u32) -> bool) -> Result<(), FileError> {
+    let metadata = file.metadata().map_err(FileError::cannot("examine"))?;
+    if !metadata.is_file() {
+        return Err(FileError::NotRegular);
+    }
+    if !may_own(metadata.uid()) {
+        return Err(FileError::Foreign {
+            owner: metadata.uid(),
+        });
+    }
+    if metadata.mode() & 0o077 != 0 {
+        return Err(FileError::Exposed {
+            mode: metadata.mode() & 0o777,
+        });
+    }
+    if metadata.len() != size_of::<T>() as u64 {
+        return Err(FileError::WrongSize);
+    }
+    Ok(())
+}
+
+/// A new, empty `T` at `path`, complete before anybody can see it; `AlreadyExists` if there is
+/// something of that name.
+fn make<T: Plain, H: Beginning>(path: &Path) -> io::Result<File> {
+    let temporary = temporary_beside(path);
+    let file = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .custom_flags(libc::O_NOFOLLOW)
+        .open(&temporary)?;
+    let outcome = fill::<T, H>(&file).and_then(|()| std::fs::hard_link(&temporary, path));
+    // Whatever happened; what can't be removed either is no reason to fail.
+    let _ = std::fs::remove_file(&temporary);
+    outcome.map(|()| file)
+}
+
+/// Makes an empty file a `T`. All of its memory is reserved now: writing to a hole in a full file
+/// system would end the program with a bus error.
+fn fill<T: Plain, H: Beginning>(file: &File) -> io::Result<()> {
+    const { assert!(size_of::<H>() <= size_of::<T>()) };
+    file.set_permissions(std::fs::Permissions::from_mode(0o600))?; // whatever the umask
+    check_limit(size_of::<T>())?;
+    // SAFETY: an open file descriptor; no memory is touched.
+    match unsafe { libc::posix_fallocate(file.as_raw_fd(), 0, size_of::<T>() as libc::off_t) } {
+        0 => {}
+        error => return Err(io::Error::from_raw_os_error(error)),
+    }
+    let mut header = plain::zeroed::<H>();
+    header.initialise();
+    file.write_all_at(plain::bytes_mut(&mut *header), 0)
+}
+
+/// Refuses to make a file larger than this process may (`RLIMIT_FSIZE`; sandboxes set it to zero):
+/// trying would end it with a signal.
+fn check_limit(bytes: usize) -> io::Result<()> {
+    let mut limit = libc::rlimit {
+        rlim_cur: 0,
+        rlim_max: 0,
+    };
+    // SAFETY: writes the limit that it is given.
+    unsafe { libc::getrlimit(libc::RLIMIT_FSIZE, &mut limit) };
+    match limit.rlim_cur < bytes as libc::rlim_t {
+        true => Err(io::Error::from_raw_os_error(libc::EFBIG)),
+        false => Ok(()),
+    }
+}
+
+/// A name in the same directory that nobody takes for a user's.
+fn temporary_beside(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(format!(".{}.{}", process::id(), process::since_boot()));
+    name.into()
+}
+
+/// Maps a file of the size of a `T`, or fresh anonymous memory, until the process ends.
+fn map<T: Plain>(file: Option<&File>) -> io::Result<&'static T> {
+    let (flags, descriptor) = match file {
+        Some(file) => (libc::MAP_SHARED, file.as_raw_fd()),
+        None => (libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, -1),
+    };
+    // SAFETY: a new mapping at an address of the kernel's choice overlaps nothing.
+    let address = unsafe {
+        libc::mmap(
+            std::ptr::null_mut(),
+            size_of::<T>(),
+            libc::PROT_READ | libc::PROT_WRITE,
+            flags,
+            descriptor,
+            0,
+        )
+    };
+    if address == libc::MAP_FAILED {
+        return Err(io::Error::last_os_error());
+    }
+    let address = NonNull::new(address).expect("nothing is mapped at zero unless asked for");
+    // SAFETY: mmap gave us these pages, page-aligned, readable and writable; nothing unmaps them. A
+    // file is as long as the mapping (checked by the caller), and only its owner could shorten it.
+    Ok(unsafe { plain::view(address) })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+    use super::*;
+
+    #[repr(C)]
+    struct Page {
+        header: Header,
+        rest: [AtomicU64; 511],
+    }
+
+    #[repr(C)]
+    struct Header(AtomicU64);
+
+    // SAFETY: `repr(C)` of nothing but `AtomicU64`.
+    unsafe impl Plain for Page {}
+    // SAFETY: as above.
+    unsafe impl Plain for Header {}
+
+    impl Beginning for Header {
+        fn initialise(&self) {
+            self.0.store(7, Relaxed);
+        }
+    }
+
+    fn directory() -> tempfile::TempDir {
+        tempfile::tempdir().expect("a temporary directory")
+    }
+
+    #[test]
+    fn what_one_writes_the_other_reads() {
+        let directory = directory();
+        let path = directory.path().join("page");
+        let ours: &Page = shared::<_, Header>(&path).expect("it is made");
+        let theirs: &Page = shared::<_, Header>(&path).expect("it is there");
+        assert_eq!(theirs.header.0.load(Relaxed), 7);
+        ours.rest[510].store(9, Relaxed);
+        assert_eq!(theirs.rest[510].load(Relaxed), 9);
+        let names = std::fs::read_dir(directory.path()).expect("it can be listed");
+        assert_eq!(names.count(), 1, "nothing temporary stays");
+        let again = create::<Page, Header>(&path).expect_err("there is one");
+        assert!(matches!(again, FileError::System { source, .. }
+            if source.kind() == io::ErrorKind::AlreadyExists));
+    }
+
+    #[test]
+    fn nothing_else_is_opened_or_changed() {
+        let directory = directory();
+        let path = |name: &str| directory.path().join(name);
+        let refused = |name: &str| {
+            let mapped = shared::<Page, Header>(&path(name)).map(drop);
+            let opened = open::<Page>(&path(name), false).map(drop);
+            let (mapped, opened) = (mapped.expect_err(name), opened.expect_err(name));
+            assert_eq!(mapped.to_string(), opened.to_string());
+            mapped
+        };
+        assert!(matches!(
+            open::<Page>(&path("none"), false),
+            Err(FileError::Missing)
+        ));
+
+        create::<Page, Header>(&path("page")).expect("it is made");
+        std::os::unix::fs::symlink(path("page"), path("link")).expect("a link");
+        assert!(matches!(refused("link"), FileError::NotRegular));
+        std::fs::create_dir(path("directory")).expect("a directory");
+        assert!(matches!(
+            refused_to_write(&path("directory")),
+            FileError::NotRegular
+        ));
+
+        std::fs::write(path("short"), [0; 4095]).expect("a file");
+        let private = std::fs::Permissions::from_mode(0o600);
+        std::fs::set_permissions(path("short"), private).expect("it is ours");
+        assert!(matches!(refused("short"), FileError::WrongSize));
+
+        let open_to_all = std::fs::Permissions::from_mode(0o644);
+        std::fs::set_permissions(path("page"), open_to_all).expect("it is ours");
+        assert!(matches!(
+            refused("page"),
+            FileError::Exposed { mode: 0o644 }
+        ));
+    }
+
+    fn refused_to_write(path: &Path) -> FileError {
+        open::<Page>(path, true).map(drop).expect_err("no file")
+    }
+
+    /// Root can give files away, and reads what others own, but never maps it.
+    #[test]
+    fn another_users_file_is_read_by_root_and_mapped_by_nobody() {
+        if process::effective_user() != 0 {
+            return;
+        }
+        let directory = directory();
+        let path = directory.path().join("page");
+        create::<Page, Header>(&path).expect("it is made");
+        std::os::unix::fs::chown(&path, Some(65_534), None).expect("root may");
+        assert!(open::<Page>(&path, true).is_ok());
+        assert!(matches!(
+            shared::<Page, Header>(&path),
+            Err(FileError::Foreign { owner: 65_534 })
+        ));
+    }
+}

@@ -1,0 +1,43 @@
+#!/bin/sh
+# Makes sure that Debian packages are there.
+#
+#   scripts/need.sh PACKAGE...
+#
+# Root: installs what is missing, without starting the daemons that come with it.
+# Anyone else: prints the one line to type and fails.
+# A system without dpkg: does nothing; the build then names what it misses.
+set -eu
+
+command -v dpkg-query >/dev/null 2>&1 || exit 0
+
+missing=
+for package in "$@"; do
+    case $(dpkg-query -W -f '${Status}' "$package" 2>/dev/null || true) in
+        *' installed') ;;
+        *) missing="$missing $package" ;;
+    esac
+done
+[ -n "$missing" ] || exit 0
+
+if [ "$(id -u)" -ne 0 ]; then
+    echo "missing packages; type: sudo apt-get install -y --no-install-recommends$missing" >&2
+    exit 1
+fi
+
+echo "installing:$missing" >&2
+# Debian starts a daemon as it is installed, unless this policy says no (invoke-rc.d(8)).
+policy=/usr/sbin/policy-rc.d
+if [ ! -e "$policy" ]; then
+    trap 'rm -f "$policy"' EXIT
+    trap 'exit 1' HUP INT TERM
+    printf '#!/bin/sh\nexit 101\n' >"$policy"
+    chmod 0755 "$policy"
+fi
+
+export DEBIAN_FRONTEND=noninteractive
+install() {
+    # $missing is a list of words.
+    # shellcheck disable=SC2086
+    apt-get install -y -qq --no-install-recommends $missing >/dev/null
+}
+install 2>/dev/null || { apt-get update -qq && install; }

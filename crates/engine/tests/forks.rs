@@ -6,15 +6,13 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::{Duration, Instant};
 
 use outboard_engine::fork;
 use outboard_engine::scalar::ec::{Curve, Key, MAX_SIGNATURE_LENGTH};
+use outboard_programs::child;
 
 const THREADS: usize = 4;
 const FORKS: usize = 2_000;
-/// A child that takes longer has stuck in a lock that its parent's threads held.
-const PATIENCE: Duration = Duration::from_secs(30);
 
 #[test]
 fn no_fork_cuts_the_end_of_a_thread() {
@@ -32,33 +30,15 @@ fn no_fork_cuts_the_end_of_a_thread() {
                 }
             });
         }
-        let lost = (0..FORKS).find(|_| !exits_well(|| sign().is_ok()));
+        // The child exits as a program does.
+        let sign_and_exit = || -> bool {
+            let failed = sign().is_err();
+            // SAFETY: the child has one thread.
+            unsafe { libc::exit(i32::from(failed)) }
+        };
+        let lost = (0..FORKS).find(|_| !child::ends_well(sign_and_exit));
         stop.store(true, Ordering::Relaxed);
         lost
     });
     assert_eq!(lost, None, "the first child that failed or stuck");
-}
-
-/// Runs `body` in a child, which then exits as a program does; whether both went well.
-fn exits_well(body: impl FnOnce() -> bool) -> bool {
-    // SAFETY: the child uses what is fit for use after a fork, and leaves without unwinding.
-    let child = match unsafe { libc::fork() } {
-        -1 => panic!("cannot fork: {}", std::io::Error::last_os_error()),
-        // SAFETY: the child has one thread.
-        0 => unsafe { libc::exit(i32::from(!body())) },
-        child => child,
-    };
-    let begun = Instant::now();
-    let mut status = 0;
-    loop {
-        // SAFETY: waits for a child of ours.
-        match unsafe { libc::waitpid(child, &raw mut status, libc::WNOHANG) } {
-            0 if begun.elapsed() < PATIENCE => thread::sleep(Duration::from_micros(200)),
-            0 => {
-                // SAFETY: ends a child of ours.
-                unsafe { libc::kill(child, libc::SIGKILL) };
-            }
-            _ => return libc::WIFEXITED(status) && libc::WEXITSTATUS(status) == 0,
-        }
-    }
 }

@@ -10,11 +10,13 @@
 //! Sshd, Nginx              servers made of the above
 //! HaProxyOptions, ApacheOptions, StunnelOptions, SServerOptions
 //!   └─ start  → Server     servers that are driven alike
+//! child       a fork of the test itself
 //! ```
 //!
 //! Knows nothing of the engine: everything is observed from outside.
 
 mod apache;
+pub mod child;
 mod cleanup;
 mod cpu;
 mod error;

@@ -7,8 +7,8 @@ mod common;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use common::forks::fork_and_wait;
 use outboard_libcrypto::{DigestSigner, Key, Params};
+use outboard_programs::child;
 
 const THREADS: usize = 4;
 const FORKS: usize = 2_000;
@@ -36,7 +36,7 @@ fn no_fork_leaves_a_lock_behind() {
                 }
             });
         }
-        let well = |_: &usize| fork_and_wait(|| sign(&rsa));
+        let well = |_: &usize| child::ends_well(|| sign(&rsa).is_ok());
         let lost = (0..FORKS).find(|fork| !well(fork));
         stop.store(true, Ordering::Relaxed);
         lost
@@ -45,5 +45,5 @@ fn no_fork_leaves_a_lock_behind() {
 
     // Unloaded, it has nothing to do with forks any more.
     drop((rsa, p256, sides));
-    assert!(fork_and_wait(|| Ok(())));
+    assert!(child::ends_well(|| true));
 }

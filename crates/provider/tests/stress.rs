@@ -7,13 +7,13 @@ mod common;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
-use common::forks;
 use outboard_engine::ledger::Snapshot;
 use outboard_engine::{Operation, Path};
 use outboard_libcrypto::{
     Cipher, CipherContext, Context, Deriver, DigestSigner, DigestVerifier, Direction, Key, Params,
 };
 use outboard_measure::Sides;
+use outboard_programs::child;
 
 const THREADS: usize = 4;
 const FORKS: usize = 60;
@@ -99,7 +99,7 @@ fn threads_share_keys_while_the_process_forks() {
             });
         }
         let lost = (0..FORKS)
-            .filter(|_| !forks::fork_and_wait(|| shared.round()))
+            .filter(|_| !child::ends_well(|| shared.round().is_ok()))
             .count();
         stop.store(true, Ordering::Relaxed);
         lost

@@ -15,9 +15,12 @@ pub enum Error {
     /// The operation failed; nothing was released.
     #[error("the operation failed, nothing was released")]
     Failed,
-    /// No memory or no randomness.
-    #[error("out of memory or randomness")]
+    /// No memory.
+    #[error("out of memory")]
     Resource,
+    /// The system refuses randomness to this process, or has none yet.
+    #[error("the system refuses randomness to this program (getrandom)")]
+    Randomness,
 }
 
 /// What fallible functions of the engine return.

@@ -60,6 +60,7 @@ functions! {
     fn OPENSSL_version_minor() -> c_uint;
     fn OPENSSL_version_patch() -> c_uint;
     fn OPENSSL_init_crypto(u64, *const c_void) -> c_int;
+    fn RAND_bytes(*mut c_uchar, c_int) -> c_int;
     fn CRYPTO_clear_free(*mut c_void, usize, *const c_char, c_int);
     fn OSSL_LIB_CTX_new() -> *mut OSSL_LIB_CTX;
     fn OSSL_LIB_CTX_load_config(*mut OSSL_LIB_CTX, *const c_char) -> c_int;

@@ -111,6 +111,18 @@ impl Library {
         })
     }
 
+    /// Fills `buffer` with randomness of the process' default context.
+    ///
+    /// # Errors
+    /// [`Error::TooLong`]; [`Error::OpenSsl`] where it has no source of randomness.
+    pub fn randomise(&self, buffer: &mut [u8]) -> Result<()> {
+        let length = c_int::try_from(buffer.len()).map_err(|_| Error::TooLong(buffer.len()))?;
+        // SAFETY: writes as many bytes as there are.
+        self.check("cannot draw randomness", unsafe {
+            (self.functions().RAND_bytes)(buffer.as_mut_ptr(), length)
+        })
+    }
+
     /// What the error queue of this thread holds, as an error about `what`.
     pub(crate) fn error(&self, what: &'static str) -> Error {
         Error::from_queue(self.functions(), what)

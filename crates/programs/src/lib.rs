@@ -10,7 +10,7 @@
 //! Sshd, Nginx              servers made of the above
 //! HaProxyOptions, ApacheOptions, StunnelOptions, SServerOptions
 //!   └─ start  → Server     servers that are driven alike
-//! child       a fork of the test itself
+//! child       a fork of the test itself; sandbox: what it may ask of the system
 //! ```
 //!
 //! Knows nothing of the engine: everything is observed from outside.
@@ -27,6 +27,7 @@ mod openssl;
 mod postgresql;
 mod process;
 mod s_server;
+pub mod sandbox;
 mod search;
 mod server;
 mod sshd;

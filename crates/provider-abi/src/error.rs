@@ -25,7 +25,7 @@ macro_rules! reasons {
 reasons! {
     /// A panic was stopped at the boundary, or an invariant does not hold.
     Internal = 1, "internal error";
-    /// Memory, randomness or another resource could not be had.
+    /// Memory or another resource could not be had.
     Resource = 2, "resource not available";
     /// The key is malformed, or not of the kind that the operation needs.
     InvalidKey = 3, "invalid key";
@@ -45,6 +45,8 @@ reasons! {
     InvalidTag = 10, "invalid authentication tag";
     /// The input's length does not fit the operation.
     InvalidLength = 11, "invalid input length";
+    /// The system refuses randomness.
+    Randomness = 12, "no randomness";
 }
 
 /// An error: a reason, and what a person needs to know beside it.

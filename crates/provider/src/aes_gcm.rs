@@ -1,6 +1,7 @@
 //! AES-GCM with what TLS and OpenSSH ask of it beside the plain cipher: records with associated data
 //! in one call (RFC 5288), and initialisation vectors of a fixed and a counted part.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use inout::InOutBuf;
@@ -14,7 +15,7 @@ use outboard_provider_abi::{
 };
 use zeroize::Zeroizing;
 
-use crate::outboard::{Outboard, refuse};
+use crate::outboard::{Outboard, Shared, refuse};
 
 /// `EVP_CIPH_GCM_MODE`.
 const MODE: u64 = 6;
@@ -77,6 +78,7 @@ enum IvState {
 
 /// A cipher context.
 pub(crate) struct Context<S: KeySize> {
+    shared: Arc<Shared>,
     direction: Direction,
     key: Option<Key>,
     iv: [u8; MAX_IV_LENGTH],
@@ -131,8 +133,9 @@ impl<S: KeySize> Cipher for Context<S> {
         END,
     ];
 
-    fn new(_provider: &Outboard) -> Result<Self> {
+    fn new(provider: &Outboard) -> Result<Self> {
         Ok(Self {
+            shared: provider.shared(),
             direction: Direction::Encrypt,
             key: None,
             iv: [0; MAX_IV_LENGTH],
@@ -158,6 +161,7 @@ impl<S: KeySize> Cipher for Context<S> {
             }),
         };
         Ok(Self {
+            shared: Arc::clone(&self.shared),
             key,
             tally: Self::tally(self.direction),
             size: std::marker::PhantomData,
@@ -302,8 +306,7 @@ impl<S: KeySize> Context<S> {
                 if self.iv_length < DEFAULT_IV_LENGTH {
                     return Err(Error::new(Reason::InvalidIv, "too short to be random"));
                 }
-                outboard_engine::scalar::randomise(&mut self.iv[..self.iv_length])
-                    .map_err(refuse)?;
+                self.shared.randomise(&mut self.iv[..self.iv_length])?;
             }
             IvState::Missing => return Err(Error::new(Reason::InvalidIv, "none is set")),
         }
@@ -467,8 +470,8 @@ impl<S: KeySize> Context<S> {
             }
             self.iv[..fixed.len()].copy_from_slice(fixed);
             if self.direction == Direction::Encrypt {
-                outboard_engine::scalar::randomise(&mut self.iv[fixed.len()..self.iv_length])
-                    .map_err(refuse)?;
+                let counted = &mut self.iv[fixed.len()..self.iv_length];
+                self.shared.randomise(counted)?;
             }
         }
         self.iv_counts = true;

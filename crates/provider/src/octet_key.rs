@@ -326,13 +326,17 @@ impl<A: OctetAlgorithm> KeyManagement for OctetKey<A> {
         }
         if generator.plain {
             let request = A::generation().filter(|_| shared.path(A::KEYGEN) == Path::Card);
-            return match request {
+            let made = match request {
                 Some(request) => Self::generate_on_card(shared, request),
                 None => shared.run(Some(A::KEYGEN), Path::Scalar, || {
                     let private = A::generate().map_err(refuse)?;
                     Ok(Self::of(Arc::clone(shared), Some(private), None))
                 }),
             };
+            match made {
+                Err(error) if error.reason() == Reason::Randomness => {}
+                made => return made,
+            }
         }
         let key =
             stock::Key::generate(shared.stock()?, A::NAME, Selection::PAIR, &generator.params)?;

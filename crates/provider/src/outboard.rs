@@ -8,7 +8,7 @@ use outboard_engine::card::{self, Output, Request};
 use outboard_engine::ledger::{self, Reason};
 use outboard_engine::once::Once;
 use outboard_engine::profile::Choices;
-use outboard_engine::{Operation, Path, fork};
+use outboard_engine::{Operation, Path, fork, scalar};
 use outboard_libcrypto::Library;
 use outboard_provider_abi::raw::{Algorithm, Param};
 use outboard_provider_abi::{Core, Error, Kind, Params, Provider, Result};
@@ -184,9 +184,23 @@ impl Shared {
                 Ok(result)
             }
             Err(error) => {
-                ledger::fall_back(operation, Reason::Error);
+                ledger::fall_back(operation, reason(&error));
                 Err(error)
             }
+        }
+    }
+
+    /// Fills `buffer` with randomness: the engine's, or the program's own libcrypto's where the system refuses it to the
+    /// engine. A program that confines itself draws some before that, so libcrypto's may go on.
+    pub(crate) fn randomise(&self, buffer: &mut [u8]) -> Result<()> {
+        match scalar::randomise(buffer) {
+            Err(refused @ outboard_engine::Error::Randomness) => match self.libcrypto() {
+                Some(library) => library.randomise(buffer).map_err(|error| {
+                    Error::new(outboard_provider_abi::Reason::Randomness, error.to_string())
+                }),
+                None => Err(refuse(refused)),
+            },
+            other => other.map_err(refuse),
         }
     }
 
@@ -214,6 +228,14 @@ fn version(core: &Core) -> (u32, u32) {
     }
 }
 
+/// Why an operation that ended so did not run where it might have.
+pub(crate) fn reason(error: &Error) -> Reason {
+    match error.reason() {
+        outboard_provider_abi::Reason::Randomness => Reason::Randomness,
+        _ => Reason::Error,
+    }
+}
+
 /// An engine's error as OpenSSL shall see it.
 pub(crate) fn refuse(error: outboard_engine::Error) -> Error {
     use outboard_engine::Error as Engine;
@@ -223,6 +245,7 @@ pub(crate) fn refuse(error: outboard_engine::Error) -> Error {
         Engine::InvalidInput => Reason::InvalidParameter,
         Engine::Failed => Reason::OperationFailed,
         Engine::Resource => Reason::Resource,
+        Engine::Randomness => Reason::Randomness,
     };
     Error::new(reason, error.to_string())
 }

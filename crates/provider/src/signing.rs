@@ -17,7 +17,7 @@ use outboard_provider_abi::{
     Error, KeyManagement, ParamList, ParamMut, ParamRef, Params, ParamsMut, Reason, Result,
 };
 
-use crate::outboard::{Outboard, Shared, refuse};
+use crate::outboard::{Outboard, Shared, reason, refuse};
 use crate::stock::{self, Signing};
 
 /// A key as signing needs it.
@@ -389,16 +389,17 @@ impl<A: Algorithm> Task<A> {
         };
         let (operation, path) = self.path(key);
         if path != Path::Stock {
-            let signed = match path {
-                Path::Card => self.sign_on_card(key, data, output),
+            let signed = match (path, operation) {
+                (Path::Card, Some(operation)) => self.sign_on_card(operation, key, data, output),
                 _ => key
                     .shared()
                     .run(operation, path, || self.sign_natively(key, data, output)),
             };
             match signed {
-                // A fault, or numbers that do not belong together: nothing was released, and the
+                // A fault, numbers that do not belong together, or a sandbox: nothing was released, and the
                 // default provider may still know a way.
-                Err(error) if error.reason() == Reason::OperationFailed => {}
+                Err(error)
+                    if matches!(error.reason(), Reason::OperationFailed | Reason::Randomness) => {}
                 signed => return signed,
             }
         }
@@ -408,8 +409,15 @@ impl<A: Algorithm> Task<A> {
     }
 
     /// Owns nothing while the card works: see [`Shared::run_on_card`].
-    fn sign_on_card(&self, key: &A::Key, data: &[u8], output: &mut [u8]) -> Result<usize> {
-        let request = A::request(key, &self.settings, self.digest, data)?;
+    fn sign_on_card(
+        &self,
+        operation: Operation,
+        key: &A::Key,
+        data: &[u8],
+        output: &mut [u8],
+    ) -> Result<usize> {
+        let request = A::request(key, &self.settings, self.digest, data)
+            .inspect_err(|error| ledger::fall_back(operation, reason(error)))?;
         let signature = key.shared().run_on_card(request)?;
         let output = output
             .get_mut(..signature.len())

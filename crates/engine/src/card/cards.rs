@@ -332,7 +332,7 @@ pub(super) fn alone(request: &Request, reason: Option<Reason>) -> Result<Output>
     let result = request.alone();
     match &result {
         Ok(_) => ledger::record(operation, Path::Scalar, 0, started.elapsed()),
-        Err(_) => ledger::fall_back(operation, Reason::Error),
+        Err(error) => ledger::fall_back(operation, (*error).into()),
     }
     if let Some(reason) = reason {
         ledger::fall_back(operation, reason);

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::Error;
+
 macro_rules! reasons {
     ($($variant:ident = $name:literal, $explanation:literal;)*) => {
         /// Why an operation ran elsewhere than on the fastest path.
@@ -43,6 +45,17 @@ reasons! {
     CardFull = "card-full", "the card's queue was full";
     CardDied = "card-died", "the card died";
     Alone = "alone", "too few others were there to share the lanes with";
+    Randomness = "randomness", "the system refuses randomness to the program (getrandom)";
+}
+
+/// Why an operation failed on the path that was chosen for it.
+impl From<Error> for Reason {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Randomness => Self::Randomness,
+            _ => Self::Error,
+        }
+    }
 }
 
 impl Reason {

@@ -7,6 +7,7 @@ use aws_lc_sys as lc;
 use zeroize::Zeroizing;
 
 use super::owned::Owned;
+use super::randomness::drawing;
 use super::{big_number, check};
 use crate::error::{Error, Result};
 use crate::fork;
@@ -124,7 +125,7 @@ impl Key {
     /// Makes a key.
     pub fn generate(curve: Curve) -> Result<Self> {
         let key = Self::blank(curve)?;
-        let _whole = fork::whole();
+        let _whole = drawing()?;
         // SAFETY: a live key that nobody else has.
         let answer = unsafe { lc::EC_KEY_generate_key(key.as_ptr()) };
         check(answer, Error::Resource)?;
@@ -238,7 +239,7 @@ impl Key {
             return Err(Error::InvalidInput);
         }
         let mut written: c_uint = 0;
-        let _whole = fork::whole();
+        let _whole = drawing()?;
         // SAFETY: a live key; `output` has room for the longest signature, as just checked.
         let answer = unsafe {
             lc::ECDSA_sign(

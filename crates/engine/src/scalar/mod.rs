@@ -3,7 +3,7 @@
 //! One file for each kind of key or cipher. Everything here owns its data and can be used from any
 //! thread. AWS-LC verifies each private RSA result with the public key before it returns it, and
 //! works in constant time on secrets. What takes a lock inside AWS-LC is kept whole from forks
-//! ([`fork`]): its random numbers, and all that draws them.
+//! ([`fork`](crate::fork)): its random numbers, and all that draws them.
 
 pub mod aes_gcm;
 pub mod digest;
@@ -15,9 +15,10 @@ pub mod x25519;
 mod big_number;
 mod owned;
 mod per_process;
+mod randomness;
 
 pub use crate::error::{Error, Result};
-use crate::fork;
+pub use randomness::randomise;
 
 /// A true answer of AWS-LC, or that error; the details stay out of AWS-LC's own error queue.
 fn check(answer: i32, otherwise: Error) -> Result<()> {
@@ -27,12 +28,4 @@ fn check(answer: i32, otherwise: Error) -> Result<()> {
     // SAFETY: clears this thread's queue, which belongs to our copy of AWS-LC alone.
     unsafe { aws_lc_sys::ERR_clear_error() };
     Err(otherwise)
-}
-
-/// Fills `buffer` with randomness that is fit for keys.
-pub fn randomise(buffer: &mut [u8]) -> Result<()> {
-    let _whole = fork::whole();
-    // SAFETY: writes as many bytes as there are.
-    let answer = unsafe { aws_lc_sys::RAND_bytes(buffer.as_mut_ptr(), buffer.len()) };
-    check(answer, Error::Resource)
 }

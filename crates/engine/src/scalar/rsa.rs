@@ -9,6 +9,7 @@ use zeroize::Zeroizing;
 use super::digest::Digest;
 use super::owned::Owned;
 use super::per_process::PerProcess;
+use super::randomness::drawing;
 use super::{big_number, check};
 use crate::error::{Error, Result};
 use crate::fork;
@@ -180,7 +181,7 @@ impl Key {
         if value.len() != digest.length() || output.len() < self.length {
             return Err(Error::InvalidInput);
         }
-        let _whole = fork::whole();
+        let _whole = drawing()?;
         match scheme {
             Scheme::Pkcs1 => {
                 let mut written: c_uint = 0;
@@ -277,7 +278,7 @@ impl Key {
             return Err(Error::NoPrivateKey);
         }
         let mut written = 0;
-        let _whole = fork::whole();
+        let _whole = drawing()?;
         // SAFETY: a live key; reads as many bytes as there are, writes at most `output.len()`.
         let answer = unsafe {
             lc::RSA_sign_raw(
@@ -347,7 +348,7 @@ impl Key {
             }
             Scheme::Pss { mgf1, salt } => {
                 let mut block = vec![0; self.length];
-                let _whole = fork::whole();
+                let _whole = drawing()?;
                 // SAFETY: a live key; `block` has room for as many bytes as its modulus has; the value
                 // is as long as its digest.
                 let answer = unsafe {

@@ -398,19 +398,20 @@ impl KeyManagement for Key {
                 Ok(Self::of(Arc::clone(shared), Content::Curve(curve)))
             }
             Some(curve) => {
-                let key = match shared.path(keygen(curve)) {
-                    Path::Card => generate_on_card(shared, curve)?,
+                let made = match shared.path(keygen(curve)) {
+                    Path::Card => generate_on_card(shared, curve),
                     _ => shared.run(Some(keygen(curve)), Path::Scalar, || {
                         ec::Key::generate(curve).map_err(refuse)
-                    })?,
+                    }),
                 };
-                Ok(Self::of(Arc::clone(shared), Content::native(key)))
+                match made {
+                    Err(error) if error.reason() == Reason::Randomness => {
+                        generate_foreign(generator)
+                    }
+                    made => Ok(Self::of(Arc::clone(shared), Content::native(made?))),
+                }
             }
-            None => {
-                let (stock, params) = (shared.stock()?, &generator.params);
-                let key = stock::Key::generate(stock, NAME, generator.selection, params)?;
-                Ok(Self::foreign(Arc::clone(shared), key))
-            }
+            None => generate_foreign(generator),
         }
     }
 }
@@ -428,6 +429,13 @@ fn generate_on_card(shared: &Shared, curve: Curve) -> Result<ec::Key> {
     let halves = pair.split_at_checked(curve.field_length());
     let (number, point) = halves.ok_or(Error::from(Reason::Internal))?;
     ec::Key::private(curve, number, Some(point)).map_err(refuse)
+}
+
+/// A key that the default provider makes.
+fn generate_foreign(generator: &Generator) -> Result<Key> {
+    let (shared, params) = (&generator.shared, &generator.params);
+    let key = stock::Key::generate(shared.stock()?, NAME, generator.selection, params)?;
+    Ok(Key::foreign(Arc::clone(shared), key))
 }
 
 /// How the ledger calls making a key.

@@ -257,42 +257,39 @@ impl Key {
     }
 
     fn param(&self, name: &'static CStr, kind: u32) -> Result<Zeroizing<Vec<u8>>> {
-        let mut value = Zeroizing::new(Vec::<u8>::new());
-        // First for the length, then for the value.
-        for _ in 0..2 {
+        // Room for any usual answer: some versions refuse to tell the length alone of a number that
+        // they pad.
+        let mut room = 1024;
+        loop {
+            let mut value = Zeroizing::new(vec![0; room]);
             let mut params = [
                 OSSL_PARAM {
                     key: name.as_ptr(),
                     data_type: kind,
-                    data: if value.is_empty() {
-                        std::ptr::null_mut()
-                    } else {
-                        value.as_mut_ptr().cast()
-                    },
-                    data_size: value.len(),
+                    data: value.as_mut_ptr().cast(),
+                    data_size: room,
                     return_size: sys::OSSL_PARAM_UNMODIFIED,
                 },
                 OSSL_PARAM::END,
             ];
-            // SAFETY: a live key; an ended array whose data is null or as long as it says.
+            // SAFETY: a live key; an ended array whose data is as long as it says.
             let status =
                 unsafe { (self.functions().EVP_PKEY_get_params)(self.raw, params.as_mut_ptr()) };
             let length = params[0].return_size;
-            if status <= 0 || length == sys::OSSL_PARAM_UNMODIFIED {
-                return Err(self
-                    .context
-                    .library()
-                    .error("the key has no such parameter"));
-            }
-            if value.is_empty() {
-                // Some answer a text's length without, then ask for room with its terminator.
-                let terminator = usize::from(kind == sys::OSSL_PARAM_UTF8_STRING);
-                value = Zeroizing::new(vec![0; length + terminator]);
-            } else {
+            if status > 0 && length <= room {
                 value.truncate(length);
+                return Ok(value);
             }
+            let needs_more = length != sys::OSSL_PARAM_UNMODIFIED && length > room;
+            let error = self
+                .context
+                .library()
+                .error("the key has no such parameter");
+            if !needs_more {
+                return Err(error);
+            }
+            room = length;
         }
-        Ok(value)
     }
 
     fn read_pem(

@@ -11,7 +11,6 @@
 mod sync {
     pub(super) use loom::sync::atomic::AtomicU32;
     pub(super) use loom::sync::{Arc, Condvar, Mutex, MutexGuard};
-    pub(super) use loom::thread::{Thread, current, park};
 
     /// As loom's, with the one way in that the queue uses.
     pub(super) struct UnsafeCell<T>(loom::cell::UnsafeCell<T>);

@@ -173,3 +173,55 @@ impl Drop for Ticket {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::c_void;
+    use std::panic::catch_unwind;
+    use std::ptr;
+    use std::sync::atomic::Ordering::SeqCst;
+    use std::sync::atomic::{AtomicBool, AtomicU32};
+    use std::thread;
+
+    use super::queue;
+
+    /// A program may sign in the destructor of a key of its own (`pthread_key_create`), even after all that is
+    /// thread-local to Rust is gone: the system calls these destructors again where they set their key anew.
+    #[test]
+    fn a_thread_that_is_ending_can_wait() {
+        static ANSWERED: AtomicBool = AtomicBool::new(false);
+        static KEY: AtomicU32 = AtomicU32::new(0);
+        /// `PTHREAD_DESTRUCTOR_ITERATIONS`
+        const LAST_ROUND: usize = 4;
+        extern "C" fn at_end(round: *mut c_void) {
+            if round.addr() < LAST_ROUND {
+                let next = ptr::without_provenance(round.addr() + 1);
+                // SAFETY: a key of ours.
+                unsafe { libc::pthread_setspecific(KEY.load(SeqCst), next) };
+                return;
+            }
+            let ask = || {
+                let job = queue::Job::<_, _, ()>::of_thread("a question");
+                thread::scope(|scope| {
+                    scope.spawn(|| assert!(job.take() && job.finish(Some("an answer")).is_none()));
+                    job.wait();
+                });
+                job.collect() == Some("an answer")
+            };
+            ANSWERED.store(catch_unwind(ask).unwrap_or(false), SeqCst);
+        }
+        let ended = thread::spawn(|| {
+            let mut key = 0;
+            // SAFETY: the function and the value live as long as the process.
+            unsafe {
+                assert_eq!(libc::pthread_key_create(&raw mut key, Some(at_end)), 0);
+                let value = ptr::without_provenance(1);
+                KEY.store(key, SeqCst);
+                assert_eq!(libc::pthread_setspecific(key, value), 0);
+            }
+            // So that there is a handle to be destroyed.
+            thread::current().id()
+        });
+        assert!(ended.join().is_ok() && ANSWERED.load(SeqCst));
+    }
+}

@@ -19,7 +19,7 @@ use std::collections::VecDeque;
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering::{AcqRel, Acquire};
 
-use super::sync::{Arc, AtomicU32, Condvar, Mutex, Thread, UnsafeCell, current, park};
+use super::sync::{Arc, AtomicU32, Condvar, Mutex, MutexGuard, UnsafeCell};
 
 /// Nobody runs it yet.
 const WAITING: u32 = 0;
@@ -32,10 +32,17 @@ const CANCELLED: u32 = 3;
 
 /// Who wants to know that a job is done.
 pub(super) enum Waiter<N> {
-    /// A thread, which sleeps.
-    Thread(Thread),
+    /// A thread, which sleeps. Not by the standard library's handle of it, which a thread that is ending
+    /// no longer has: its program may sign even then.
+    Thread(Bed),
     /// Somebody who is called.
     Notify(N),
+}
+
+/// Where a thread sleeps.
+pub(super) struct Bed {
+    lock: Mutex<()>,
+    wake: Condvar,
 }
 
 /// A question, and its answer when it is there.
@@ -56,7 +63,11 @@ unsafe impl<Q: Send, A: Send, N: Send> Send for Job<Q, A, N> {}
 impl<Q, A, N> Job<Q, A, N> {
     /// A job that the calling thread will sleep for.
     pub(super) fn of_thread(question: Q) -> Self {
-        Self::new(question, Waiter::Thread(current()))
+        let bed = Bed {
+            lock: Mutex::new(()),
+            wake: Condvar::new(),
+        };
+        Self::new(question, Waiter::Thread(bed))
     }
 
     /// A job whose end somebody is told.
@@ -88,8 +99,10 @@ impl<Q, A, N> Job<Q, A, N> {
         let was = self.state.compare_exchange(RUNNING, DONE, AcqRel, Acquire);
         match &self.waiter {
             _ if was.is_err() => None,
-            Waiter::Thread(thread) => {
-                thread.unpark();
+            Waiter::Thread(bed) => {
+                // It either has not yet looked for the answer, or sleeps.
+                drop(bed.lock());
+                bed.wake.notify_one();
                 None
             }
             Waiter::Notify(notify) => Some(notify),
@@ -108,8 +121,12 @@ impl<Q, A, N> Job<Q, A, N> {
 
     /// Sleeps until the answer is there, if a thread is to be woken. For that thread.
     pub(super) fn wait(&self) {
-        while matches!(self.waiter, Waiter::Thread(_)) && !self.is_done() {
-            park();
+        let Waiter::Thread(bed) = &self.waiter else {
+            return;
+        };
+        let mut lock = bed.lock();
+        while !self.is_done() {
+            lock = bed.wake.wait(lock).unwrap_or_else(PoisonError::into_inner);
         }
     }
 
@@ -134,6 +151,12 @@ impl<Q, A, N> Job<Q, A, N> {
         }
         cancel(RUNNING);
         false
+    }
+}
+
+impl Bed {
+    fn lock(&self) -> MutexGuard<'_, ()> {
+        self.lock.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -290,4 +313,4 @@ impl<Q, A, N, const KINDS: usize, const DEPTH: usize> Queue<Job<Q, A, N>, KINDS,
     }
 }
 
-type Guard<'a, J, const KINDS: usize> = super::sync::MutexGuard<'a, Trays<J, KINDS>>;
+type Guard<'a, J, const KINDS: usize> = MutexGuard<'a, Trays<J, KINDS>>;

@@ -5,7 +5,6 @@ use std::cell;
 
 pub(super) use std::sync::atomic::AtomicU32;
 pub(super) use std::sync::{Arc, Condvar, Mutex, MutexGuard};
-pub(super) use std::thread::{Thread, current, park};
 
 /// A cell that its users keep from being read and written at once; loom checks that they do.
 pub(super) struct UnsafeCell<T>(cell::UnsafeCell<T>);

@@ -61,12 +61,16 @@ struct LeftOut {
 pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
     let library = system::library()?;
     let module = module::find(arguments.module.as_deref(), Some(&library))?;
+    // Before a minute is spent, not after.
     let output = match arguments.output {
         Some(output) => std::path::absolute(output)?,
-        None => usual_place()?,
+        None => {
+            let output = usual_place()?;
+            make_directory(directory_of(&output))?;
+            output
+        }
     };
-    // Before a minute is spent, not after.
-    make_directory_of(&output)?;
+    check_directory(directory_of(&output))?;
 
     let time = Duration::from_secs(arguments.time);
     let bar = progress_bar(time);
@@ -134,15 +138,32 @@ fn usual_place() -> Result<PathBuf, Failure> {
         .ok_or_else(|| "neither XDG_STATE_HOME nor HOME is set (use --output)".into())
 }
 
-fn make_directory_of(file: &Path) -> Result<(), Failure> {
-    let directory = file.parent().unwrap_or(Path::new("/"));
-    if !directory.exists() {
-        let made = std::fs::create_dir_all(directory).and_then(|()| match system::is_root() {
-            // Every program reads the system's profile, whatever umask root has.
-            true => std::fs::set_permissions(directory, PermissionsExt::from_mode(0o755)),
-            false => Ok(()),
-        });
-        made.map_err(|error| format!("cannot make {}: {error}", directory.display()))?;
+fn directory_of(file: &Path) -> &Path {
+    file.parent().unwrap_or(Path::new("/"))
+}
+
+/// The directory of the usual place, if there is none yet. One that the user named is the user's to make: a
+/// misspelt path would be made as readily.
+fn make_directory(directory: &Path) -> Result<(), Failure> {
+    if directory.exists() {
+        return Ok(());
+    }
+    let made = std::fs::create_dir_all(directory).and_then(|()| match system::is_root() {
+        // Every program reads the system's profile, whatever umask root has.
+        true => std::fs::set_permissions(directory, PermissionsExt::from_mode(0o755)),
+        false => Ok(()),
+    });
+    made.map_err(|error| format!("cannot make {}: {error}", directory.display()).into())
+}
+
+fn check_directory(directory: &Path) -> Result<(), Failure> {
+    if !directory.is_dir() {
+        let directory = directory.display();
+        return Err(format!(
+            "cannot write to {directory}: there is no such directory (run 'mkdir -p {directory}', or name another \
+             file with --output)"
+        )
+        .into());
     }
     rustix::fs::access(directory, rustix::fs::Access::WRITE_OK).map_err(|error| {
         format!(

@@ -33,6 +33,9 @@ chmod 0755 "$scratch" && chmod 0777 "$scratch/bin"
 install -m 0644 "$3" "$scratch/bin/outboard.so"
 fail "$outboard" enable
 expect "may change $scratch/bin, .*sudo make install"
+say "$outboard" doctor
+expect "^note .*$scratch/bin/outboard.so was not tried"
+expect "others than root may change $scratch/bin,"
 rm "$scratch/bin/outboard.so"
 step cmp /etc/ssl/openssl.cnf "$scratch/before.cnf"
 

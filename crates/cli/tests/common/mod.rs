@@ -70,12 +70,14 @@ pub(crate) fn installed_module(directory: &TempDir) -> PathBuf {
     installed
 }
 
-/// A directory that every user may enter, as /etc/ssl is.
+/// A directory that every user may enter, as /etc/ssl is; root's is in a place that is root's alone.
 pub(crate) fn public_directory() -> TempDir {
     use std::os::unix::fs::PermissionsExt;
+    let is_root = rustix::process::geteuid().is_root();
     tempfile::Builder::new()
+        .prefix("outboard-test-")
         .permissions(PermissionsExt::from_mode(0o755))
-        .tempdir_in("/var/tmp")
+        .tempdir_in(if is_root { "/var/lib" } else { "/var/tmp" })
         .expect("a temporary directory")
 }
 

@@ -7,6 +7,7 @@ use crate::openssl_conf::Config;
 use crate::probe;
 use crate::processes::{Process, restart_names};
 use crate::system::{self, InForce};
+use crate::trust::changeable_by_others;
 use outboard_engine::Machine;
 use outboard_engine::ledger::{LedgerError, Snapshot, default_path};
 use outboard_engine::profile::ProfileError;
@@ -26,7 +27,13 @@ pub(super) fn examine() -> Vec<Finding> {
     let configured = configuration(&library, &mut findings);
     let module = module(&library, &configured, &mut findings);
     if let (Some(configuration), Some(module)) = (&configured, &module) {
-        findings.push(loads(configuration, module));
+        let files = configuration.modules.iter().map(PathBuf::as_path);
+        findings.push(
+            match unfit_for_root(files.chain([module.as_path(), &configuration.file])) {
+                Some(reason) => Finding::problem("loading", "not tried").because(reason),
+                None => loads(configuration, module),
+            },
+        );
     }
     profile(&library, &configured, &mut findings);
     findings.push(ledger(&configured));
@@ -43,6 +50,8 @@ pub(super) fn examine() -> Vec<Finding> {
 struct Configured {
     file: PathBuf,
     module: Option<PathBuf>,
+    /// All that Outboard's section names: the observing module, too.
+    modules: Vec<PathBuf>,
     profile: Option<PathBuf>,
     ledger: Option<PathBuf>,
 }
@@ -135,6 +144,7 @@ fn configuration(library: &Library, findings: &mut Vec<Finding>) -> Option<Confi
     };
     Some(Configured {
         module: path("inner").or_else(|| path("module")),
+        modules: path("inner").into_iter().chain(path("module")).collect(),
         profile: path("profile"),
         ledger: path("ledger"),
         file,
@@ -196,15 +206,42 @@ fn module(
                     .because(format!("of the permissions of {}", private.display()))
                     .remedy("run 'make install'"),
             );
-            findings.push(loads_alone(&path));
+            findings.push(loads_alone(&path, configured));
         }
-        None => findings.push(loads_alone(&path)),
+        None => findings.push(loads_alone(&path, configured)),
     }
     Some(path)
 }
 
-fn loads_alone(module: &Path) -> Finding {
+/// Why root should not have that code run, if it should not: trying a module runs it, as 'outboard enable' would
+/// have root's programs do.
+fn unfit_for_root<'a>(files: impl IntoIterator<Item = &'a Path>) -> Option<String> {
+    const ROOT: u32 = 0;
+    if !system::is_root() {
+        return None;
+    }
+    files.into_iter().find_map(|file| {
+        // What is not there is told of where it is tried.
+        let changeable = changeable_by_others(file, ROOT).ok()??;
+        let changeable = changeable.display();
+        Some(format!(
+            "others than root may change {changeable}, and could have their code run as root"
+        ))
+    })
+}
+
+fn loads_alone(module: &Path, configured: &Option<Configured>) -> Finding {
     let name = module.display();
+    if let Some(reason) = unfit_for_root([module]) {
+        let state = if configured.is_some() {
+            super::State::Problem
+        } else {
+            super::State::Note
+        };
+        return Finding::new(state, "module", format!("{name} was not tried"))
+            .because(reason)
+            .remedy("run 'sudo make install', then the 'outboard doctor' that it installed");
+    }
     match probe::probe(None, Some(module)) {
         Err(error) => Finding::problem("module", format!("{name} cannot be loaded"))
             .because(error.to_string())

@@ -106,9 +106,13 @@ impl Search {
     /// Measures the profile where it is lacking.
     ///
     /// # Errors
-    /// If the command `outboard` fails.
+    /// If there is no place for the profile, or the command `outboard` fails.
     pub fn calibrate(&self) -> Result<(), Failure> {
         if let Profile::Lacking(profile) = &self.profile {
+            if let Some(directory) = profile.parent() {
+                std::fs::create_dir_all(directory)
+                    .map_err(|error| format!("cannot make {}: {error}", directory.display()))?;
+            }
             // What it leaves behind if it is killed, goes with ours.
             let temporary = Workplace::new()?;
             Launch::at(&self.command)

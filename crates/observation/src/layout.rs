@@ -102,8 +102,8 @@ pub(crate) struct Entry {
     pub(crate) owner: AtomicU64,
     /// When it was taken, in nanoseconds since boot.
     pub(crate) claimed: AtomicU64,
-    /// The user that opened the record.
-    pub(crate) uid: AtomicU64,
+    /// Zero: whose the entry is, is for the file's owner to tell.
+    _unused: AtomicU64,
     /// The program's name, as the kernel keeps it.
     pub(crate) comm: NameCell,
     /// For a program: how many processes share the entry.

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, SystemTime};
@@ -32,7 +32,7 @@ pub struct Record {
 pub struct RecordedProcess {
     /// Its id; none for a program.
     pub pid: Option<u32>,
-    /// The user that opened the record.
+    /// The user it opened the record as: the file's owner, whatever the file says.
     pub uid: u32,
     /// Its name as `ps` shows it.
     pub program: String,
@@ -141,9 +141,11 @@ impl Record {
     /// If there is none, it can't be read, is somebody else's (root may read any), or is no record of
     /// this version.
     pub fn read(path: &Path) -> Result<Self, RecordError> {
-        let (_, image) = copy(path, false)?;
+        let (file, image) = copy(path, false)?;
+        let metadata = file.metadata();
+        let owner = metadata.map_err(|error| RecordError::cannot("examine", path, error))?;
         let rate = ticks_per_second(&image);
-        Ok(Self::parse(&image, rate))
+        Ok(Self::parse(&image, owner.uid(), rate))
     }
 
     /// Everything in it added up, the most time first.
@@ -172,7 +174,7 @@ impl Record {
         self
     }
 
-    fn parse(image: &Image, rate: f64) -> Self {
+    fn parse(image: &Image, uid: u32, rate: f64) -> Self {
         let mut of_entry: BTreeMap<usize, Vec<Work>> = BTreeMap::new();
         for row in &image.rows {
             let owner = row.owner.load(Relaxed);
@@ -192,7 +194,7 @@ impl Record {
                 let is_process = index < PROCESSES;
                 RecordedProcess {
                     pid: is_process.then(|| (entry.owner.load(Relaxed) >> 32) as u32),
-                    uid: entry.uid.load(Relaxed) as u32,
+                    uid,
                     program: process::printable(entry.comm.load()),
                     processes: match is_process {
                         true => 1,

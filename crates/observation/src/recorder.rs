@@ -50,7 +50,6 @@ pub struct Recorder {
     clock: Clock,
     suspicious: u64,
     /// Looked up while that is still allowed, for the children too.
-    uid: u32,
     comm: [u8; 16],
     /// What found no row, by hashes. Rows are never given back, so it need not be sought again.
     without_row: [AtomicU64; 256],
@@ -81,7 +80,6 @@ impl Recorder {
             local,
             clock: image.header.clock(),
             suspicious: image.header.suspicious.load(Relaxed),
-            uid: process::effective_user(),
             comm: process::program_name(),
             without_row: [const { AtomicU64::new(0) }; 256],
         };
@@ -226,7 +224,6 @@ impl Recorder {
 
     fn fill(&self, entry: &Entry) {
         entry.claimed.store(process::since_boot(), Relaxed);
-        entry.uid.store(u64::from(self.uid), Relaxed);
         entry.comm.store(self.comm);
     }
 }

@@ -83,8 +83,8 @@ pub(super) struct Entry {
     pub(super) owner: AtomicU64,
     /// When the owner took it, in nanoseconds since boot (`CLOCK_BOOTTIME`).
     pub(super) claimed: AtomicU64,
-    /// The user that opened the ledger.
-    pub(super) uid: AtomicU64,
+    /// Zero: whose the entry is, is for the file's owner to tell.
+    _unused: AtomicU64,
     /// The program's name, as the kernel keeps it: 15 bytes and a zero.
     pub(super) comm: NameCell,
     /// For a program that ended: how many processes were added up.

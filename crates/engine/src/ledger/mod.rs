@@ -114,7 +114,6 @@ pub struct Ledger {
     local: &'static Local,
     status: Status,
     /// Looked up while that is still allowed, for the children too.
-    uid: u32,
     comm: [u8; 16],
 }
 
@@ -157,7 +156,6 @@ impl Ledger {
             shared,
             local: shared_memory::local().unwrap_or(&SPARE),
             status,
-            uid: process::effective_user(),
             comm: process::program_name(),
         }
     }
@@ -258,7 +256,6 @@ impl Ledger {
         let index = self.shared.map(|image| {
             let signature = Signature {
                 pid,
-                uid: self.uid,
                 claimed,
                 comm: self.comm,
             };

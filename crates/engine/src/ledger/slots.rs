@@ -21,7 +21,6 @@ use super::layout::{CardCell, Entry, Image, OTHERS, PROCESSES, State};
 #[derive(Clone, Copy)]
 pub(super) struct Signature {
     pub(super) pid: u32,
-    pub(super) uid: u32,
     /// Nanoseconds since boot.
     pub(super) claimed: u64,
     pub(super) comm: [u8; 16],
@@ -102,7 +101,6 @@ fn claim_process(image: &Image, signature: &Signature) -> Option<usize> {
     image.cards[index].iter().for_each(CardCell::clear);
     let entry = &image.entries[index];
     entry.claimed.store(signature.claimed, Relaxed);
-    entry.uid.store(u64::from(signature.uid), Relaxed);
     entry.comm.store(signature.comm);
     entry
         .owner
@@ -193,12 +191,7 @@ mod tests {
         let mut comm = [0; 16];
         comm[..8].copy_from_slice(&name.to_be_bytes());
         comm[8] = b'x';
-        Signature {
-            pid,
-            uid: 0,
-            claimed,
-            comm,
-        }
+        Signature { pid, claimed, comm }
     }
 
     fn count(image: &Image, index: usize, times: u64) {

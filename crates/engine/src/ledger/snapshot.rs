@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path as FilePath, PathBuf};
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, SystemTime};
@@ -31,7 +31,7 @@ pub struct Snapshot {
 pub struct Process {
     /// Its id.
     pub pid: u32,
-    /// The user id it opened the ledger with.
+    /// The user it opened the ledger as: the file's owner, whatever the file says.
     pub uid: u32,
     /// Its name as `ps` shows it; unprintable characters are replaced.
     pub program: String,
@@ -132,8 +132,11 @@ impl Snapshot {
     /// If there is none, it can't be read, is somebody else's (root may read any), or is not a
     /// ledger of this version.
     pub fn read(path: &FilePath) -> Result<Self, LedgerError> {
-        let image = copy(&open(path, false)?, path)?;
-        Ok(Self::parse(&image, process::is_alive))
+        let file = open(path, false)?;
+        let metadata = file.metadata();
+        let owner = metadata.map_err(|error| LedgerError::cannot("examine", path, error))?;
+        let image = copy(&file, path)?;
+        Ok(Self::parse(&image, owner.uid(), process::is_alive))
     }
 
     /// Everything in it added up.
@@ -198,7 +201,7 @@ impl Snapshot {
         }
     }
 
-    fn parse(image: &Image, is_alive: impl Fn(u32, u64) -> bool) -> Self {
+    fn parse(image: &Image, uid: u32, is_alive: impl Fn(u32, u64) -> bool) -> Self {
         let now = process::since_epoch();
         let booted = now.saturating_sub(process::since_boot());
         let mut processes = Vec::new();
@@ -212,7 +215,7 @@ impl Snapshot {
                 let claimed = entry.claimed.load(Relaxed);
                 processes.push(Process {
                     pid,
-                    uid: entry.uid.load(Relaxed) as u32,
+                    uid,
                     program: process::printable(entry.comm.load()),
                     alive: state == State::Running && is_alive(pid, claimed),
                     started: time(booted.saturating_add(claimed)),

@@ -297,3 +297,25 @@ fn a_full_file_system() {
     assert!(mount(&["umount", "--lazy"])); // a child of another test may hold a file
     refused.unwrap();
 }
+
+/// Whose a ledger is, the file system says. What it holds itself may be a lie.
+#[test]
+fn nobody_counts_as_somebody_else() {
+    let directory = Directory::new();
+    open(&directory.file()).record(Operation::X25519Derive, Path::Scalar, 0, Duration::ZERO);
+    // The third word of each entry: where the first versions kept it.
+    const HEADER: u64 = 128;
+    const ENTRY: u64 = 64;
+    let file = File::options().write(true).open(directory.file());
+    let file = file.expect("it is ours");
+    for entry in 0..160 {
+        let place = HEADER + entry * ENTRY + 16;
+        file.write_all_at(&54_321_u64.to_ne_bytes(), place)
+            .expect("it is ours");
+    }
+    let snapshot = Snapshot::read(&directory.file()).expect("it is there");
+    // SAFETY: has no preconditions.
+    let user = unsafe { libc::geteuid() };
+    let users: Vec<u32> = snapshot.processes.iter().map(|one| one.uid).collect();
+    assert_eq!(users, [user]);
+}

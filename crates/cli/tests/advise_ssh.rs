@@ -285,7 +285,7 @@ fn what_the_administrator_left_out_stays_out() {
 fn what_cannot_work_is_refused_and_nothing_changes() {
     let include = |system: &System| system.include("sshd_config");
     type Damage = fn(&System, String);
-    let cases: [(&str, Damage, &str); 12] = [
+    let cases: [(&str, Damage, &str); 14] = [
         (
             "a line that sshd does not know",
             |system, include| system.write("sshd_config", &format!("{include}\nNonsense yes\n")),
@@ -364,6 +364,38 @@ fn what_cannot_work_is_refused_and_nothing_changes() {
                 );
             },
             "20-old.conf line 2 sets Ciphers for the block of line 1 alone",
+        ),
+        (
+            "a directive in a file that is included earlier",
+            |system, include| {
+                let first = system.path("first.conf");
+                system.write(
+                    "first.conf",
+                    "Ciphers chacha20-poly1305@openssh.com,aes128-gcm@openssh.com\n",
+                );
+                system.write(
+                    "sshd_config",
+                    &format!("Include {}\n{include}\n", first.display()),
+                );
+            },
+            "first.conf line 1 sets Ciphers and is read before the drop-in",
+        ),
+        (
+            "a Host that sets Ciphers in a file that a file includes",
+            |system, _| {
+                let include = system.include("ssh_config");
+                let [more, deep] = ["more.conf", "deep.conf"].map(|name| system.path(name));
+                system.write("deep.conf", "Ciphers +aes128-cbc\n");
+                system.write(
+                    "more.conf",
+                    &format!("\nHost old\n  Include {}\n", deep.display()),
+                );
+                system.write(
+                    "ssh_config",
+                    &format!("{include}\nInclude {}\n", more.display()),
+                );
+            },
+            "more.conf alone, but the drop-in would come first",
         ),
         (
             "a file of that name that is not ours",

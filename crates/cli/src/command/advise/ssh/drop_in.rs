@@ -9,6 +9,7 @@ use super::super::level::Level;
 use super::algorithm::Kind;
 use super::include::{self, stage};
 use super::installed::{Lists, Side};
+use super::reading::{Directive, Places, Reading};
 use crate::replace::{create, replace};
 use crate::{Failure, system};
 
@@ -180,24 +181,32 @@ impl<'a> Target<'a> {
 
     /// Directives of ssh_config that hold for some hosts and come before the drop-in.
     pub(super) fn exceptions(&self) -> Vec<String> {
-        let Ok(text) = include::read(&self.main) else {
-            return Vec::new();
+        let reading = self.reading();
+        let before = match reading.includer() {
+            Some(_) => reading.before(),
+            None => &[],
         };
-        let Ok(staged) = stage(&text, &self.main, &self.place, Some(&self.place)) else {
-            return Vec::new();
-        };
-        let before = staged.included_at.unwrap_or_default();
         Kind::ORDERED
             .iter()
             .filter_map(|kind| {
-                let line = include::sets(&text, kind.keyword(), before)?;
-                let main = self.main.display();
+                let keyword = kind.keyword();
+                let line = &before.iter().find(|one| one.sets(keyword))?.line;
                 Some(format!(
-                    "{main} line {line} sets {} first: where that line holds, it stays",
-                    kind.keyword()
+                    "{} line {} sets {keyword} first: where that line holds, it stays",
+                    line.file.display(),
+                    line.number,
                 ))
             })
             .collect()
+    }
+
+    /// The whole configuration, and where in it the drop-in is read.
+    fn reading(&self) -> Reading {
+        let places = Places {
+            directory: self.main.parent().unwrap_or(Path::new("/")),
+            home: None,
+        };
+        Reading::of(&self.main, places, Some(&self.place))
     }
 
     fn directory(&self) -> &Path {
@@ -242,36 +251,31 @@ impl<'a> Target<'a> {
     fn overridden(&self, keyword: &str, included_at: usize) -> String {
         let main = self.main.display();
         let program = self.side.program();
-        let text = include::read(&self.main).unwrap_or_default();
-        if let Some(line) = include::sets(&text, keyword, included_at) {
-            return format!(
-                "{main} line {line} sets {keyword} before line {included_at} takes the drop-in in, and \
-                 for {program} the first value holds (remove line {line}, or move it below)"
-            );
+        let reading = self.reading();
+        let mut earlier = reading.before().iter().filter(|one| one.sets(keyword));
+        // What holds for some may not have held for whom the program was asked about.
+        let first = earlier.clone().find(|one| one.block.is_none());
+        if let Some(Directive { line, .. }) = first.or_else(|| earlier.next()) {
+            let number = line.number;
+            return if *line.file == *self.main {
+                format!(
+                    "{main} line {number} sets {keyword} before line {included_at} takes the drop-in in, and \
+                     for {program} the first value holds (remove line {number}, or move it below)"
+                )
+            } else {
+                format!(
+                    "{} line {number} sets {keyword} and is read before the drop-in, and for {program} the \
+                     first value holds (remove that line)",
+                    line.file.display()
+                )
+            };
         }
-        let earlier = glob::glob(&format!("{}/*.conf", self.directory().display()))
-            .into_iter()
-            .flatten()
-            .flatten()
-            .filter(|file| *file < self.place)
-            .find_map(|file| {
-                let line = include::sets(&include::read(&file).ok()?, keyword, usize::MAX)?;
-                Some((file, line))
-            });
-        if let Some((file, line)) = earlier {
-            let file = file.display();
+        if let Some(block) = reading.includer().and_then(|one| one.block.as_ref()) {
             return format!(
-                "{file} line {line} sets {keyword} and is read before the drop-in, and for {program} the \
-                 first value holds (remove that line)"
+                "{main} line {included_at} takes the drop-in in within the {} block of line {}, \
+                 so that it would hold for some only (move the Include to the top)",
+                block.keyword, block.number
             );
-        }
-        for block in ["Match", "Host"] {
-            if let Some(line) = include::sets(&text, block, included_at) {
-                return format!(
-                    "{main} line {included_at} takes the drop-in in within the {block} block of line {line}, \
-                     so that it would hold for some only (move the Include to the top)"
-                );
-            }
         }
         format!("{program} would not use the drop-in's {keyword}: something in {main} comes first")
     }
@@ -279,34 +283,27 @@ impl<'a> Target<'a> {
     /// Who sets one of these for some hosts or users further down, where the drop-in would come first and
     /// hold for them, too: they might no longer be reached.
     fn silenced(&self, lists: &Lists) -> Option<String> {
-        let text = include::read(&self.main).ok()?;
-        let included_at = stage(&text, &self.main, &self.place, Some(&self.place))
-            .ok()?
-            .included_at?;
-        let later = glob::glob(&format!("{}/*.conf", self.directory().display()))
-            .into_iter()
-            .flatten()
-            .flatten()
-            .filter(|file| *file > self.place)
-            .filter_map(|file| Some((include::read(&file).ok()?, file)));
-        let main = (text, self.main.clone());
-        for (after, (text, file)) in
-            std::iter::once((included_at, main)).chain(later.map(|one| (0, one)))
-        {
-            for kind in lists.keys() {
-                let keyword = kind.keyword();
-                if let Some((line, block)) = include::sets_for_some(&text, keyword, after) {
-                    return Some(format!(
-                        "{} line {line} sets {keyword} for the block of line {block} alone, but the drop-in \
-                         would come first, and the first value holds (move that block in front of line \
-                         {included_at} of {})",
-                        file.display(),
-                        self.main.display()
-                    ));
-                }
-            }
-        }
-        None
+        let reading = self.reading();
+        let includer = &reading.includer()?.line;
+        reading.after().iter().find_map(|directive| {
+            let block = directive.block.as_ref()?;
+            let keyword = lists.keys().map(|kind| kind.keyword());
+            let keyword = keyword.into_iter().find(|keyword| directive.sets(keyword))?;
+            let line = &directive.line;
+            let elsewhere = match block.file == line.file {
+                true => String::new(),
+                false => format!(" of {}", block.file.display()),
+            };
+            Some(format!(
+                "{} line {} sets {keyword} for the block of line {}{elsewhere} alone, but the drop-in would come \
+                 first, and the first value holds (move that block in front of line {} of {})",
+                line.file.display(),
+                line.number,
+                block.number,
+                includer.number,
+                includer.file.display(),
+            ))
+        })
     }
 
     /// What the program makes of the configuration with that file as the drop-in, and the line that

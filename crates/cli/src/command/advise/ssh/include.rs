@@ -50,7 +50,7 @@ pub(super) fn stage(
             let pattern = directory.join(pattern).to_string_lossy().into_owned();
             if takes_in(&pattern, place) {
                 staged.included_at.get_or_insert(index + 1);
-                files.extend(expand(&pattern, place, instead)?);
+                files.extend(expand(&pattern, Some(place), instead)?);
             } else {
                 files.push(pattern.into());
             }
@@ -74,41 +74,6 @@ pub(super) fn stage(
     Ok(staged)
 }
 
-/// The numbers (from 1) of the lines of `text` that set `keyword`, in front of line `before`.
-pub(super) fn sets(text: &str, keyword: &str, before: usize) -> Option<usize> {
-    text.lines()
-        .take(before.saturating_sub(1))
-        .position(|line| {
-            split_keyword(line).is_some_and(|(word, _)| word.eq_ignore_ascii_case(keyword))
-        })
-        .map(|index| index + 1)
-}
-
-/// The number of the first line behind line `after` that sets `keyword` for some only: within a block of
-/// `Host` or `Match`, whose line comes second.
-pub(super) fn sets_for_some(text: &str, keyword: &str, after: usize) -> Option<(usize, usize)> {
-    let mut block = None;
-    for (index, line) in text.lines().enumerate() {
-        let Some((word, rest)) = split_keyword(line) else {
-            continue;
-        };
-        if ["Host", "Match"]
-            .iter()
-            .any(|name| word.eq_ignore_ascii_case(name))
-        {
-            let is_for_all =
-                matches!(arguments(rest).as_slice(), [one] if one == "*" || one == "all");
-            block = (!is_for_all).then_some(index + 1);
-        } else if index >= after
-            && word.eq_ignore_ascii_case(keyword)
-            && let Some(block) = block
-        {
-            return Some((index + 1, block));
-        }
-    }
-    None
-}
-
 /// The patterns of an `Include` line; `None` if it is another line.
 fn included(line: &str) -> Option<Vec<String>> {
     let (keyword, rest) = split_keyword(line)?;
@@ -118,7 +83,7 @@ fn included(line: &str) -> Option<Vec<String>> {
 }
 
 /// A line's keyword and its arguments: `Keyword arguments`, `Keyword=arguments`.
-fn split_keyword(line: &str) -> Option<(&str, &str)> {
+pub(super) fn split_keyword(line: &str) -> Option<(&str, &str)> {
     let line = line.trim();
     if line.is_empty() || line.starts_with('#') {
         return None;
@@ -131,7 +96,7 @@ fn split_keyword(line: &str) -> Option<(&str, &str)> {
 }
 
 /// Words, of which those with spaces stand in quotes (sshd's `argv_split`); a `#` ends the line.
-fn arguments(text: &str) -> Vec<String> {
+pub(super) fn arguments(text: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut rest = text.trim_start();
     while !rest.is_empty() && !rest.starts_with('#') {
@@ -178,26 +143,34 @@ fn escaped(
     }
 }
 
-fn takes_in(pattern: &str, place: &Path) -> bool {
+/// Whether `pattern` finds a file at `place`.
+pub(super) fn takes_in(pattern: &str, place: &Path) -> bool {
     glob::Pattern::new(pattern)
         .is_ok_and(|pattern| pattern.matches_path_with(place, AS_THE_SHELL_DOES))
 }
 
 /// The files that `pattern` finds, in order, with the one at `place` exchanged.
-fn expand(pattern: &str, place: &Path, instead: Option<&Path>) -> io::Result<Vec<PathBuf>> {
+///
+/// # Errors
+/// If a directory cannot be read.
+pub(super) fn expand(
+    pattern: &str,
+    place: Option<&Path>,
+    instead: Option<&Path>,
+) -> io::Result<Vec<PathBuf>> {
     let mut found: Vec<PathBuf> = glob::glob_with(pattern, AS_THE_SHELL_DOES)
         .map_err(io::Error::other)?
         .collect::<Result<_, _>>()
         .map_err(|error| io::Error::new(error.error().kind(), error.to_string()))?;
-    found.retain(|file| file != place);
+    found.retain(|file| Some(&**file) != place);
     if instead.is_some() {
-        found.push(place.to_owned());
+        found.extend(place.map(Path::to_owned));
     }
     found.sort_by(|a, b| a.as_os_str().cmp(b.as_os_str()));
     Ok(found
         .into_iter()
         .map(|file| match instead {
-            Some(instead) if file == place => instead.to_owned(),
+            Some(instead) if Some(&*file) == place => instead.to_owned(),
             _ => file,
         })
         .collect())
@@ -276,23 +249,6 @@ mod tests {
             stage("Include /elsewhere/*.conf\n", &main, &place, None).expect("it can be read");
         assert_eq!(none.included_at, None);
         assert_eq!(none.text, "Include /elsewhere/*.conf\n");
-    }
-
-    #[test]
-    fn earlier_directives_are_found() {
-        let text = "# Ciphers a\nciphers = b\nInclude x\nMACs c\n";
-        assert_eq!(sets(text, "Ciphers", 3), Some(2));
-        assert_eq!(sets(text, "MACs", 3), None);
-    }
-
-    #[test]
-    fn what_holds_for_some_is_found() {
-        let text =
-            "Host a\nMACs a\nInclude x\nMACs b\nHost *\nMACs c\nmatch user=d\n# why\nCiphers e\n";
-        assert_eq!(sets_for_some(text, "MACs", 0), Some((2, 1)));
-        assert_eq!(sets_for_some(text, "MACs", 3), Some((4, 1)));
-        assert_eq!(sets_for_some(text, "MACs", 4), None);
-        assert_eq!(sets_for_some(text, "Ciphers", 3), Some((9, 7)));
     }
 
     proptest! {

@@ -6,7 +6,7 @@
 //! algorithm  who may be trusted with what, and why
 //! measure    what each costs: real transfers and logins            (stand, cost)
 //! recommend  an order
-//! drop_in    that order as configuration, tried before it counts   (include)
+//! drop_in    that order as configuration, tried before it counts   (include, reading)
 //! report     all of that in words and for programs                 (prove)
 //! ```
 
@@ -17,6 +17,7 @@ mod include;
 mod installed;
 mod measure;
 mod prove;
+mod reading;
 mod recommend;
 mod report;
 mod stand;
@@ -28,6 +29,7 @@ use installed::{Lists, Side};
 use measure::{Effort, measurable, measure};
 use outboard_programs::{OpenSsl, Workplace, clean_up_on_signals, without_interruption};
 use prove::{Proof, prove};
+use reading::{Places, Reading};
 use recommend::{Choice, advise};
 use report::{Half, Report};
 use stand::Stand;
@@ -357,13 +359,18 @@ fn notes(targets: &[Target<'_>]) -> Vec<String> {
     for target in targets.iter().filter(|target| target.side == Side::Client) {
         notes.extend(target.exceptions());
         let home = std::env::var_os("HOME").map(PathBuf::from);
-        let Some(own) = home.map(|home| home.join(".ssh/config")) else {
+        let Some(home) = home else {
             continue;
         };
-        let text = include::read(&own).unwrap_or_default();
+        let places = Places {
+            directory: &home.join(".ssh"),
+            home: Some(&home),
+        };
+        let own = Reading::of(&places.directory.join("config"), places, None);
         for kind in Kind::ORDERED {
-            if let Some(line) = include::sets(&text, kind.keyword(), usize::MAX) {
-                let (own, keyword) = (own.display(), kind.keyword());
+            let keyword = kind.keyword();
+            if let Some(first) = own.before().iter().find(|one| one.sets(keyword)) {
+                let (own, line) = (first.line.file.display(), first.line.number);
                 notes.push(format!(
                     "{own} line {line} sets {keyword}, and for its user it comes first"
                 ));

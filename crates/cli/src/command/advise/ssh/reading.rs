@@ -1,0 +1,332 @@
+//! A configuration in the order in which sshd or ssh reads it, through all that its files include: who comes
+//! before our drop-in, and whom it would come before.
+//!
+//! As OpenSSH does it (`readconf.c`, `servconf.c`): the files of an `Include` stand where it stands; a `Host` or
+//! `Match` in one of them ends with it, and within a block it narrows that one; a relative name is sought in one
+//! directory, whatever file it stands in; and 16 files may include one another. `Match` conditions are not judged: what
+//! holds for some, may hold.
+
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use super::include::{self, arguments, expand, split_keyword, takes_in};
+
+/// `READCONF_MAX_DEPTH`, `SERVCONF_MAX_DEPTH`. Who goes beyond it is refused by OpenSSH itself.
+const MAX_DEPTH: usize = 16;
+
+/// Where names are sought.
+#[derive(Clone, Copy)]
+pub(super) struct Places<'a> {
+    /// What a relative name is relative to.
+    pub(super) directory: &'a Path,
+    /// What `~` stands for; in the system's files nothing.
+    pub(super) home: Option<&'a Path>,
+}
+
+/// A place in a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Line {
+    pub(super) file: Rc<Path>,
+    /// From 1.
+    pub(super) number: usize,
+    pub(super) keyword: String,
+}
+
+/// A line, and the `Host` or `Match` that says for whom it holds, unless it holds for all.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Directive {
+    pub(super) line: Line,
+    pub(super) block: Option<Line>,
+}
+
+/// All that is read.
+#[derive(Debug, Default)]
+pub(super) struct Reading {
+    directives: Vec<Directive>,
+    drop_in: Option<(usize, Directive)>,
+}
+
+impl Reading {
+    /// Of the file `main`, if it can be read, and what it includes. What is or will be at `place` is not read: it
+    /// is our drop-in.
+    pub(super) fn of(main: &Path, places: Places<'_>, place: Option<&Path>) -> Self {
+        let mut reader = Reader {
+            places,
+            place,
+            reading: Self::default(),
+        };
+        // Too deep a nesting ends it; what was read until then counts.
+        let _ = reader.read(main, None, 0);
+        reader.reading
+    }
+
+    /// The `Include` that takes our drop-in in, first.
+    pub(super) fn includer(&self) -> Option<&Directive> {
+        self.drop_in.as_ref().map(|(_, includer)| includer)
+    }
+
+    /// What is read before our drop-in, or at all if none is.
+    pub(super) fn before(&self) -> &[Directive] {
+        let end = self.drop_in.as_ref().map(|(at, _)| *at);
+        &self.directives[..end.unwrap_or(self.directives.len())]
+    }
+
+    /// What is read after our drop-in.
+    pub(super) fn after(&self) -> &[Directive] {
+        &self.directives[self.before().len()..]
+    }
+}
+
+impl Directive {
+    /// Whether it sets that.
+    pub(super) fn sets(&self, keyword: &str) -> bool {
+        self.line.is(keyword)
+    }
+}
+
+impl Line {
+    /// Whether that is its keyword.
+    fn is(&self, keyword: &str) -> bool {
+        self.keyword.eq_ignore_ascii_case(keyword)
+    }
+}
+
+struct Reader<'a> {
+    places: Places<'a>,
+    place: Option<&'a Path>,
+    reading: Reading,
+}
+
+/// Files include one another too deep.
+struct TooDeep;
+
+impl Reader<'_> {
+    /// `outer` is the block that the file is included in.
+    fn read(&mut self, file: &Path, outer: Option<&Line>, depth: usize) -> Result<(), TooDeep> {
+        if depth > MAX_DEPTH {
+            return Err(TooDeep);
+        }
+        let Ok(text) = include::read(file) else {
+            return Ok(());
+        };
+        let file: Rc<Path> = file.into();
+        let mut block = outer.cloned();
+        for (index, text) in text.lines().enumerate() {
+            let Some((keyword, rest)) = split_keyword(text) else {
+                continue;
+            };
+            let line = Line {
+                file: Rc::clone(&file),
+                number: index + 1,
+                keyword: keyword.to_owned(),
+            };
+            if line.is("Host") || line.is("Match") {
+                let is_for_all =
+                    matches!(arguments(rest).as_slice(), [one] if one == "*" || one == "all");
+                block = match is_for_all {
+                    true => outer.cloned(),
+                    false => Some(line),
+                };
+                continue;
+            }
+            let directive = Directive {
+                line,
+                block: block.clone(),
+            };
+            if directive.sets("Include") {
+                self.include(&directive, &arguments(rest), depth)?;
+            } else {
+                self.reading.directives.push(directive);
+            }
+        }
+        Ok(())
+    }
+
+    fn include(
+        &mut self,
+        includer: &Directive,
+        patterns: &[String],
+        depth: usize,
+    ) -> Result<(), TooDeep> {
+        for pattern in patterns {
+            let Some(pattern) = self.absolute(pattern) else {
+                continue;
+            };
+            let ours = self.place.filter(|place| takes_in(&pattern, place));
+            // A directory that cannot be read keeps its files to itself.
+            for file in expand(&pattern, ours, ours).unwrap_or_default() {
+                if Some(&*file) != self.place {
+                    self.read(&file, includer.block.as_ref(), depth + 1)?;
+                } else if self.reading.drop_in.is_none() {
+                    let read = self.reading.directives.len();
+                    self.reading.drop_in = Some((read, includer.clone()));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn absolute(&self, pattern: &str) -> Option<String> {
+        let path: PathBuf = match pattern.strip_prefix('~') {
+            Some(rest) => self.places.home?.join(rest.strip_prefix('/')?),
+            None => self.places.directory.join(pattern),
+        };
+        Some(path.to_string_lossy().into_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use tempfile::TempDir;
+
+    /// A directory with these files.
+    fn tree(files: &[(&str, &str)]) -> TempDir {
+        let root = tempfile::tempdir().expect("a temporary directory");
+        for (name, text) in files {
+            let path = root.path().join(name);
+            fs::create_dir_all(path.parent().expect("it has one")).expect("it is ours");
+            fs::write(path, text).expect("it is ours");
+        }
+        root
+    }
+
+    fn read(root: &TempDir, place: Option<&str>) -> Reading {
+        let places = Places {
+            directory: root.path(),
+            home: None,
+        };
+        let place = place.map(|place| root.path().join(place));
+        Reading::of(&root.path().join("main"), places, place.as_deref())
+    }
+
+    /// `file:line KEYWORD [for file:line]`
+    fn listed(directives: &[Directive]) -> Vec<String> {
+        let name = |line: &Line| {
+            let file = line.file.file_name().expect("it has a name");
+            format!("{}:{}", file.display(), line.number)
+        };
+        let one = |directive: &Directive| {
+            let block = directive.block.as_ref().map(name);
+            let block = block.map_or(String::new(), |block| format!(" for {block}"));
+            format!(
+                "{} {}{block}",
+                name(&directive.line),
+                directive.line.keyword
+            )
+        };
+        directives.iter().map(one).collect()
+    }
+
+    #[test]
+    fn files_stand_where_they_are_included() {
+        let root = tree(&[
+            ("main", "Port 1\ninclude=first \"d/*.conf\" # why\nPort 2\n"),
+            // Relative to the one directory, not to d.
+            ("d/20.conf", "MACs a\nInclude deep/*\n"),
+            ("d/05.conf", "Port 3\n"),
+            ("d/.hidden.conf", "Port 4\n"),
+            ("deep/x", "Ciphers b"),
+            ("first", "Include none\nPort 5\n"),
+        ]);
+        let reading = read(&root, Some("d/10-outboard.conf"));
+        assert_eq!(
+            listed(reading.before()),
+            ["main:1 Port", "first:2 Port", "05.conf:1 Port"]
+        );
+        assert_eq!(
+            listed(reading.after()),
+            ["20.conf:1 MACs", "x:1 Ciphers", "main:3 Port"]
+        );
+        let includer = reading.includer().expect("main does");
+        assert_eq!((includer.line.number, &includer.block), (2, &None));
+        assert!(includer.sets("include") && !includer.sets("Port"));
+
+        // One that is there already is not read either.
+        fs::write(root.path().join("d/10-outboard.conf"), "Ciphers c").expect("it is ours");
+        let again = read(&root, Some("d/10-outboard.conf"));
+        assert_eq!(listed(again.after()), listed(reading.after()));
+        let all = read(&root, None);
+        assert_eq!(all.includer(), None);
+        assert!(listed(all.before()).contains(&"10-outboard.conf:1 Ciphers".into()));
+    }
+
+    #[test]
+    fn blocks_end_with_their_file_and_narrow_the_one_around() {
+        let root = tree(&[
+            (
+                "main",
+                "Include a\nMACs 1\nHost x\nInclude a\nMACs 2\nmatch ALL\nMatch all\nMACs 3\n",
+            ),
+            ("a", "MACs 4\nMatch user=y\nMACs 5\nHost *\nMACs 6\n"),
+        ]);
+        let keywords = listed(read(&root, None).before());
+        let expected = [
+            "a:1 MACs",
+            "a:3 MACs for a:2",
+            "a:5 MACs",
+            "main:2 MACs",
+            "a:1 MACs for main:3",
+            "a:3 MACs for a:2",
+            "a:5 MACs for main:3",
+            "main:5 MACs for main:3",
+            "main:8 MACs",
+        ];
+        assert_eq!(keywords, expected);
+    }
+
+    #[test]
+    fn a_drop_in_may_be_included_for_some() {
+        let root = tree(&[("main", "Host a\nInclude d/*\n")]);
+        let reading = read(&root, Some("d/x"));
+        let block = reading
+            .includer()
+            .and_then(|includer| includer.block.clone());
+        assert_eq!(block.expect("Host a").number, 1);
+    }
+
+    #[test]
+    fn loops_end() {
+        let root = tree(&[("main", "Port 1\nInclude main main\nPort 2\n")]);
+        // The first at each depth, and no more.
+        assert_eq!(read(&root, None).before().len(), MAX_DEPTH + 1);
+    }
+
+    #[test]
+    fn as_many_files_are_followed_as_openssh_follows() {
+        let chain = |length: usize| {
+            let root = tree(&[("main", "Include 1\n")]);
+            for file in 1..length {
+                fs::write(
+                    root.path().join(file.to_string()),
+                    format!("Include {}", file + 1),
+                )
+                .expect("it is ours");
+            }
+            fs::write(root.path().join(length.to_string()), "Port 1").expect("it is ours");
+            read(&root, None).before().len()
+        };
+        assert_eq!((chain(MAX_DEPTH), chain(MAX_DEPTH + 1)), (1, 0));
+    }
+
+    #[test]
+    fn a_user_s_own_names_begin_at_home() {
+        let root = tree(&[
+            (".ssh/config", "Include a ~/b ~other/c\n"),
+            (".ssh/a", "Port 1\n"),
+            ("b", "Port 2\n"),
+        ]);
+        let (home, directory) = (root.path(), root.path().join(".ssh"));
+        let config = directory.join("config");
+        let of = |home| {
+            let places = Places {
+                directory: &directory,
+                home,
+            };
+            Reading::of(&config, places, None)
+        };
+        assert_eq!(listed(of(Some(home)).before()), ["a:1 Port", "b:1 Port"]);
+        assert_eq!(listed(of(None).before()), ["a:1 Port"]);
+    }
+}

@@ -4,10 +4,10 @@
 
 mod common;
 
-use std::ffi::{CString, c_int, c_void};
+use std::ffi::{CStr, CString, c_int, c_void};
 use std::ptr;
 
-use outboard_libcrypto::{Context, DigestSigner, Key, Params, sys};
+use outboard_libcrypto::{Context, DigestSigner, DigestVerifier, Key, Params, Selection, sys};
 
 /// "The result is truncated": EVP_PKEY_derive of ECDH takes any buffer but an empty one.
 #[test]
@@ -173,4 +173,45 @@ fn a_signature_may_take_the_place_of_its_message() {
         .unwrap()
         .sign(&message);
     assert_eq!(buffer.to_vec(), apart.unwrap());
+}
+
+/// OpenSSL signs with what is right of a key, and with one of which too little is right not at all.
+#[test]
+fn a_key_of_numbers_that_do_not_belong_together_signs_as_with_openssl_alone() {
+    const NUMBERS: [&CStr; 8] = [
+        c"n",
+        c"e",
+        c"d",
+        c"rsa-factor1",
+        c"rsa-factor2",
+        c"rsa-exponent1",
+        c"rsa-exponent2",
+        c"rsa-coefficient1",
+    ];
+    let sides = common::sides();
+    let bits = Params::new().unsigned(c"bits", 3072);
+    let key = Key::generate(&sides.stock, "RSA", &bits).unwrap();
+    for wrong in NUMBERS[2..].iter().copied().map(Some).chain([None]) {
+        let [stock, outboard] = [&sides.stock, &sides.outboard].map(|context| {
+            let mut params = NUMBERS.iter().fold(Params::new(), |params, &name| {
+                let mut number = key.number(name).unwrap();
+                if wrong == Some(name) {
+                    // Still odd, as a factor must be.
+                    *number.last_mut().unwrap() ^= 2;
+                }
+                params.big_endian(name, &number)
+            });
+            let made = Key::from_params(context, "RSA", Selection::Pair, &mut params).unwrap();
+            // The second time lanes may have a form of the key.
+            [(); 3].map(|()| {
+                let mut signer = DigestSigner::new(&made, Some("SHA256"), &Params::new()).unwrap();
+                let signature = signer.sign(b"message").ok()?;
+                let mut verifier =
+                    DigestVerifier::new(&key, Some("SHA256"), &Params::new()).unwrap();
+                Some(verifier.verify(&signature, b"message").unwrap())
+            })
+        });
+        assert_eq!(stock, outboard, "{wrong:?}");
+        assert!(wrong.is_some() || stock == [Some(true); 3]);
+    }
 }

@@ -26,6 +26,7 @@ macro_rules! object {
 
 object! {
     aws_lc_sys::BIGNUM => aws_lc_sys::BN_clear_free;
+    aws_lc_sys::BN_CTX => aws_lc_sys::BN_CTX_free;
     aws_lc_sys::RSA => aws_lc_sys::RSA_free;
     aws_lc_sys::EC_KEY => aws_lc_sys::EC_KEY_free;
     aws_lc_sys::EC_POINT => aws_lc_sys::EC_POINT_free;
@@ -51,6 +52,11 @@ impl<T: Object> Owned<T> {
 
     pub(super) fn as_ptr(&self) -> *mut T {
         self.0.as_ptr()
+    }
+
+    /// Gives it to whoever frees it from now on.
+    pub(super) fn into_raw(self) -> *mut T {
+        std::mem::ManuallyDrop::new(self).as_ptr()
     }
 }
 

@@ -87,51 +87,22 @@ pub struct Key {
 }
 
 impl Key {
-    /// Checks the numbers and makes a key of them.
+    /// Makes a key of the numbers, if AWS-LC can compute with them. Whether all of a private key's belong
+    /// together is not asked, which takes as long as half a signature: each result is verified with the
+    /// public key, and none comes of numbers that don't.
     pub fn new(numbers: &Numbers<'_>) -> Result<Self> {
         fork::ready();
         let n = big_number::from_bytes(numbers.n)?;
         let e = big_number::from_bytes(numbers.e)?;
         let rsa = match &numbers.private {
-            None => {
-                // SAFETY: live numbers, which are copied.
-                unsafe {
-                    Owned::new(
-                        lc::RSA_new_public_key(n.as_ptr(), e.as_ptr()),
-                        Error::InvalidKey,
-                    )?
-                }
-            }
-            Some(private) => {
-                let d = big_number::from_bytes(private.d)?;
-                // SAFETY: live numbers.
-                if unsafe { lc::BN_num_bits(d.as_ptr()) > lc::BN_num_bits(n.as_ptr()) } {
-                    // A private exponent that was not reduced is right, too; but AWS-LC would find it
-                    // too long at the first signature.
-                    return Err(Error::InvalidKey);
-                }
-                let p = big_number::from_bytes(private.p)?;
-                let q = big_number::from_bytes(private.q)?;
-                let dp = big_number::from_bytes(private.dp)?;
-                let dq = big_number::from_bytes(private.dq)?;
-                let qinv = big_number::from_bytes(private.qinv)?;
-                // SAFETY: live numbers, which are copied.
-                unsafe {
-                    Owned::new(
-                        lc::RSA_new_private_key(
-                            n.as_ptr(),
-                            e.as_ptr(),
-                            d.as_ptr(),
-                            p.as_ptr(),
-                            q.as_ptr(),
-                            dp.as_ptr(),
-                            dq.as_ptr(),
-                            qinv.as_ptr(),
-                        ),
-                        Error::InvalidKey,
-                    )?
-                }
-            }
+            // SAFETY: live numbers, which are copied.
+            None => unsafe {
+                Owned::new(
+                    lc::RSA_new_public_key(n.as_ptr(), e.as_ptr()),
+                    Error::InvalidKey,
+                )?
+            },
+            Some(private) => private_key(n, e, private)?,
         };
         // SAFETY: a live key.
         let (length, bits) = unsafe {
@@ -417,6 +388,64 @@ impl Key {
             }
         }
         Some(components)
+    }
+}
+
+/// A private key of numbers that AWS-LC can compute with.
+fn private_key(
+    n: Owned<lc::BIGNUM>,
+    e: Owned<lc::BIGNUM>,
+    private: &PrivateNumbers<'_>,
+) -> Result<Owned<lc::RSA>> {
+    let d = big_number::from_bytes(private.d)?;
+    let p = big_number::from_bytes(private.p)?;
+    let q = big_number::from_bytes(private.q)?;
+    let dp = big_number::from_bytes(private.dp)?;
+    let dq = big_number::from_bytes(private.dq)?;
+    let qinv = big_number::from_bytes(private.qinv)?;
+    // SAFETY: live numbers and a live key; what a key takes over is given away once.
+    unsafe {
+        let below = |a: &Owned<_>, b: &Owned<_>| lc::BN_ucmp(a.as_ptr(), b.as_ptr()) < 0;
+        let in_range = [
+            below(&p, &n),
+            below(&q, &n),
+            below(&dp, &p),
+            below(&dq, &q),
+            below(&qinv, &p),
+            // A private exponent that was not reduced is right, too; but AWS-LC would find it too long
+            // at the first signature.
+            lc::BN_num_bits(d.as_ptr()) <= lc::BN_num_bits(n.as_ptr()),
+        ];
+        if in_range.contains(&false) {
+            return Err(Error::InvalidKey);
+        }
+        let product = Owned::new(lc::BN_new(), Error::Resource)?;
+        let scratch = Owned::new(lc::BN_CTX_new(), Error::Resource)?;
+        let factors = (p.as_ptr(), q.as_ptr());
+        check(
+            lc::BN_mul(product.as_ptr(), factors.0, factors.1, scratch.as_ptr()),
+            Error::Resource,
+        )?;
+        if lc::BN_ucmp(product.as_ptr(), n.as_ptr()) != 0 {
+            return Err(Error::InvalidKey);
+        }
+        let rsa = Owned::new(lc::RSA_new(), Error::Resource)?;
+        let key = rsa.as_ptr();
+        check(
+            lc::RSA_set0_key(key, n.into_raw(), e.into_raw(), d.into_raw()),
+            Error::InvalidKey,
+        )?;
+        // While there is nothing else to check: the modulus and the public exponent.
+        check(lc::RSA_check_key(key), Error::InvalidKey)?;
+        check(
+            lc::RSA_set0_factors(key, p.into_raw(), q.into_raw()),
+            Error::InvalidKey,
+        )?;
+        check(
+            lc::RSA_set0_crt_params(key, dp.into_raw(), dq.into_raw(), qinv.into_raw()),
+            Error::InvalidKey,
+        )?;
+        Ok(rsa)
     }
 }
 

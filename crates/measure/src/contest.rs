@@ -72,20 +72,30 @@ pub fn duel(first: &mut Contender<'_>, second: &mut Contender<'_>, plan: &Plan) 
 /// # Panics
 /// Where there is no contender.
 pub fn contest(contenders: &mut [&mut Contender<'_>], plan: &Plan) -> Result<Outcome> {
+    contest_by(&Instant::now, contenders, plan)
+}
+
+/// The same by any clock.
+fn contest_by(
+    now: &dyn Fn() -> Instant,
+    contenders: &mut [&mut Contender<'_>],
+    plan: &Plan,
+) -> Result<Outcome> {
     assert!(!contenders.is_empty(), "a contest needs a contender");
-    let start = Instant::now();
+    let start = now();
+    let budget = u64::try_from(plan.budget.as_nanos()).unwrap_or(u64::MAX);
     let iterations: Vec<u64> = contenders
         .iter_mut()
-        .map(|contender| iterations_per_block(contender, plan.block))
+        .map(|contender| iterations_per_block(now, contender, plan.block))
         .collect::<Result<_>>()?;
 
     let mut cpu = vec![Vec::new(); contenders.len()];
     let mut wall = vec![Vec::new(); contenders.len()];
     let mut rounds = 0;
-    while rounds < plan.least_rounds.max(1) || start.wall_since() < plan.budget {
+    while rounds < plan.least_rounds.max(1) || now().since(start).wall < budget {
         let mut round = vec![Elapsed { wall: 0, cpu: 0 }; contenders.len()];
         for index in (0..contenders.len()).chain((0..contenders.len()).rev()) {
-            let elapsed = time(contenders[index], iterations[index])?;
+            let elapsed = time(now, contenders[index], iterations[index])?;
             round[index].cpu += elapsed.cpu;
             round[index].wall += elapsed.wall;
         }
@@ -124,11 +134,15 @@ fn score(first: &[f64], cpu: &[f64], wall: &[f64]) -> Score {
 }
 
 /// How often the work fits a block: doubles until it takes half of one, which also warms it up.
-fn iterations_per_block(contender: &mut Contender<'_>, block: Duration) -> Result<u64> {
+fn iterations_per_block(
+    now: &dyn Fn() -> Instant,
+    contender: &mut Contender<'_>,
+    block: Duration,
+) -> Result<u64> {
     let block = u64::try_from(block.as_nanos()).unwrap_or(u64::MAX).max(1);
     let mut iterations = 1;
     loop {
-        let elapsed = time(contender, iterations)?.cpu.max(1);
+        let elapsed = time(now, contender, iterations)?.cpu.max(1);
         if elapsed >= block / 2 {
             let fitting = u128::from(iterations) * u128::from(block) / u128::from(elapsed);
             return Ok(u64::try_from(fitting).unwrap_or(u64::MAX).max(1));
@@ -137,27 +151,32 @@ fn iterations_per_block(contender: &mut Contender<'_>, block: Duration) -> Resul
     }
 }
 
-fn time(contender: &mut Contender<'_>, iterations: u64) -> Result<Elapsed> {
-    let start = Instant::now();
+fn time(
+    now: &dyn Fn() -> Instant,
+    contender: &mut Contender<'_>,
+    iterations: u64,
+) -> Result<Elapsed> {
+    let start = now();
     contender(iterations)?;
-    Ok(start.elapsed())
+    Ok(now().since(start))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::Error;
+    use std::cell::Cell;
 
-    /// Work of a known amount.
-    fn spin(amount: u64) -> impl FnMut(u64) -> Result<()> {
+    /// Work that takes so many nanoseconds by a clock that only work moves.
+    fn work(clock: &Cell<u64>, nanoseconds: u64) -> impl FnMut(u64) -> Result<()> {
         move |iterations| {
-            let mut state = 1_u64;
-            for _ in 0..iterations * amount {
-                state = std::hint::black_box(state.wrapping_mul(3).wrapping_add(1));
-            }
-            std::hint::black_box(state);
+            clock.set(clock.get() + iterations * nanoseconds);
             Ok(())
         }
+    }
+
+    fn reading(clock: &Cell<u64>) -> impl Fn() -> Instant {
+        || Instant::at(Duration::from_nanos(clock.get()))
     }
 
     fn plan() -> Plan {
@@ -170,29 +189,39 @@ mod tests {
 
     #[test]
     fn twice_the_work_takes_twice_the_time() {
-        let outcome = duel(&mut spin(2000), &mut spin(1000), &plan()).unwrap();
+        let clock = &Cell::new(0);
+        let outcome = contest_by(
+            &reading(clock),
+            &mut [&mut work(clock, 2000), &mut work(clock, 1000)],
+            &plan(),
+        )
+        .unwrap();
         let [first, second] = &outcome.scores[..] else {
             panic!("two contenders")
         };
-        assert!((first.ratio - 1.0).abs() < 1e-9);
-        assert!((second.ratio - 2.0).abs() < 0.2, "{second:?}");
-        assert!(second.low <= second.ratio && second.ratio <= second.high);
-        assert!(first.nanoseconds > second.nanoseconds && second.nanoseconds > 0.0);
-        assert!(outcome.rounds >= 5);
+        assert_eq!((first.ratio, second.ratio), (1.0, 2.0));
+        assert_eq!((second.low, second.high), (2.0, 2.0));
+        assert_eq!((first.nanoseconds, second.nanoseconds), (2000.0, 1000.0));
+        // A round is two blocks of each.
+        assert!((30..=45).contains(&outcome.rounds), "{}", outcome.rounds);
+        assert!(clock.get() >= 150_000_000);
     }
 
     #[test]
     fn any_number_may_contend() {
-        let outcome = contest(
-            &mut [&mut spin(900), &mut spin(300), &mut spin(900)],
+        let clock = &Cell::new(0);
+        let outcome = contest_by(
+            &reading(clock),
+            &mut [
+                &mut work(clock, 900),
+                &mut work(clock, 300),
+                &mut work(clock, 900),
+            ],
             &plan(),
         )
         .unwrap();
         let ratios: Vec<f64> = outcome.scores.iter().map(|score| score.ratio).collect();
-        assert!(
-            (ratios[1] - 3.0).abs() < 0.4 && (ratios[2] - 1.0).abs() < 0.1,
-            "{ratios:?}"
-        );
+        assert_eq!(ratios, [1.0, 3.0, 1.0]);
     }
 
     #[test]
@@ -200,8 +229,12 @@ mod tests {
         let mut turns = 0;
         let mut slow = |iterations| {
             turns += iterations;
+            let start = Instant::now();
+            while start.cpu_since() < Duration::from_millis(2) {
+                std::hint::spin_loop();
+            }
             std::thread::sleep(Duration::from_millis(2));
-            spin(1_000_000)(iterations)
+            Ok(())
         };
         let plan = Plan {
             budget: Duration::ZERO,

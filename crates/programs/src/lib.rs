@@ -35,6 +35,12 @@ mod stunnel;
 mod tree;
 mod workplace;
 
+use std::time::Duration;
+
+/// How long a program is waited for that is expected to do what it is asked at once: only a program
+/// that never will may be given up, on the busiest machine.
+pub const PATIENCE: Duration = Duration::from_secs(60);
+
 pub use apache::ApacheOptions;
 pub use cleanup::{clean_up_on_signals, clean_up_on_signals_then, without_interruption};
 pub use cpu::{Cores, cpu_time_of, hold_to};

@@ -8,7 +8,9 @@ use std::time::{Duration, Instant};
 
 use crate::sshd::is_root;
 use crate::workplace::free_port;
-use crate::{Error, Finished, Launch, OpenSsl, Process, Workplace, cpu_time_of, descendants};
+use crate::{
+    Error, Finished, Launch, OpenSsl, PATIENCE, Process, Workplace, cpu_time_of, descendants,
+};
 
 /// A certificate for `localhost` that signed itself, and its key.
 #[derive(Clone, Debug)]
@@ -163,10 +165,10 @@ impl Nginx {
     /// Makes it read its configuration anew, and waits until the old worker is gone.
     ///
     /// # Errors
-    /// [`Error::TimedOut`] after ten seconds.
+    /// [`Error::TimedOut`] after [`PATIENCE`](crate::PATIENCE).
     pub fn reload(&mut self) -> Result<(), Error> {
         let before = self.workers();
-        let limit = Duration::from_secs(10);
+        let limit = PATIENCE;
         let start = Instant::now();
         self.process.signal(libc::SIGHUP);
         while self.workers().is_empty()

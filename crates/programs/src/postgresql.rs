@@ -71,6 +71,15 @@ impl PostgreSqlOptions<'_> {
             .args(settings.iter().flat_map(|setting| ["-c", setting]))
             .start(&workplace.join(format!("postgresql.{port}.log")))?;
         process.wait_for_port(port)?;
+        // It answers before it lets anybody in; the last line of this file says when it does.
+        let state = home.join("data/postmaster.pid");
+        process.wait_until("to accept connections", || {
+            fs::read_to_string(&state).is_ok_and(|text| {
+                text.lines()
+                    .nth(7)
+                    .is_some_and(|line| line.trim() == "ready")
+            })
+        })?;
         Ok(PostgreSql {
             process,
             certificate: self.certificate.certificate.clone(),

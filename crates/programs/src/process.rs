@@ -9,7 +9,7 @@ use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
 use crate::tree::{self, kill_tree};
-use crate::{Error, cleanup};
+use crate::{Error, PATIENCE, cleanup};
 
 /// A program that ran to its end.
 #[derive(Debug)]
@@ -92,16 +92,26 @@ impl Process {
     /// Waits until it answers on 127.0.0.1:`port`.
     ///
     /// # Errors
-    /// [`Error::Failed`] if it ends instead, [`Error::TimedOut`] after ten seconds.
+    /// [`Error::Failed`] if it ends instead, [`Error::TimedOut`] after [`PATIENCE`].
     pub fn wait_for_port(&mut self, port: u16) -> Result<(), Error> {
-        let limit = Duration::from_secs(10);
+        self.wait_until("to answer", || {
+            std::net::TcpStream::connect(("127.0.0.1", port)).is_ok()
+        })
+    }
+
+    /// Waits until something is so; `doing` says what it is waited for to do.
+    pub(crate) fn wait_until(
+        &mut self,
+        doing: &'static str,
+        mut is_so: impl FnMut() -> bool,
+    ) -> Result<(), Error> {
         let start = Instant::now();
-        while std::net::TcpStream::connect(("127.0.0.1", port)).is_err() {
+        while !is_so() {
             if !self.is_running() {
                 return Err(self.failed());
             }
-            if start.elapsed() > limit {
-                return Err(self.timed_out("to answer", limit));
+            if start.elapsed() > PATIENCE {
+                return Err(self.timed_out(doing, PATIENCE));
             }
             std::thread::sleep(Duration::from_millis(5));
         }
@@ -112,9 +122,9 @@ impl Process {
     /// time has been handed up.
     ///
     /// # Errors
-    /// [`Error::TimedOut`] after ten seconds.
+    /// [`Error::TimedOut`] after [`PATIENCE`].
     pub fn wait_for_children(&mut self) -> Result<(), Error> {
-        let limit = Duration::from_secs(10);
+        let limit = PATIENCE;
         let start = Instant::now();
         while !tree::descendants(self.id).is_empty() {
             if start.elapsed() > limit {
@@ -128,10 +138,10 @@ impl Process {
     /// Asks it to end (SIGTERM) and waits.
     ///
     /// # Errors
-    /// [`Error::TimedOut`] after ten seconds; it is then killed.
+    /// [`Error::TimedOut`] after [`PATIENCE`]; it is then killed.
     pub fn stop(mut self) -> Result<Finished, Error> {
         self.signal(libc::SIGTERM);
-        self.finish(Duration::from_secs(10))
+        self.finish(PATIENCE)
     }
 
     /// Waits for its end.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use crate::workplace::free_port;
-use crate::{Error, Finished, Launch, Process, Workplace, cpu_time_of, descendants};
+use crate::{Error, Finished, Launch, PATIENCE, Process, Workplace, cpu_time_of, descendants};
 
 /// A server on 127.0.0.1, killed with all its processes when dropped.
 #[derive(Debug)]
@@ -91,14 +91,14 @@ impl Server {
     /// with their last connection, which is not waited for.
     ///
     /// # Errors
-    /// [`Error::TimedOut`] after twenty seconds.
+    /// [`Error::TimedOut`] after [`PATIENCE`](crate::PATIENCE).
     ///
     /// # Panics
     /// If it is a server that cannot: a mistake of ours.
     pub fn reload(&mut self) -> Result<(), Error> {
         let signal = self.reload_signal.expect("a server that reloads");
         let before = self.workers();
-        let limit = Duration::from_secs(20);
+        let limit = PATIENCE;
         let start = Instant::now();
         self.process.signal(signal);
         while self.workers().iter().all(|worker| before.contains(worker)) {

@@ -43,10 +43,7 @@ impl Sshd {
     /// If a program is missing or sshd does not come up.
     pub fn start(workplace: &Workplace, options: SshdOptions<'_>) -> Result<Self, Error> {
         make_keys(workplace)?;
-        let empty = Path::new(EMPTY_DIRECTORY);
-        if is_root() && !empty.exists() {
-            fs::create_dir_all(empty).map_err(Error::file("make", empty))?;
-        }
+        Self::make_its_directory()?;
         let port = free_port()?;
         let user = current_user()?;
         let configuration = workplace.write(
@@ -69,6 +66,19 @@ impl Sshd {
             process,
             client_configuration,
         })
+    }
+
+    /// Makes the directory without which sshd does not even read its configuration as root, if it is
+    /// missing.
+    ///
+    /// # Errors
+    /// If it cannot be made.
+    pub fn make_its_directory() -> Result<(), Error> {
+        let empty = Path::new(EMPTY_DIRECTORY);
+        if is_root() && !empty.exists() {
+            fs::create_dir_all(empty).map_err(Error::file("make", empty))?;
+        }
+        Ok(())
     }
 
     /// A client (`ssh`, `scp`, `sftp`) that knows this server as [`Sshd::HOST`].

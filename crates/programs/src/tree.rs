@@ -63,8 +63,9 @@ fn parents() -> Vec<(u32, u32)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::PATIENCE;
     use std::process::Command;
-    use std::time::Duration;
+    use std::time::{Duration, Instant};
 
     #[test]
     fn grandchildren_that_left_the_group_die_too() {
@@ -81,12 +82,10 @@ mod tests {
         };
         kill_tree(shell.id());
         shell.wait().unwrap();
-        for _ in 0..200 {
-            if !parents().iter().any(|&(process, _)| process == family[0]) {
-                return;
-            }
+        let start = Instant::now();
+        while parents().iter().any(|&(process, _)| process == family[0]) {
+            assert!(start.elapsed() < PATIENCE, "process {} lives on", family[0]);
             std::thread::sleep(Duration::from_millis(5));
         }
-        panic!("process {} lives on", family[0]);
     }
 }

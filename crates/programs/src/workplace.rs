@@ -2,7 +2,8 @@
 
 use std::fs;
 use std::io::{ErrorKind, Write};
-use std::net::TcpListener;
+use std::net::Ipv4Addr;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -168,14 +169,54 @@ pub fn free_port() -> Result<u16, Error> {
     for _ in 0..PORTS {
         let next = NEXT.fetch_add(1, Ordering::Relaxed);
         let port = (FIRST + start.wrapping_add(next) % PORTS) as u16;
-        match TcpListener::bind(("127.0.0.1", port)) {
-            Ok(_) => return Ok(port),
+        match bind(port) {
+            Ok(()) => return Ok(port),
             Err(error) => refused = Some(error),
         }
     }
     Err(Error::Port(
         refused.unwrap_or_else(|| ErrorKind::AddrInUse.into()),
     ))
+}
+
+/// Binds a socket to a port of 127.0.0.1 and closes it. It never listens: a child that is forked
+/// meanwhile holds it until it becomes a program, and would look like a server.
+fn bind(port: u16) -> std::io::Result<()> {
+    let checked = |answer: i32| match answer {
+        -1 => Err(std::io::Error::last_os_error()),
+        answer => Ok(answer),
+    };
+    let address = libc::sockaddr_in {
+        sin_family: libc::AF_INET as libc::sa_family_t,
+        sin_port: port.to_be(),
+        sin_addr: libc::in_addr {
+            s_addr: u32::from(Ipv4Addr::LOCALHOST).to_be(),
+        },
+        sin_zero: [0; 8],
+    };
+    let reuse: i32 = 1;
+    // SAFETY: plain values, each as long as it is said to be; the descriptor is new and ours.
+    unsafe {
+        let socket = checked(libc::socket(
+            libc::AF_INET,
+            libc::SOCK_STREAM | libc::SOCK_CLOEXEC,
+            0,
+        ))?;
+        let socket = OwnedFd::from_raw_fd(socket);
+        checked(libc::setsockopt(
+            socket.as_raw_fd(),
+            libc::SOL_SOCKET,
+            libc::SO_REUSEADDR,
+            (&raw const reuse).cast(),
+            size_of_val(&reuse) as libc::socklen_t,
+        ))?;
+        checked(libc::bind(
+            socket.as_raw_fd(),
+            (&raw const address).cast(),
+            size_of_val(&address) as libc::socklen_t,
+        ))?;
+    }
+    Ok(())
 }
 
 /// Looks random to a compressor; the same on every run (xorshift64, Marsaglia 2003).

@@ -13,7 +13,7 @@ use std::cell::Cell;
 use std::ffi::c_void;
 use std::mem::forget;
 use std::ptr;
-use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -71,19 +71,28 @@ impl Drop for Whole {
     }
 }
 
-/// Makes the forks of this process wait for such moments. Once is enough.
+/// Makes the forks of this process wait for such moments. Once is enough; when it returns, they do.
 pub fn watch() {
-    static WATCHED: AtomicU32 = AtomicU32::new(0);
-    if WATCHED.swap(1, SeqCst) == 0 {
-        // SAFETY: the functions are there as long as the process: the module is never unloaded. If there
-        // is no memory, forks go unwatched.
-        unsafe { libc::pthread_atfork(Some(before), Some(in_parent), Some(in_child)) };
-        let mut key = 0;
-        // SAFETY: as above.
-        if unsafe { libc::pthread_key_create(&raw mut key, Some(at_last)) } == 0 {
-            LAST_KEY.store(key + 1, SeqCst);
-        }
+    static WATCHED: AtomicBool = AtomicBool::new(false);
+    if WATCHED.load(SeqCst) {
+        return;
     }
+    // Two threads may come here at once: none could wait for the other, which a child does not have. That
+    // a fork is counted twice then, by each, does no harm.
+    // SAFETY: the functions are there as long as the process: the module is never unloaded. If there is
+    // no memory, forks go unwatched.
+    unsafe { libc::pthread_atfork(Some(before), Some(in_parent), Some(in_child)) };
+    let mut key = 0;
+    // SAFETY: as above.
+    if unsafe { libc::pthread_key_create(&raw mut key, Some(at_last)) } == 0
+        && LAST_KEY
+            .compare_exchange(0, key + 1, SeqCst, SeqCst)
+            .is_err()
+    {
+        // SAFETY: a key of ours that no thread has set.
+        unsafe { libc::pthread_key_delete(key) };
+    }
+    WATCHED.store(true, SeqCst);
 }
 
 /// Tells this process from those that forked it. Their ids differ, but for the first processes of two

@@ -63,6 +63,8 @@ static SETTINGS: Once<Settings> = Once::new();
 static OPENERS: AtomicUsize = AtomicUsize::new(0);
 
 pub(super) fn open(settings: Settings) {
+    // Workers may stand in what a child would wait for.
+    fork::watch();
     SETTINGS.get_or_make(|| settings);
     if OPENERS.fetch_add(1, AcqRel) == 0 {
         close_if_unwanted();

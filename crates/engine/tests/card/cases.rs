@@ -327,6 +327,9 @@ fn children_start_with_empty_cards() {
             // and we allow: memory, and our own requests. It leaves without returning.
             let child = unsafe { libc::fork() };
             if child == 0 {
+                // A child that sticks ends all the same: nobody is left to end it.
+                // SAFETY: no handler is set.
+                unsafe { libc::alarm(300) };
                 let passed = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
                     in_child(&keys, paused);
                 }));

@@ -17,6 +17,8 @@ mod owned;
 mod per_process;
 mod randomness;
 
+use crate::fork;
+
 pub use crate::error::{Error, Result};
 pub use randomness::randomise;
 
@@ -25,6 +27,8 @@ fn check(answer: i32, otherwise: Error) -> Result<()> {
     if answer == 1 {
         return Ok(());
     }
+    // This may be the thread's first use of AWS-LC.
+    fork::ready();
     // SAFETY: clears this thread's queue, which belongs to our copy of AWS-LC alone.
     unsafe { aws_lc_sys::ERR_clear_error() };
     Err(otherwise)

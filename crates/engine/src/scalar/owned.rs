@@ -3,6 +3,7 @@
 use std::ptr::NonNull;
 
 use crate::error::{Error, Result};
+use crate::fork;
 
 /// An object of AWS-LC that is freed by `T`'s own function.
 pub(super) trait Object {
@@ -44,6 +45,7 @@ impl<T: Object> Owned<T> {
     /// `object` is null or live, and nobody else frees it.
     pub(super) unsafe fn new(object: *mut T, otherwise: Error) -> Result<Self> {
         NonNull::new(object).map(Self).ok_or_else(|| {
+            fork::ready();
             // SAFETY: clears this thread's queue, which belongs to our copy of AWS-LC alone.
             unsafe { aws_lc_sys::ERR_clear_error() };
             otherwise

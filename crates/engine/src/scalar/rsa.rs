@@ -289,6 +289,7 @@ impl Key {
     /// Encodes a digest as that scheme signs it, in [`Key::length`] bytes: what [`Key::power`] then
     /// raises. [`Key::sign`] in two steps.
     pub fn encode(&self, scheme: Scheme, digest: Digest, value: &[u8]) -> Result<Vec<u8>> {
+        fork::ready();
         if value.len() != digest.length() {
             return Err(Error::InvalidInput);
         }

@@ -6,6 +6,7 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 use tempfile::TempDir;
 
 /// A directory for one program.
@@ -95,7 +96,13 @@ fn sweep(place: &Path) {
             .metadata()
             .is_ok_and(|meta| meta.is_dir() && meta.uid() == user);
         let running = Path::new(&format!("/proc/{pid}")).exists();
-        if ours && !running && !is_used(&entry.path()) {
+        // Twice: who is about to become another program has no environment for a moment.
+        let unused = || {
+            let unused = !is_used(&entry.path());
+            std::thread::sleep(Duration::from_millis(2));
+            unused
+        };
+        if ours && !running && unused() && unused() {
             let _ = fs::remove_dir_all(entry.path());
         }
     }
@@ -117,15 +124,20 @@ fn is_used(directory: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::time::{Duration, Instant};
+    use std::time::Instant;
 
     #[test]
     fn what_a_process_has_mapped_is_used() {
         let directory = tempfile::tempdir().expect("a temporary directory");
         assert!(!is_used(directory.path()));
-        // A program that no environment names: mapped because it runs.
+        // A program that no environment names: mapped because it runs. Copied by a child: what we wrote
+        // ourselves, a fork of another test might still hold open, and what is written to does not run.
         let program = directory.path().join("sleep");
-        fs::copy("/bin/sleep", &program).expect("it can be copied");
+        let copied = std::process::Command::new("cp")
+            .arg("/bin/sleep")
+            .arg(&program)
+            .status();
+        assert!(copied.expect("cp is installed").success());
         let mut child = std::process::Command::new(&program)
             .arg("120")
             .env_clear()

@@ -234,12 +234,18 @@ fn nohup_stays_nohup() {
     assert_eq!(child.wait().expect("it ends").code(), Some(3));
 }
 
-fn exists_for(path: &Path, time: Duration) -> bool {
-    let end = Instant::now() + time;
-    while path.exists() && Instant::now() < end {
-        std::thread::sleep(Duration::from_millis(20));
+/// Waits until a process that others shall reap has ended.
+fn wait_for_end(pid: &str) {
+    let start = Instant::now();
+    let runs = || {
+        let state = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        let state = state.rsplit_once(") ").map(|(_, rest)| &rest[..1]);
+        !matches!(state, None | Some("Z" | "X"))
+    };
+    while runs() {
+        assert!(start.elapsed() < Duration::from_secs(60), "{pid} lives on");
+        std::thread::sleep(Duration::from_millis(5));
     }
-    path.exists()
 }
 
 #[test]
@@ -254,19 +260,28 @@ fn what_a_killed_run_leaves_is_swept_by_the_next() {
 
     let killed = std::process::Command::new("kill").arg(pid).status();
     assert!(killed.expect("kill is installed").success());
-    let gone = PathBuf::from(format!("/proc/{pid}"));
-    assert!(!exists_for(&gone, Duration::from_secs(5)));
+    wait_for_end(pid);
     stock(&["true"]).success();
     assert!(!configuration.exists());
 }
 
 #[test]
 fn a_daemon_keeps_its_configuration() {
-    let run = stock(&["sh", "-c", "sleep 1 >/dev/null 2>&1 & echo $OPENSSL_CONF"]).success();
-    let configuration = PathBuf::from(stdout(&run).trim_end());
-    assert!(configuration.exists());
+    let run = stock(&[
+        "sh",
+        "-c",
+        "sleep 600 >/dev/null 2>&1 & echo $! $OPENSSL_CONF",
+    ])
+    .success();
+    let line = stdout(&run);
+    let (pid, configuration) = line.trim_end().split_once(' ').expect("two words");
+    let configuration = PathBuf::from(configuration);
     assert!(stderr(&run).contains("processes are left running"));
-    std::thread::sleep(Duration::from_millis(1500));
+    stock(&["true"]).success();
+    assert!(configuration.exists());
+    let killed = std::process::Command::new("kill").arg(pid).status();
+    assert!(killed.expect("kill is installed").success());
+    wait_for_end(pid);
     stock(&["true"]).success();
     assert!(!configuration.exists());
 }

@@ -17,14 +17,19 @@ install -m 0644 "$3" "$modules/outboard.so"
 outboard=$scratch/bin/outboard
 cp /etc/ssl/openssl.cnf "$scratch/before.cnf"
 
-# Reads its configuration, then waits for input that ends with this script.
+# Reads its configuration, opens its output, then waits for input that ends with this script.
 mkfifo "$scratch/input" && exec 3<>"$scratch/input"
 start() {
-    openssl dgst -sha256 <"$scratch/input" >/dev/null 3>&- &
-    sleep 2
+    openssl dgst -sha256 -out "$scratch/started.$1" <"$scratch/input" 3>&- &
+    tries=0
+    until [ -e "$scratch/started.$1" ]; do
+        tries=$((tries + 1))
+        [ "$tries" -lt 600 ] || { echo "openssl does not start"; exit 1; }
+        sleep 0.1
+    done
 }
 
-start && old=$!
+start old && old=$!
 
 say "$outboard" doctor
 expect 'does not load Outboard'
@@ -51,7 +56,7 @@ expect '^good.* loading .*has Outboard active'
 fail "$outboard" doctor --pid "$old"
 expect 'it was started before'
 
-start && new=$!
+start new && new=$!
 say "$outboard" doctor --pid "$new"
 expect "has $modules/outboard.so loaded"
 say "$outboard" run --stock -- openssl list -providers

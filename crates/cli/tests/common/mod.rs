@@ -33,6 +33,16 @@ pub(crate) fn says(text: &str, part: &str) {
     assert!(text.contains(part), "expected: {part}\ngot: {text}");
 }
 
+/// Copies a program. A child does it: what we wrote ourselves, a fork of another test might still hold
+/// open, and what is written to does not run.
+pub(crate) fn copy(program: &Path, to: &Path) {
+    let copied = std::process::Command::new("cp")
+        .arg(program)
+        .arg(to)
+        .status();
+    assert!(copied.expect("cp is installed").success());
+}
+
 /// The same for a test that must talk to it while it runs.
 pub(crate) fn outboard_process() -> std::process::Command {
     let mut command = std::process::Command::new("env");

@@ -1,6 +1,6 @@
 //! The installed OpenSSH, asked: what it knows, what is configured.
 
-use outboard_programs::Launch;
+use outboard_programs::{Launch, Sshd};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -25,6 +25,7 @@ pub(super) fn known(kind: Kind) -> Result<Vec<String>, Failure> {
 
 /// Those of `names` that this sshd accepts; `key` is a host key for it.
 pub(super) fn accepted(kind: Kind, names: Vec<String>, key: &Path) -> Result<Vec<String>, Failure> {
+    Sshd::make_its_directory()?;
     let mut accepted = Vec::new();
     for name in names {
         let tried = Launch::new("sshd")?
@@ -71,6 +72,9 @@ impl Side {
     /// # Errors
     /// What the program says against it, with its own name for the file.
     pub(super) fn evaluate(self, configuration: &Path, key: &Path) -> Result<Lists, String> {
+        if self == Self::Server {
+            Sshd::make_its_directory().map_err(|error| error.to_string())?;
+        }
         let launch = Launch::new(self.program()).map_err(|error| error.to_string())?;
         let launch = match self {
             // A host key of our own: sshd insists on one, and only root may read the system's.

@@ -1,10 +1,11 @@
 //! What certificates, groups and cipher suites cost: `openssl s_server` and `openssl s_time` on
 //! loopback, one server stock and one with Outboard, each first in its turn.
 
-use outboard_programs::{Certificate, Cores, Launch, OpenSsl, Process, Workplace, cpu_time_of};
+use outboard_programs::{
+    Certificate, Cores, Launch, OpenSsl, Process, Workplace, cpu_time_of, free_port,
+};
 use std::collections::BTreeSet;
 use std::fs;
-use std::net::TcpListener;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -189,7 +190,7 @@ impl Server {
         kind: Kind,
         groups: &[&str],
     ) -> Result<Self, Failure> {
-        let port = TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port();
+        let port = free_port()?;
         let mut process = openssl
             .command()?
             .args([

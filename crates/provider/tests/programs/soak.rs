@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use outboard_engine::Operation;
+use outboard_engine::{Operation, card};
 use outboard_programs::Server;
 
 use crate::clients::{Droppers, assert_all_answered, hello, load};
@@ -40,9 +40,11 @@ fn haproxy_bears_full_load() {
     };
     // With reloads: new processes again and again, old ones that end with work in flight.
     let begun = Instant::now();
+    let mut reloads = 1; // the one below
     while begun.elapsed() < half {
         let load = round(&haproxy);
         haproxy.reload().unwrap();
+        reloads += 1;
         answered(load);
     }
     // Without, and without resets, of which each that meets a paused handshake loses the job's stack to OpenSSL (see
@@ -61,28 +63,42 @@ fn haproxy_bears_full_load() {
         "memory grew from {warm} to {end} bytes"
     );
     assert!(dropped > 0 && haproxy.is_running(), "{}", haproxy.log());
-    assert!(
-        !haproxy.log().contains("exited with code 1"),
-        "{}",
-        haproxy.log()
-    );
+    assert!(has_no_failure(&haproxy.log()), "{}", haproxy.log());
     haproxy.stop().unwrap();
 
     println!("{requests} requests, {dropped} reset in mid-handshake, {warm} to {end} bytes");
     if is_stock_alone() {
         return;
     }
+    // A request that is cancelled while its batch runs is counted when that is done. Where it was the last that a
+    // process had, the process may end before.
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    let in_batches = (card::DEPTH * card::MOST.min(processors)) as u64;
+    let uncounted = in_batches * (reloads + 1);
     let counts = stand.counts();
     assert!(served(&counts, Operation::Rsa2048Sign) >= requests);
     for (operation, work) in counts.queueing_rows() {
         println!("{}: {work:?}", operation.name());
-        assert_eq!(
-            work.accepted,
-            work.in_lanes + work.one_by_one + work.cancelled + work.returned,
-            "{}: what was accepted was answered",
-            operation.name()
+        let done = work.in_lanes + work.one_by_one + work.cancelled + work.returned;
+        assert!(
+            (done..=done + uncounted).contains(&work.accepted),
+            "{}: {} accepted, {done} answered, of which {uncounted} may be missing",
+            operation.name(),
+            work.accepted
         );
     }
+}
+
+/// Whether every process that ended did so because it was told to, if need be by a signal that it did not know yet
+/// or no more.
+fn has_no_failure(log: &str) -> bool {
+    let told = [0, 128 + libc::SIGUSR1, 128 + libc::SIGTERM];
+    let mut ends = log.split("exited with code ").skip(1);
+    ends.all(|end| {
+        let code = end.split(|c: char| !c.is_ascii_digit()).next();
+        code.and_then(|code| code.parse().ok())
+            .is_some_and(|code: i32| told.contains(&code))
+    })
 }
 
 /// Memory of the processes that serve, in bytes.

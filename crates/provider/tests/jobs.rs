@@ -11,7 +11,7 @@ use std::ffi::{c_int, c_void};
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use common::jobs::{DIGEST, PATIENCE, is_right, rsa, sha256, signing, wait_for_any};
 use outboard_libcrypto::{Job, Key, Library, Signer};
@@ -149,15 +149,21 @@ struct Gate {
 }
 
 impl Gate {
+    /// Less than the test's own, which then holds another call.
+    const PATIENCE: Duration = Duration::from_secs(5);
+
     unsafe extern "C" fn pass(gate: *mut c_void) -> c_int {
         // SAFETY: what the test passes, which outlives its jobs.
         let gate = unsafe { &*gate.cast::<Self>() };
         // SAFETY: takes nothing.
         if unsafe { libc::gettid() } != gate.event_loop {
-            while !gate.open.load(Ordering::SeqCst) {
+            // Not for ever: the event loop may be taking back the very job that is held here, and would wait.
+            let since = Instant::now();
+            while !gate.open.load(Ordering::SeqCst) && since.elapsed() < Self::PATIENCE {
                 gate.held.store(true, Ordering::SeqCst);
                 std::thread::yield_now();
             }
+            gate.held.store(false, Ordering::SeqCst);
         }
         1
     }
@@ -274,10 +280,9 @@ fn a_job_that_is_dropped_while_paused_leaves_nothing_of_ours() {
     let lose = |sign: bool| {
         let before = allocated();
         let mut lost = 0;
-        // On a busy machine most find no company, and are not paused.
-        let mut rounds = 0;
-        while lost < JOBS && rounds < 400 {
-            rounds += 1;
+        let begun = Instant::now();
+        // On a busy machine most find no company, and are not paused; without lanes, none is.
+        while lost < JOBS && begun.elapsed() < PATIENCE && (!sign || common::has_lanes()) {
             let mut all: Vec<_> = (0..8).map(|_| Outside::new(&key)).collect();
             let mut jobs: Vec<Job> = all.iter_mut().map(|one| one.job(&library, sign)).collect();
             lost += jobs.iter().filter(|job| job.result().is_none()).count();
@@ -292,6 +297,7 @@ fn a_job_that_is_dropped_while_paused_leaves_nothing_of_ours() {
                 job.resume().unwrap();
             }
         }
+        drop(outside);
         (lost, allocated().saturating_sub(before))
     };
     lose(true); // caches, the card, pools
@@ -299,7 +305,7 @@ fn a_job_that_is_dropped_while_paused_leaves_nothing_of_ours() {
     let (signing_jobs, ours) = lose(true);
     assert_eq!(plain_jobs, JOBS);
     if common::has_lanes() {
-        assert!(signing_jobs > JOBS / 2, "only {signing_jobs} were paused");
+        assert!(signing_jobs >= JOBS, "only {signing_jobs} were paused");
         let each = (plain / plain_jobs, ours / signing_jobs);
         assert!(each.1 <= each.0 + 256, "bytes lost for each job: {each:?}");
     }

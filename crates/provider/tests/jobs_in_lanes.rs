@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use common::jobs::{is_ready, is_right, p384, rsa, signing, wait_for_any};
 use outboard_engine::ledger::Snapshot;
-use outboard_engine::{Operation, Path};
+use outboard_engine::{Operation, Path, card};
 use outboard_libcrypto::Job;
 use outboard_measure::Sides;
 
@@ -57,7 +57,7 @@ fn jobs_of_one_thread_share_the_lanes() {
             if common::has_lanes() {
                 let in_lanes = on_cards(ledger, operation) - before.1;
                 assert!(
-                    pauses > 0 && in_lanes > 80,
+                    pauses > 0 && in_lanes >= card::DEPTH as u64,
                     "{version}: {operation:?}: {in_lanes} in lanes"
                 );
             }

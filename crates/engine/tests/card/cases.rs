@@ -222,7 +222,7 @@ fn an_event_loop_shares_the_lanes() {
     let (in_lanes, otherwise) = served();
     assert_eq!(in_lanes + otherwise, total, "each is counted once");
     assert!(
-        pauses > 0 && in_lanes > otherwise,
+        pauses > 0 && 4 * in_lanes > total,
         "{pauses} paused, {in_lanes} of {total} in lanes"
     );
 }

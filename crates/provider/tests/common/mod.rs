@@ -54,7 +54,7 @@ fn in_libcrypto(path: &Path) -> Sides {
 
 /// Whether this processor has what cards run in.
 pub(crate) fn has_lanes() -> bool {
-    outboard_engine::Machine::detect().has("avx512ifma")
+    outboard_engine::card::are_there()
 }
 
 /// The two contexts with their names.

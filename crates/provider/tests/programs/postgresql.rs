@@ -2,12 +2,11 @@
 //! of its own.
 
 use std::fs;
-use std::net::TcpListener;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::path::Path;
 
 use outboard_engine::Operation;
-use outboard_programs::{Certificate, Launch, Offer, OpenSsl, Outboard};
+use outboard_programs::{Certificate, Launch, Offer, OpenSsl, Outboard, free_port};
 
 use crate::stand::{Stand, assert_served, counts, installed, is_stock_alone, outboard};
 
@@ -41,7 +40,7 @@ fn psql_connects_over_tls() {
 
     let initdb = run("initdb").args(["-A", "trust", "-U", "test", "--no-sync", "-D", "data"]);
     initdb.succeed().unwrap();
-    let port = free_port();
+    let port = free_port().unwrap();
     let log = stand.workplace.join("postgresql.log");
     let mut settings = vec![format!("port={port}")];
     settings.push(format!("unix_socket_directories={}", home.display()));
@@ -129,9 +128,4 @@ fn owner(directory: &Path) -> Owner {
     let owner = (number("-u"), number("-g"));
     chown(directory, Some(owner.0), Some(owner.1)).unwrap();
     owner
-}
-
-fn free_port() -> u16 {
-    let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
-    listener.local_addr().unwrap().port()
 }

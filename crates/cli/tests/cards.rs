@@ -8,7 +8,7 @@ use std::fs;
 /// A real program with sixteen operations at a time: OpenSSL's own asynchronous jobs.
 #[test]
 fn what_jobs_share_is_listed() {
-    if !has_lanes() {
+    if !outboard_engine::card::are_there() {
         eprintln!("skipped: this processor has no lanes");
         return;
     }
@@ -72,12 +72,6 @@ fn what_jobs_share_is_listed() {
     let stats = document(&stats, "outboard-stats");
     let counted = &stats["ledgers"][0]["total"]["cards"][0];
     assert_eq!(counted["accepted"], work["accepted"], "{stats}");
-}
-
-/// AVX-512 IFMA.
-fn has_lanes() -> bool {
-    let processor = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    processor.contains("avx512ifma")
 }
 
 #[test]

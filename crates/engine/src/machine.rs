@@ -70,8 +70,21 @@ impl Machine {
     /// The class of the processor.
     pub fn class(&self) -> Class {
         let all = |features: &[&str]| features.iter().all(|feature| self.has(feature));
+        /// What lanes need (`outboard_lanes::available`), and more.
+        const AVX512: &[&str] = &[
+            "avx512f",
+            "avx512dq",
+            "avx512ifma",
+            "avx512bw",
+            "avx512vl",
+            "avx512vbmi2",
+            "vaes",
+            "vpclmulqdq",
+            "adx",
+            "bmi2",
+        ];
         match self.architecture.as_str() {
-            "x86_64" if all(&["avx512ifma", "vaes", "vpclmulqdq", "adx", "bmi2"]) => Class::Avx512,
+            "x86_64" if all(AVX512) => Class::Avx512,
             "x86_64" if all(&["avx2", "bmi2", "adx", "aes"]) => Class::Avx2,
             "aarch64" if all(&["aes", "pmull"]) => Class::Arm,
             _ => Class::Other,
@@ -150,6 +163,7 @@ mod architecture {
             ("avx512ifma", avx512 && has(ebx, 21)),
             ("avx512bw", avx512 && has(ebx, 30)),
             ("avx512vl", avx512 && has(ebx, 31)),
+            ("avx512vbmi2", avx512 && has(ecx, 6)),
         ];
 
         let (family, model, stepping) = split(version.eax);
@@ -306,6 +320,7 @@ mod tests {
         let of_kernel = |feature: &str| {
             let name = match feature {
                 "sha" => "sha_ni",
+                "avx512vbmi2" => "avx512_vbmi2",
                 other => other,
             };
             flags.split(' ').any(|flag| flag == name)
@@ -326,8 +341,21 @@ mod tests {
             "avx512ifma",
             "avx512bw",
             "avx512vl",
+            "avx512vbmi2",
         ] {
             assert_eq!(machine.has(feature), of_kernel(feature), "{feature}");
+        }
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[test]
+    fn the_best_class_has_lanes() {
+        let mut machine = Machine::detect();
+        if machine.class() == Class::Avx512 {
+            assert!(outboard_lanes::available());
+            // As a hypervisor may show it.
+            machine.features.retain(|name| name != "avx512vbmi2");
+            assert_ne!(machine.class(), Class::Avx512);
         }
     }
 

@@ -8,7 +8,7 @@ use zeroize::Zeroizing;
 
 use super::digest::Digest;
 use super::owned::Owned;
-use super::per_process::PerProcess;
+use super::per_process::{self, PerProcess};
 use super::randomness::drawing;
 use super::{big_number, check};
 use crate::error::{Error, Result};
@@ -398,55 +398,49 @@ fn private_key(
     e: Owned<lc::BIGNUM>,
     private: &PrivateNumbers<'_>,
 ) -> Result<Owned<lc::RSA>> {
-    let d = big_number::from_bytes(private.d)?;
-    let p = big_number::from_bytes(private.p)?;
-    let q = big_number::from_bytes(private.q)?;
-    let dp = big_number::from_bytes(private.dp)?;
-    let dq = big_number::from_bytes(private.dq)?;
-    let qinv = big_number::from_bytes(private.qinv)?;
-    // SAFETY: live numbers and a live key; what a key takes over is given away once.
-    unsafe {
+    let numbers = per_process::PrivateNumbers {
+        n,
+        e,
+        d: big_number::from_bytes(private.d)?,
+        p: big_number::from_bytes(private.p)?,
+        q: big_number::from_bytes(private.q)?,
+        dp: big_number::from_bytes(private.dp)?,
+        dq: big_number::from_bytes(private.dq)?,
+        qinv: big_number::from_bytes(private.qinv)?,
+    };
+    // SAFETY: live numbers.
+    let in_range = unsafe {
         let below = |a: &Owned<_>, b: &Owned<_>| lc::BN_ucmp(a.as_ptr(), b.as_ptr()) < 0;
-        let in_range = [
-            below(&p, &n),
-            below(&q, &n),
-            below(&dp, &p),
-            below(&dq, &q),
-            below(&qinv, &p),
+        [
+            below(&numbers.p, &numbers.n),
+            below(&numbers.q, &numbers.n),
+            below(&numbers.dp, &numbers.p),
+            below(&numbers.dq, &numbers.q),
+            below(&numbers.qinv, &numbers.p),
             // A private exponent that was not reduced is right, too; but AWS-LC would find it too long
             // at the first signature.
-            lc::BN_num_bits(d.as_ptr()) <= lc::BN_num_bits(n.as_ptr()),
-        ];
-        if in_range.contains(&false) {
-            return Err(Error::InvalidKey);
-        }
+            lc::BN_num_bits(numbers.d.as_ptr()) <= lc::BN_num_bits(numbers.n.as_ptr()),
+        ]
+    };
+    if in_range.contains(&false) || !are_factors(&numbers.p, &numbers.q, &numbers.n)? {
+        return Err(Error::InvalidKey);
+    }
+    per_process::private_key(numbers)
+}
+
+/// Whether p · q = n.
+fn are_factors(
+    p: &Owned<lc::BIGNUM>,
+    q: &Owned<lc::BIGNUM>,
+    n: &Owned<lc::BIGNUM>,
+) -> Result<bool> {
+    // SAFETY: live numbers, and room for the product.
+    unsafe {
         let product = Owned::new(lc::BN_new(), Error::Resource)?;
         let scratch = Owned::new(lc::BN_CTX_new(), Error::Resource)?;
-        let factors = (p.as_ptr(), q.as_ptr());
-        check(
-            lc::BN_mul(product.as_ptr(), factors.0, factors.1, scratch.as_ptr()),
-            Error::Resource,
-        )?;
-        if lc::BN_ucmp(product.as_ptr(), n.as_ptr()) != 0 {
-            return Err(Error::InvalidKey);
-        }
-        let rsa = Owned::new(lc::RSA_new(), Error::Resource)?;
-        let key = rsa.as_ptr();
-        check(
-            lc::RSA_set0_key(key, n.into_raw(), e.into_raw(), d.into_raw()),
-            Error::InvalidKey,
-        )?;
-        // While there is nothing else to check: the modulus and the public exponent.
-        check(lc::RSA_check_key(key), Error::InvalidKey)?;
-        check(
-            lc::RSA_set0_factors(key, p.into_raw(), q.into_raw()),
-            Error::InvalidKey,
-        )?;
-        check(
-            lc::RSA_set0_crt_params(key, dp.into_raw(), dq.into_raw(), qinv.into_raw()),
-            Error::InvalidKey,
-        )?;
-        Ok(rsa)
+        let answer = lc::BN_mul(product.as_ptr(), p.as_ptr(), q.as_ptr(), scratch.as_ptr());
+        check(answer, Error::Resource)?;
+        Ok(lc::BN_ucmp(product.as_ptr(), n.as_ptr()) == 0)
     }
 }
 

@@ -7,6 +7,7 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use crate::plain::{self, Plain};
 use crate::{FileError, process};
@@ -170,10 +171,13 @@ fn check_limit(bytes: usize) -> io::Result<()> {
     }
 }
 
-/// A name in the same directory that nobody takes for a user's.
+/// A name in the same directory that nobody takes for a user's, and that no other thread takes.
 fn temporary_beside(path: &Path) -> PathBuf {
+    static NUMBER: AtomicU32 = AtomicU32::new(0);
+    let (process, moment) = (process::id(), process::since_boot());
+    let number = NUMBER.fetch_add(1, Relaxed);
     let mut name = path.as_os_str().to_owned();
-    name.push(format!(".{}.{}", process::id(), process::since_boot()));
+    name.push(format!(".{process}.{moment}.{number}"));
     name.into()
 }
 
@@ -205,7 +209,7 @@ fn map<T: Plain>(file: Option<&File>) -> io::Result<&'static T> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+    use std::sync::atomic::AtomicU64;
 
     use super::*;
 

@@ -74,9 +74,20 @@ impl Expected {
 
     fn holds(&self, count: &Count) -> bool {
         match self.amount {
-            Amount::Operations(operations) => count.operations >= operations,
-            Amount::Bytes(bytes) => count.bytes >= bytes,
+            Amount::Operations(operations) => count.operations >= self.told_of(operations),
+            Amount::Bytes(bytes) => count.bytes >= self.told_of(bytes),
             Amount::OnCards(operations) => count.on_cards >= operations,
+        }
+    }
+
+    /// As much of it as the ledger is told whatever happens. A cipher's context counts for itself: of a program
+    /// that leaves without freeing it, as sshd does, up to a sixteenth is missing.
+    fn told_of(&self, amount: u64) -> u64 {
+        let by_contexts = ["-seal", "-open"];
+        if by_contexts.iter().any(|end| self.operation.ends_with(end)) {
+            amount - amount / 16
+        } else {
+            amount
         }
     }
 }
@@ -288,9 +299,20 @@ mod tests {
     fn too_little_is_no_proof() {
         let expected = Expected::bytes("aes-128-gcm-seal", 1 << 20);
         assert!(Proof::of(&expected, &counted(9, 1 << 20), &[]).valid);
-        assert!(!Proof::of(&expected, &counted(9, (1 << 20) - 1), &[]).valid);
-        let expected = Expected::operations("aes-128-gcm-seal", 10);
-        assert!(!Proof::of(&expected, &counted(9, 1 << 20), &[]).valid);
+        assert!(Proof::of(&expected, &counted(9, 15 << 16), &[]).valid);
+        assert!(!Proof::of(&expected, &counted(9, (15 << 16) - 1), &[]).valid);
+        let operations = |operation: &str, counted| {
+            let counts = BTreeMap::from([(operation.to_owned(), counted)]);
+            Proof::of(&Expected::operations(operation, 32), &counts, &[]).valid
+        };
+        let count = |operations| Count {
+            operations,
+            ..Count::default()
+        };
+        assert!(operations("aes-128-gcm-seal", count(30)));
+        assert!(!operations("aes-128-gcm-seal", count(29)));
+        assert!(operations("p384-sign", count(32)));
+        assert!(!operations("p384-sign", count(31)));
         let on_cards = |least| Expected::on_cards("aes-128-gcm-seal", least);
         assert!(Proof::of(&on_cards(3), &counted(9, 0), &[]).valid);
         assert!(!Proof::of(&on_cards(4), &counted(9, 0), &[]).valid);

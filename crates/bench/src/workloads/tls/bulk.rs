@@ -133,7 +133,7 @@ fn download(
         .on(session.cores.client)
         .limit(Duration::from_secs(300))
         .succeed()?;
-    let server = server.cpu()? - before;
+    let server = server.cpu()?.saturating_sub(before);
     let bytes = bytes(session.options());
     let seconds = curl
         .output

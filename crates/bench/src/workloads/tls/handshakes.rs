@@ -156,7 +156,7 @@ fn measure(session: &mut Session<'_>, case: Case) -> Result<f64, Failure> {
         } = &contenders[setup];
         let before = server.cpu()?;
         let storm = Storm::run(clients, server.port(), connections, session.cores.client)?;
-        let used = (server.cpu()? - before).as_secs_f64();
+        let used = server.cpu()?.saturating_sub(before).as_secs_f64();
         let expected = if case.resumed { connections } else { 0 };
         if storm.resumed != expected {
             let resumed = storm.resumed;

@@ -6,6 +6,8 @@ use std::cell::RefCell;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::thread;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -37,7 +39,7 @@ impl Browser {
         let mut child = Command::new("sh")
             .args([
                 "-c",
-                "exec timeout --kill-after=5 300 \"$@\" 3<&0 4>&1 </dev/null >/dev/null",
+                "exec timeout --kill-after=5 1800 \"$@\" 3<&0 4>&1 </dev/null >/dev/null",
                 "sh",
             ])
             .arg(chromium)
@@ -128,6 +130,14 @@ impl Browser {
         let mut pipes = self.pipes.borrow_mut();
         while !pipes.loaded {
             pipes.receive();
+        }
+        drop(pipes);
+        // The event may have been about:blank's.
+        let url = json!(url);
+        let is_there =
+            format!("document.readyState === 'complete' && location.href === new URL({url}).href");
+        while self.evaluate(&is_there) != json!(true) {
+            thread::sleep(Duration::from_millis(10));
         }
     }
 

@@ -16,7 +16,7 @@ serve() {
     LD_LIBRARY_PATH=$LIBRARIES OPENSSL_CONF=$(configuration "$side") \
         "$OPENSSL" s_server -accept 127.0.0.1:0 -WWW "$@" >"$log" 2>&1 &
     servers+=($!)
-    for _ in {1..500}; do
+    for _ in {1..6000}; do
         port=$(sed -n 's/^ACCEPT .*:\([0-9]*\)$/\1/p' "$log" 2>/dev/null || :)
         [[ -z $port ]] || break
         sleep 0.01

@@ -3,7 +3,6 @@
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path as FilePath, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use outboard_engine::profile::{LanesMeasurement, Measurement, Profile, ProfileError, Queueing};
 use outboard_engine::{Machine, Operation, Path};
@@ -11,25 +10,15 @@ use outboard_engine::{Machine, Operation, Path};
 const LIBCRYPTO: &str = "3.0.22";
 
 /// A directory of the test's own, removed whatever happens.
-struct Directory(PathBuf);
+struct Directory(tempfile::TempDir);
 
 impl Directory {
     fn new() -> Self {
-        static NUMBER: AtomicU32 = AtomicU32::new(0);
-        let number = NUMBER.fetch_add(1, Relaxed);
-        let path = std::env::temp_dir().join(format!("profile-{}-{number}", std::process::id()));
-        fs::create_dir(&path).expect("the temporary directory is writable");
-        Self(path)
+        Self(tempfile::tempdir().expect("the temporary directory is writable"))
     }
 
     fn file(&self) -> PathBuf {
-        self.0.join("profile.json")
-    }
-}
-
-impl Drop for Directory {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
+        self.0.path().join("profile.json")
     }
 }
 
@@ -303,7 +292,7 @@ fn json_is_for_others_too() {
 #[test]
 fn saving_is_all_or_nothing() {
     let directory = Directory::new();
-    let nowhere = directory.0.join("none/profile.json");
+    let nowhere = directory.0.path().join("none/profile.json");
     let error = profile().save(&nowhere).expect_err("no such directory");
     assert!(
         error.to_string().contains("cannot write the profile"),
@@ -439,14 +428,14 @@ fn what_is_no_profile_is_refused() {
 #[test]
 fn what_is_no_file_is_refused_without_waiting() {
     let directory = Directory::new();
-    let pipe = directory.0.join("pipe");
+    let pipe = directory.0.path().join("pipe");
     let made = std::process::Command::new("mkfifo").arg(&pipe).status();
     assert!(made.expect("coreutils").success());
-    for path in [&pipe, &directory.0, FilePath::new("/dev/zero")] {
+    for path in [&pipe, directory.0.path(), FilePath::new("/dev/zero")] {
         let error = load(path).expect_err("no regular file");
         assert!(matches!(error, ProfileError::Damaged { .. }), "{error}");
     }
-    let circle = directory.0.join("circle");
+    let circle = directory.0.path().join("circle");
     symlink(&circle, &circle).expect("the directory is ours");
     let error = load(&circle).expect_err("leads nowhere");
     assert!(matches!(error, ProfileError::Unreadable { .. }), "{error}");

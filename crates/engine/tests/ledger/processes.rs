@@ -34,7 +34,8 @@ fn what_is_counted_is_read() {
     assert_eq!(process.pid, std::process::id());
     assert!(process.alive);
     assert!(process.program.starts_with("ledger"), "{}", process.program);
-    let age = process.started.elapsed().expect("it is past");
+    // The system's clock may have been set back.
+    let age = process.started.elapsed().unwrap_or_default();
     assert!(age < Duration::from_secs(60), "{age:?}");
     assert_eq!(
         process.counts.work(SIGN, Path::Scalar),

@@ -8,8 +8,8 @@ use outboard_engine::{Operation, Path};
 
 use crate::support::{Directory, fork, open};
 
-/// Kills this process for every system call but `getpid` and leaving it. (The clock is read in the
-/// vDSO.) sshd's sandbox allows these and some twenty more.
+/// Kills this process for every system call but `getpid` and leaving it. sshd's sandbox allows these
+/// and some twenty more, the clock among them: here it has to be read without ([`reads_the_clock`]).
 fn confine() {
     const ALLOWED: [libc::c_long; 2] = [libc::SYS_getpid, libc::SYS_exit_group];
     let statement = |code: u32, k: u32| libc::sock_filter {
@@ -50,6 +50,24 @@ fn confine() {
     }
 }
 
+/// Whether a confined process can read the clock. Where the machine's own can't be read from programs
+/// (a virtual machine's may not), the system has to be asked.
+fn reads_the_clock() -> bool {
+    let child = fork(|| {
+        confine();
+        let mut time = std::mem::MaybeUninit::<libc::timespec>::zeroed();
+        // SAFETY: writes a timespec of ours.
+        unsafe { libc::clock_gettime(libc::CLOCK_BOOTTIME, time.as_mut_ptr()) };
+    });
+    let status = child.reap();
+    let killed = libc::WIFSIGNALED(status) && libc::WTERMSIG(status) == libc::SIGSYS;
+    assert!(killed || status == 0, "wait status {status:#x}");
+    if killed {
+        eprintln!("passed over: this machine's clock is not read without a system call");
+    }
+    !killed
+}
+
 fn count(ledger: &'static outboard_engine::ledger::Ledger) {
     ledger.record(
         Operation::P384Sign,
@@ -81,6 +99,9 @@ fn the_sandbox_kills() {
 
 #[test]
 fn a_confined_process_counts() {
+    if !reads_the_clock() {
+        return;
+    }
     let directory = Directory::new();
     let ledger = open(&directory.file());
     fork(|| {
@@ -103,6 +124,9 @@ fn a_confined_process_counts() {
 
 #[test]
 fn a_confined_process_counts_when_the_table_is_full() {
+    if !reads_the_clock() {
+        return;
+    }
     let directory = Directory::new();
     let ledger = open(&directory.file());
     for _ in 0..130 {
@@ -125,6 +149,9 @@ fn a_confined_process_counts_when_the_table_is_full() {
 
 #[test]
 fn a_confined_process_counts_privately() {
+    if !reads_the_clock() {
+        return;
+    }
     let ledger: &outboard_engine::ledger::Ledger =
         Box::leak(Box::new(outboard_engine::ledger::Ledger::private()));
     fork(|| {

@@ -1,35 +1,24 @@
 //! What the tests share: a directory that goes away, and children.
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use outboard_engine::ledger::{Ledger, Status};
 
 /// A directory of the test's own, removed whatever happens.
-pub(crate) struct Directory(PathBuf);
+pub(crate) struct Directory(tempfile::TempDir);
 
 impl Directory {
     pub(crate) fn new() -> Self {
-        static NUMBER: AtomicU32 = AtomicU32::new(0);
-        let number = NUMBER.fetch_add(1, Relaxed);
-        let path = std::env::temp_dir().join(format!("ledger-{}-{number}", std::process::id()));
-        std::fs::create_dir(&path).expect("the temporary directory is writable");
-        Self(path)
+        Self(tempfile::tempdir().expect("the temporary directory is writable"))
     }
 
     pub(crate) fn path(&self) -> &Path {
-        &self.0
+        self.0.path()
     }
 
     /// Where the ledger of the test is.
     pub(crate) fn file(&self) -> PathBuf {
-        self.0.join("ledger")
-    }
-}
-
-impl Drop for Directory {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
+        self.path().join("ledger")
     }
 }
 
@@ -86,7 +75,7 @@ impl Child {
         assert_eq!(self.reap(), libc::SIGKILL);
     }
 
-    fn reap(self) -> i32 {
+    pub(crate) fn reap(self) -> i32 {
         let mut status = 0;
         // SAFETY: writes the status of a child of ours.
         let waited = unsafe { libc::waitpid(self.0, &mut status, 0) };

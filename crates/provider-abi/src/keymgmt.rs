@@ -6,7 +6,7 @@
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
 use crate::boundary::boundary;
 use crate::context::Context;
@@ -15,6 +15,7 @@ use crate::error::Result;
 use crate::params::{Params, ParamsMut};
 use crate::provider::{Kind, Provider, State};
 use crate::raw::{Callback, Dispatch, Param, keymgmt};
+use crate::replaceable::Replaceable;
 
 /// Which parts of a key are meant (`OSSL_KEYMGMT_SELECT_…`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -197,13 +198,13 @@ struct Slot<K: KeyManagement> {
     core: Core,
     /// The provider's state, which libcrypto keeps for as long as any of its keys.
     state: *const State<K::Provider>,
-    key: RwLock<Arc<K>>,
+    key: Replaceable<K>,
 }
 
 impl<K: KeyManagement> Slot<K> {
     fn give(state: &State<K::Provider>, make: impl FnOnce() -> Result<K>) -> *mut c_void {
         boundary(state.core, ptr::null_mut(), || {
-            let key = RwLock::new(Arc::new(make()?));
+            let key = Replaceable::new(make()?);
             let slot = Self {
                 core: state.core,
                 state,
@@ -231,12 +232,11 @@ impl<K: KeyManagement> Slot<K> {
     }
 
     fn key(&self) -> Arc<K> {
-        // A poisoned lock only means that a writer panicked before it wrote: the key is whole.
-        Arc::clone(&self.key.read().unwrap_or_else(PoisonError::into_inner))
+        self.key.share()
     }
 
     fn put(&self, key: K) {
-        *self.key.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(key);
+        self.key.replace(key);
     }
 }
 

@@ -34,6 +34,7 @@ pub mod keymgmt;
 pub mod params;
 mod provider;
 pub mod raw;
+mod replaceable;
 pub mod signature;
 
 pub use cipher::{Cipher, Direction};

@@ -53,9 +53,11 @@ lint: need-build
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 
 # The provider first: whole-program tests load it from the target directory. A program that is missing fails its test.
+# A test program that sticks is ended and named, and the others go on.
 check: need-test
 	$(CARGO) build --locked -p outboard-provider -p outboard-observer -p outboard-cli
-	OUTBOARD_TEST_ALL=1 $(CARGO) test --workspace --locked --no-fail-fast
+	OUTBOARD_TEST_ALL=1 $(CARGO) test --workspace --locked --no-fail-fast \
+	  --config "target.'cfg(unix)'.runner = 'timeout --foreground --kill-after=60 3600'"
 
 # Empty for the full length: about an hour.
 MEASURE ?= --quick

@@ -3,6 +3,7 @@
 use std::os::unix::process::ExitStatusExt;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Barrier, Condvar, Mutex};
+use std::time::{Duration, Instant};
 
 use outboard_engine::card::{self, Answer, Notify, Settings, Ticket};
 use outboard_engine::{Operation, Path, ledger};
@@ -49,9 +50,23 @@ pub(crate) const ALL: &[(&str, fn())] = &[
     ("a_dying_worker_loses_nothing", a_dying_worker_loses_nothing),
 ];
 
+const PATIENCE: Duration = Duration::from_secs(60);
+
 /// How much longer than usual.
 fn rounds() -> u64 {
     std::env::var("CARD_ROUNDS").map_or(1, |rounds| rounds.parse().expect("a number"))
+}
+
+/// Does it until it answers yes, and sooner or later it has to: how many requests find company is a busy
+/// machine's matter.
+fn comes_true(mut attempt: impl FnMut() -> bool) -> bool {
+    let begun = Instant::now();
+    while begun.elapsed() < PATIENCE {
+        if attempt() {
+            return true;
+        }
+    }
+    false
 }
 
 fn open(limit: Option<usize>) {
@@ -254,13 +269,20 @@ fn dropped_tickets_are_cancelled() {
     let keys = Keys::new();
     let events = Arc::new(Events::default());
     let (mut later, mut dropped) = (0_u64, 0);
-    for round in 0..40 * rounds() {
+    let cancelled = || {
+        let counts = ledger::global().counts();
+        let rsa = counts.queueing(Operation::Rsa2048Sign);
+        rsa.map_or(0, |work| work.cancelled)
+    };
+    let mut round = 0;
+    let mut drop_some = || {
+        round += 1;
         let mut kept = Vec::new();
         for index in 0..12 {
             let case = keys.rsa_case(round << 8 | index);
             match card::submit(case.request, || events.of(index as usize)) {
                 Answer::Now(output) => assert!((case.holds)(&output.expect("it succeeds"))),
-                Answer::Later(ticket) if index % 2 == 0 => {
+                Answer::Later(ticket) if (index + round) % 2 == 0 => {
                     later += 1;
                     dropped += 1;
                     drop(ticket);
@@ -277,22 +299,18 @@ fn dropped_tickets_are_cancelled() {
             }
             assert!(holds(&ticket.collect().expect("it succeeds")));
         }
+        later > dropped && cancelled() > 0
+    };
+    for _ in 0..40 * rounds() {
+        drop_some();
     }
     assert!(
-        dropped > 0 && later > dropped,
+        comes_true(&mut drop_some),
         "{later} queued, {dropped} dropped"
     );
     // Whatever was dropped, there is room again.
-    assert!(event_loop(&keys, 20, 200, 200) > 0);
-    let counts = ledger::global().counts();
-    let rsa = counts
-        .queueing(Operation::Rsa2048Sign)
-        .expect("it was queued");
-    assert!(
-        (1..=dropped).contains(&rsa.cancelled),
-        "{} of {dropped}",
-        rsa.cancelled
-    );
+    assert!(comes_true(|| event_loop(&keys, 20, 200, 200) > 0));
+    assert!(cancelled() <= dropped, "{} of {dropped}", cancelled());
 }
 
 /// Forks while threads have work in flight; child and parent go on.
@@ -426,13 +444,17 @@ fn the_ledger_shows_the_cards() {
     ledger::open(&file);
     open(Some(2));
     let keys = Keys::new();
-    event_loop(&keys, 40, 400, 400);
     let read = || ledger::Snapshot::read(&file).expect("it was just made");
     let ours = |snapshot: &ledger::Snapshot| {
         let mut processes = snapshot.processes.iter();
         let ours = processes.find(|process| process.pid == std::process::id());
         ours.expect("we are in it").cards.clone()
     };
+    assert!(comes_true(|| {
+        event_loop(&keys, 40, 400, 400);
+        let cards = ours(&read());
+        cards.first().is_some_and(|card| card.work.in_lanes > 0)
+    }));
     let first = read();
     let cards = ours(&first);
     assert!((1..=2).contains(&cards.len()), "{cards:?}");
@@ -459,12 +481,7 @@ fn the_ledger_shows_the_cards() {
     // SAFETY: the child does what a child of many threads may, and leaves without returning.
     let child = unsafe { libc::fork() };
     if child == 0 {
-        ledger::record(
-            Operation::P256Sign,
-            Path::Scalar,
-            0,
-            std::time::Duration::ZERO,
-        );
+        ledger::record(Operation::P256Sign, Path::Scalar, 0, Duration::ZERO);
         let empty = std::panic::catch_unwind(|| assert!(ours(&read()).is_empty()));
         // SAFETY: ends the child at once.
         unsafe { libc::_exit(i32::from(empty.is_err())) };
@@ -500,7 +517,13 @@ fn a_dying_worker_loses_nothing() {
         );
     }
     let (before, _) = served();
-    event_loop(&keys, 20, 200, 200);
-    assert!(served().0 > before, "a new worker fills the lanes again");
+    let fills_lanes = || {
+        event_loop(&keys, 20, 200, 200);
+        served().0 > before
+    };
+    assert!(
+        comes_true(fills_lanes),
+        "a new worker fills the lanes again"
+    );
     assert_it_adds_up();
 }

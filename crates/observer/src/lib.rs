@@ -25,6 +25,7 @@ mod mark;
 mod params;
 mod shim;
 mod slot;
+mod spare;
 mod stand_in;
 mod within;
 

@@ -300,7 +300,7 @@ impl StandIn {
                 &functions,
                 &self.name,
                 name,
-                self.key_params(name),
+                self.key_questions(name),
                 self.recorder?,
                 &self.inner,
             );
@@ -316,7 +316,7 @@ impl StandIn {
     }
 
     /// How to ask about the keys of an algorithm.
-    fn key_params(&self, algorithm: &str) -> Option<key::GetParams> {
+    fn key_questions(&self, algorithm: &str) -> Option<key::Questions> {
         const KEY_MANAGEMENT: c_int = 10;
         const GET_PARAMS: c_int = 11;
         let key_type = key::type_of(algorithm)?;
@@ -329,7 +329,12 @@ impl StandIn {
             .find(|entry| entry.function_id == GET_PARAMS)?
             .function?;
         // SAFETY: the function of that id has that type.
-        Some(unsafe { std::mem::transmute::<unsafe extern "C" fn(), key::GetParams>(function) })
+        let get =
+            unsafe { std::mem::transmute::<unsafe extern "C" fn(), key::GetParams>(function) };
+        Some(key::Questions {
+            get,
+            have_groups: ["EC", "DH", "DHX"].contains(&key_type),
+        })
     }
 }
 

@@ -96,47 +96,53 @@ fn a_callback_is_called_instead_of_a_descriptor() {
     let library = sides.outboard.library().clone();
     let calls = AtomicU64::new(0);
     let before = open_descriptors();
-    let mut jobs: Vec<Job> = (0..32)
-        .map(|_| {
-            let key = Rc::clone(&key);
-            let body = move || {
-                (0..10).all(|_| {
-                    let signature = Signer::new(&key, &sha256()).unwrap().sign(DIGEST).unwrap();
-                    is_right(&key, &signature)
-                })
-            };
-            let argument = (&raw const calls).cast_mut().cast();
-            // SAFETY: the counter outlives the jobs, and may be counted from any thread.
-            unsafe { Job::start_with_callback(&library, count, argument, body) }.unwrap()
-        })
-        .collect();
-    let mut paused = jobs.iter().filter(|job| job.result().is_none()).count();
-    // One for all that never becomes readable, and what the engine may keep.
-    assert!(
-        open_descriptors() <= before + 2,
-        "no descriptor for each job"
-    );
-    let begun = Instant::now();
-    while paused > 0 {
-        let called = calls.load(Ordering::SeqCst);
-        for job in &mut jobs {
-            job.resume().unwrap();
-        }
-        paused = jobs.iter().filter(|job| job.result().is_none()).count();
-        while paused > 0 && calls.load(Ordering::SeqCst) == called {
-            assert!(begun.elapsed() < PATIENCE, "paused, and nobody calls");
-            std::thread::yield_now();
-            if jobs
-                .iter_mut()
-                .any(|job| job.resume().is_ok() && job.result().is_some())
-            {
-                break;
+    let sign = || {
+        let mut jobs: Vec<Job> = (0..32)
+            .map(|_| {
+                let key = Rc::clone(&key);
+                let body = move || {
+                    (0..10).all(|_| {
+                        let signature = Signer::new(&key, &sha256()).unwrap().sign(DIGEST).unwrap();
+                        is_right(&key, &signature)
+                    })
+                };
+                let argument = (&raw const calls).cast_mut().cast();
+                // SAFETY: the counter outlives the jobs, and may be counted from any thread.
+                unsafe { Job::start_with_callback(&library, count, argument, body) }.unwrap()
+            })
+            .collect();
+        let mut paused = jobs.iter().filter(|job| job.result().is_none()).count();
+        // One for all that never becomes readable, and what the engine may keep.
+        assert!(
+            open_descriptors() <= before + 2,
+            "no descriptor for each job"
+        );
+        let begun = Instant::now();
+        while paused > 0 {
+            let called = calls.load(Ordering::SeqCst);
+            for job in &mut jobs {
+                job.resume().unwrap();
+            }
+            paused = jobs.iter().filter(|job| job.result().is_none()).count();
+            while paused > 0 && calls.load(Ordering::SeqCst) == called {
+                assert!(begun.elapsed() < PATIENCE, "paused, and nobody calls");
+                std::thread::yield_now();
+                if jobs
+                    .iter_mut()
+                    .any(|job| job.resume().is_ok() && job.result().is_some())
+                {
+                    break;
+                }
             }
         }
-    }
-    assert!(jobs.iter().all(|job| job.result() == Some(true)));
-    if common::has_lanes() {
-        assert!(calls.load(Ordering::SeqCst) > 0);
+        assert!(jobs.iter().all(|job| job.result() == Some(true)));
+    };
+    sign();
+    let begun = Instant::now();
+    // On a busy machine a card may find each job alone for a while.
+    while common::has_lanes() && calls.load(Ordering::SeqCst) == 0 {
+        assert!(begun.elapsed() < PATIENCE, "nobody calls");
+        sign();
     }
 }
 

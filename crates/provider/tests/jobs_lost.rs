@@ -6,8 +6,9 @@
 mod common;
 
 use std::rc::Rc;
+use std::time::Instant;
 
-use common::jobs::{is_right, rsa, signing};
+use common::jobs::{PATIENCE, is_right, rsa, signing};
 use outboard_libcrypto::Job;
 
 /// As `MOST_LOST` in `src/job.rs`.
@@ -30,8 +31,10 @@ fn what_a_process_loses_has_an_end() {
     };
     let mut lost = 0;
     let mut rounds_without = 0;
-    // Those that are alone do not pause, either: many rounds without any tell that none ever will.
-    while rounds_without < 100 {
+    let begun = Instant::now();
+    // Those that are alone do not pause, either: many rounds without any tell that none ever will, but on a busy
+    // machine not before there were enough.
+    while rounds_without < 100 || lost < MOST_LOST && begun.elapsed() < PATIENCE {
         let (jobs, signatures) = start();
         let paused = jobs.iter().filter(|job| job.result().is_none()).count();
         lost += paused;

@@ -2,7 +2,6 @@
 
 use std::cell::Cell;
 use std::ffi::{CStr, c_void};
-use std::ptr::NonNull;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -13,7 +12,6 @@ use crate::key;
 use crate::mark::Mark;
 use crate::params::{self, Said};
 use crate::slot::Slot;
-use crate::spare;
 use crate::within::Pausing;
 
 /// A wrapped context. libcrypto uses each on one thread at a time, or copies it on several.
@@ -137,19 +135,15 @@ impl Held<'_> {
         // SAFETY: by the caller's word.
         match unsafe { Held::of(pointer) } {
             Held::Within(slot, own) => {
-                if let Some(head) = NonNull::new(pointer.cast::<Head>()) {
-                    // SAFETY: it came from `hold_uncounted`.
-                    unsafe { spare::give_back(head) };
-                }
+                // SAFETY: it came from `hold_uncounted`.
+                drop(unsafe { Box::from_raw(pointer.cast::<Head>()) });
                 (slot, own)
             }
             Held::Counted(context) => {
                 context.flush();
                 let ended = (context.slot(), context.inner());
-                if let Some(context) = NonNull::new(pointer.cast::<Context>()) {
-                    // SAFETY: it came from `Context::wrap` or `Context::wrap_copy`.
-                    unsafe { spare::give_back(context) };
-                }
+                // SAFETY: it came from `Context::wrap` or `Context::wrap_copy`.
+                drop(unsafe { Box::from_raw(pointer.cast::<Context>()) });
                 ended
             }
         }
@@ -158,12 +152,12 @@ impl Held<'_> {
 
 fn hold_uncounted(slot: &'static Slot, inner: *mut c_void) -> *mut c_void {
     let is_counted = false;
-    let head = Head {
+    Box::into_raw(Box::new(Head {
         inner,
         slot,
         is_counted,
-    };
-    spare::keep(head).as_ptr().cast()
+    }))
+    .cast()
 }
 
 impl Context {
@@ -181,7 +175,7 @@ impl Context {
     /// Wraps a context that the provider made.
     #[inline(never)]
     fn wrap(slot: &'static Slot, inner: *mut c_void, uses_others: Option<Pausing>) -> *mut c_void {
-        let context = spare::keep(Self {
+        Box::into_raw(Box::new(Self {
             head: Head {
                 inner,
                 slot,
@@ -193,14 +187,14 @@ impl Context {
             ticket: Cell::new(Ticket::NONE),
             bytes: AtomicU64::new(0),
             ticks: AtomicU64::new(0),
-        });
-        context.as_ptr().cast()
+        }))
+        .cast()
     }
 
     /// Wraps a copy that the provider made of the context in `self`.
     #[inline(never)]
     fn wrap_copy(&self, inner: *mut c_void) -> *mut c_void {
-        let context = spare::keep(Self {
+        Box::into_raw(Box::new(Self {
             head: Head { inner, ..self.head },
             uses_others: self.uses_others,
             mark: self.mark.clone(),
@@ -208,8 +202,8 @@ impl Context {
             ticket: self.ticket.clone(),
             bytes: AtomicU64::new(self.bytes.swap(0, Relaxed)),
             ticks: AtomicU64::new(self.ticks.swap(0, Relaxed)),
-        });
-        context.as_ptr().cast()
+        }))
+        .cast()
     }
 
     /// As [`Slot::within`].
@@ -240,12 +234,12 @@ impl Context {
     /// # Safety
     /// `key` is null or a live key of the same provider, of the type that this algorithm wants.
     pub(crate) unsafe fn set_key(&self, key: *mut c_void) {
-        let Some(questions) = self.slot().key_questions else {
+        let Some(get) = self.slot().key_params else {
             return;
         };
         let mut text = [0; 32];
-        // SAFETY: by the caller's word; the questions are for the key type's key management.
-        let length = unsafe { key::describe(questions, key, &mut text) };
+        // SAFETY: by the caller's word; `get` is of the key type's key management.
+        let length = unsafe { key::describe(get, key, &mut text) };
         if length > 0 {
             self.change(|mark| mark.with_key(&text[..length]));
         }
@@ -274,14 +268,29 @@ impl Context {
         if params.is_null() {
             return;
         }
+        const DIGEST: &CStr = c"digest";
+        const PADDING: &CStr = c"pad-mode";
         // SAFETY: by the caller's word.
-        for param in unsafe { params::each(params) } {
-            // SAFETY: keys are terminated, and values whole for the call.
-            match unsafe { params::said(param) } {
-                Some(Said::Digest(text)) => self.change(|mark| mark.with_digest(text)),
-                Some(Said::Padding(text)) => self.change(|mark| mark.with_mode(text)),
-                None => {}
-            }
+        unsafe {
+            params::look(params, &[DIGEST, PADDING], |key, said| match said {
+                Said::Text(text) if key == DIGEST => {
+                    self.change(|mark| mark.with_digest(text));
+                }
+                Said::Text(text) => self.change(|mark| mark.with_mode(text)),
+                // RSA_PKCS1_PADDING and so on of openssl/rsa.h.
+                Said::Number(number) if key == PADDING => {
+                    let mode: &[u8] = match number {
+                        1 => b"pkcs1",
+                        3 => b"none",
+                        4 => b"oaep",
+                        5 => b"x931",
+                        6 => b"pss",
+                        _ => b"",
+                    };
+                    self.change(|mark| mark.with_mode(mode));
+                }
+                Said::Number(_) => {}
+            });
         }
     }
 

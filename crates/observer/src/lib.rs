@@ -25,7 +25,6 @@ mod mark;
 mod params;
 mod shim;
 mod slot;
-mod spare;
 mod stand_in;
 mod within;
 

@@ -11,7 +11,7 @@ use outboard_observation::{Details, Identity, Recorder, Row, Ticket};
 
 use crate::aside;
 use crate::inner::Inner;
-use crate::key::Questions;
+use crate::key::GetParams;
 use crate::mark::Mark;
 use crate::shim::Kind;
 use crate::within::{self, CurrentJob, Pausing};
@@ -50,7 +50,7 @@ pub(crate) struct Slot {
     /// What its rows have in common: implementation and algorithm.
     identity: Identity,
     /// How to ask about keys, where their type alone does not tell.
-    pub(crate) key_questions: Option<Questions>,
+    pub(crate) key_params: Option<GetParams>,
     pub(crate) recorder: &'static Recorder,
     current_job: CurrentJob,
     /// Whether it may use other algorithms of ours within, and whether it may be left meanwhile.
@@ -94,7 +94,7 @@ impl Slot {
         functions: &[Option<Function>; FUNCTIONS],
         implementation: &str,
         algorithm: &str,
-        key_questions: Option<Questions>,
+        key_params: Option<GetParams>,
         recorder: &'static Recorder,
         inner: &Inner,
     ) -> Self {
@@ -106,7 +106,7 @@ impl Slot {
             functions: functions[..last.map_or(0, |last| last + 1)].into(),
             mark: Mark::new(operation),
             identity: Identity::new(implementation, algorithm, &Details::new(operation)),
-            key_questions,
+            key_params,
             recorder,
             current_job: inner.current_job,
             // A module finds what it uses by itself.
@@ -161,10 +161,7 @@ impl Slot {
         self.kind == other.kind
             && self.addresses().eq(other.addresses())
             && self.identity == other.identity
-            && match (self.key_questions, other.key_questions) {
-                (Some(ours), Some(theirs)) => ours.is_like(theirs),
-                (ours, theirs) => ours.is_none() && theirs.is_none(),
-            }
+            && self.key_params.map(|f| f as usize) == other.key_params.map(|f| f as usize)
     }
 
     /// Calls a function of the provider: what is used meanwhile is used within this algorithm.

@@ -300,7 +300,7 @@ impl StandIn {
                 &functions,
                 &self.name,
                 name,
-                self.key_questions(name),
+                self.key_params(name),
                 self.recorder?,
                 &self.inner,
             );
@@ -316,7 +316,7 @@ impl StandIn {
     }
 
     /// How to ask about the keys of an algorithm.
-    fn key_questions(&self, algorithm: &str) -> Option<key::Questions> {
+    fn key_params(&self, algorithm: &str) -> Option<key::GetParams> {
         const KEY_MANAGEMENT: c_int = 10;
         const GET_PARAMS: c_int = 11;
         let key_type = key::type_of(algorithm)?;
@@ -329,12 +329,7 @@ impl StandIn {
             .find(|entry| entry.function_id == GET_PARAMS)?
             .function?;
         // SAFETY: the function of that id has that type.
-        let get =
-            unsafe { std::mem::transmute::<unsafe extern "C" fn(), key::GetParams>(function) };
-        Some(key::Questions {
-            get,
-            have_groups: ["EC", "DH", "DHX"].contains(&key_type),
-        })
+        Some(unsafe { std::mem::transmute::<unsafe extern "C" fn(), key::GetParams>(function) })
     }
 }
 

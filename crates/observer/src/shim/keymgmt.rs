@@ -54,10 +54,10 @@ unsafe fn generate_in(
     let key = slot.within(|| unsafe { inner(context, progress, argument) });
     let ticks = clock.now().wrapping_sub(start);
     let mut mark = slot.mark;
-    if let Some(questions) = slot.key_questions {
+    if let Some(get) = slot.key_params {
         let mut text = [0; 32];
         // SAFETY: a key just made by this key management, or null.
-        let length = unsafe { key::describe(questions, key, &mut text) };
+        let length = unsafe { key::describe(get, key, &mut text) };
         mark = mark.with_key(&text[..length]);
     }
     if let Some(row) = slot.row(slot.recorder.ticket(), mark) {

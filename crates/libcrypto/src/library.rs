@@ -1,10 +1,9 @@
 //! One loaded libcrypto.
 
-use std::ffi::{CStr, CString, c_int, c_void};
+use std::ffi::{CString, c_int, c_void};
 use std::fmt;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::ptr::NonNull;
 use std::sync::Arc;
 
 use crate::error::text;
@@ -60,21 +59,6 @@ impl Library {
     /// Whether [`Library::containing`] would find a library, without looking up all it offers.
     pub fn is_reachable(address: *const c_void) -> bool {
         handle_of(address).is_some()
-    }
-
-    /// Some functions of the libcrypto that holds `address`, by their names, without looking up all
-    /// that it offers: a process that makes one request and ends feels that. None where one is missing.
-    pub fn functions_beside<const N: usize>(
-        address: *const c_void,
-        names: [&CStr; N],
-    ) -> Option<[NonNull<c_void>; N]> {
-        let (handle, _) = handle_of(address)?;
-        // SAFETY: a valid handle and terminated names.
-        let found = names.map(|name| NonNull::new(unsafe { libc::dlsym(handle, name.as_ptr()) }));
-        if found.contains(&None) {
-            return None;
-        }
-        Some(found.map(|function| function.expect("invariant: none is missing")))
     }
 
     /// The entry points, for what the safe wrappers don't offer.
@@ -264,13 +248,5 @@ mod tests {
         assert_eq!(found.functions().EVP_PKEY_free as usize, address as usize);
         assert_eq!(found.version(), opened.version());
         assert!(found.path().is_absolute());
-        let [free, new] =
-            Library::functions_beside(address, [c"EVP_PKEY_free", c"EVP_MD_CTX_new"]).unwrap();
-        assert_eq!(free.as_ptr() as usize, address as usize);
-        assert_eq!(
-            new.as_ptr() as usize,
-            opened.functions().EVP_MD_CTX_new as usize
-        );
-        assert_eq!(Library::functions_beside(address, [c"of_nobody"]), None);
     }
 }

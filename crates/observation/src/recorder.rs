@@ -63,7 +63,7 @@ impl Ticket {
     /// The ticket of nobody.
     pub const NONE: Self = Self(0);
 
-    /// The entry's number: not zero, and of at most 10 bits.
+    /// A number below 2^16 that is the entry's.
     #[inline]
     pub fn number(self) -> u64 {
         self.0
@@ -238,8 +238,6 @@ fn map(path: &Path) -> Result<&'static Image, RecordError> {
 /// Rows of a process begin to be sought among so many. They lie on few pages, which the kernel maps 16
 /// at a time: a short program has no time to lose for finding memory.
 const NEIGHBOURS: u64 = 128;
-
-const _: () = assert!(ENTRIES < 1 << 10, "a ticket has 10 bits");
 
 /// Where an entry's rows are sought first: neighbours of no entry near it.
 fn first_place(entry: u64) -> u64 {

@@ -1,33 +1,40 @@
 //! The provider that is stood in for.
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::mem::ManuallyDrop;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+use std::sync::Mutex;
 
-use outboard_libcrypto::Library;
+use outboard_libcrypto::{Context, Functions, Library, Provider};
 use outboard_provider_abi::Core;
-use outboard_provider_abi::raw::{Algorithm, CoreHandle, Dispatch, core, provider};
-
-use crate::within::CurrentJob;
+use outboard_provider_abi::raw::{Algorithm, Callback, CoreHandle, Dispatch, Param, provider};
 
 /// The provider that is stood in for, alive.
-pub(crate) struct Inner {
-    /// Its context, which its functions want.
-    pub(crate) context: *mut c_void,
-    /// Its functions, a table that ends with id 0 and lives as long as this.
-    pub(crate) functions: *const Dispatch,
-    /// Tells threads' jobs apart.
-    pub(crate) current_job: CurrentJob,
-    end: End,
+pub(crate) enum Inner {
+    /// libcrypto's own default provider.
+    Default(ManuallyDrop<Own>),
+    /// A module.
+    Module {
+        /// Its context.
+        context: *mut c_void,
+        /// Its functions, a table that ends with id 0 and lives as long as the module: for ever.
+        functions: *const Dispatch,
+    },
 }
 
-/// How it ends.
-enum End {
-    /// A module, which is ours alone: by its own function.
-    Teardown,
-    /// libcrypto's default provider: libcrypto ends it when nobody holds it any more.
-    Free(Free, *const CoreHandle),
+/// A default provider in a library context of our own.
+pub(crate) struct Own {
+    /// Before the context, so that it is unloaded first.
+    provider: Provider,
+    context: Context,
+    /// An address within the libcrypto that has it.
+    library: usize,
 }
+
+/// One that is not used now. Programs end with it: to free what ends with them takes time that a short
+/// one has not. And who makes library contexts again and again gets it again.
+static SPARE: Mutex<Option<Own>> = Mutex::new(None);
 
 // SAFETY: providers may be asked from any thread.
 unsafe impl Send for Inner {}
@@ -42,69 +49,29 @@ type ProviderInit = unsafe extern "C" fn(
 ) -> c_int;
 type QueryOperation = unsafe extern "C" fn(*mut c_void, c_int, *mut c_int) -> *const Algorithm;
 type Teardown = unsafe extern "C" fn(*mut c_void);
-type LibraryContext = unsafe extern "C" fn(*const CoreHandle) -> *mut c_void;
-type ContextOf = unsafe extern "C" fn(*const CoreHandle) -> *mut c_void;
-type FunctionsOf = unsafe extern "C" fn(*const CoreHandle) -> *const Dispatch;
-type Free = unsafe extern "C" fn(*const CoreHandle, c_int) -> c_int;
-/// `OSSL_PROVIDER_try_load`.
-type TryLoad = unsafe extern "C" fn(*mut c_void, *const c_char, c_int) -> *const CoreHandle;
-
-/// One of the functions that libcrypto offers to providers; ends the function where it is missing.
-macro_rules! upcall {
-    ($table:expr, $id:ident, $type:ty) => {
-        std::mem::transmute::<unsafe extern "C" fn(), $type>(find($table, core::$id)?)
-    };
-}
 
 impl Inner {
-    /// The default provider of the library context that loads us: so all that it uses is the
-    /// program's own, and a program pays for no second one. None where that libcrypto cannot be reached.
-    ///
-    /// It is loaded, and unless it shall be active `beside` us, deactivated at once; but it is held.
-    /// A provider that is not active offers nothing, and works for who has its functions until the last
-    /// that holds it lets it go (`ossl_provider_free`).
-    ///
-    /// # Safety
-    /// `handle` and `dispatch` are what libcrypto gave to `OSSL_provider_init`, in the same call.
-    pub(crate) unsafe fn default(
-        core: &Core,
-        handle: *const CoreHandle,
-        dispatch: *const Dispatch,
-        beside: bool,
-    ) -> Option<Self> {
-        let [try_load, current_job] = Library::functions_beside(
-            core.address()?,
-            [c"OSSL_PROVIDER_try_load", c"ASYNC_get_current_job"],
-        )?;
-        // SAFETY: by the caller's word: the table ends with id 0; the functions of those ids and names
-        // have those types (core_dispatch.h, openssl/provider.h, openssl/async.h).
-        unsafe {
-            let try_load = std::mem::transmute::<*mut c_void, TryLoad>(try_load.as_ptr());
-            let library_context = upcall!(dispatch, GET_LIBCTX, LibraryContext);
-            let context_of = upcall!(dispatch, PROVIDER_GET0_PROVIDER_CTX, ContextOf);
-            let functions_of = upcall!(dispatch, PROVIDER_GET0_DISPATCH, FunctionsOf);
-            let free = upcall!(dispatch, PROVIDER_FREE, Free);
-            // Whether it is active where nothing is configured stays as it is.
-            const RETAIN_FALLBACKS: c_int = 1;
-            let default = try_load(
-                library_context(handle),
-                c"default".as_ptr(),
-                RETAIN_FALLBACKS,
-            );
-            if default.is_null() {
-                return None;
+    /// A default provider of the libcrypto that loaded us, in a library context of our own; none
+    /// where that libcrypto cannot be reached.
+    pub(crate) fn default(core: &Core) -> Option<Self> {
+        let address = core.address()?;
+        let spare = SPARE.try_lock().ok().and_then(|mut spare| {
+            // A process may have two libcryptos.
+            spare.take_if(|spare| spare.library == address as usize)
+        });
+        let own = match spare {
+            Some(own) => own,
+            None => {
+                let library = Library::containing(address).ok()?;
+                let context = Context::new(&library).ok()?;
+                Own {
+                    provider: context.load_provider("default").ok()?,
+                    context,
+                    library: address as usize,
+                }
             }
-            const DEACTIVATE: c_int = 1;
-            if !beside {
-                free(default, DEACTIVATE);
-            }
-            Some(Self {
-                context: context_of(default),
-                functions: functions_of(default),
-                current_job: std::mem::transmute::<*mut c_void, CurrentJob>(current_job.as_ptr()),
-                end: End::Free(free, default),
-            })
-        }
+        };
+        Some(Self::Default(ManuallyDrop::new(own)))
     }
 
     /// The module at `path`, told what we were told, so that it finds its settings in our section.
@@ -112,12 +79,10 @@ impl Inner {
     /// # Safety
     /// `handle` and `dispatch` are what libcrypto gave to `OSSL_provider_init`, in the same call.
     pub(crate) unsafe fn module(
-        core: &Core,
         path: &Path,
         handle: *const CoreHandle,
         dispatch: *const Dispatch,
     ) -> Option<Self> {
-        let [current_job] = Library::functions_beside(core.address()?, [c"ASYNC_get_current_job"])?;
         let name = CString::new(path.as_os_str().as_bytes()).ok()?;
         // SAFETY: loading runs its initialisers; the configuration chose a provider. It stays loaded.
         let module = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
@@ -136,60 +101,149 @@ impl Inner {
             let init = std::mem::transmute::<*mut c_void, ProviderInit>(init);
             init(handle, dispatch, &mut functions, &mut context)
         };
-        (outcome == 1 && !functions.is_null()).then_some(Self {
-            context,
-            functions,
-            // SAFETY: the function of that name has that type (openssl/async.h).
-            current_job: unsafe {
-                std::mem::transmute::<*mut c_void, CurrentJob>(current_job.as_ptr())
-            },
-            end: End::Teardown,
-        })
+        (outcome == 1 && !functions.is_null()).then_some(Self::Module { context, functions })
     }
 
-    /// Whether it is libcrypto's own default provider.
-    pub(crate) fn is_default(&self) -> bool {
-        matches!(self.end, End::Free(..))
+    /// Its own context, which its functions want.
+    pub(crate) fn context(&self) -> *mut c_void {
+        match self {
+            // SAFETY: a live provider.
+            Self::Default(own) => unsafe {
+                (functions(&own.context).OSSL_PROVIDER_get0_provider_ctx)(own.provider.as_ptr())
+            },
+            Self::Module { context, .. } => *context,
+        }
     }
 
     /// Its algorithms of an operation, a list that ends with a null name or null itself; and whether
     /// libcrypto must ask again each time.
     pub(crate) fn algorithms(&self, operation: c_int) -> (*const Algorithm, c_int) {
         let mut no_cache = 0;
-        // SAFETY: a table that ends with id 0.
-        let list = match unsafe { find(self.functions, provider::QUERY_OPERATION) } {
-            None => std::ptr::null(),
-            // SAFETY: the function of that id has that type.
-            Some(query) => unsafe {
-                let query = std::mem::transmute::<unsafe extern "C" fn(), QueryOperation>(query);
-                query(self.context, operation, &mut no_cache)
+        let list = match self {
+            // SAFETY: a live provider; the type is OSSL_ALGORITHM's.
+            Self::Default(own) => unsafe {
+                let query = functions(&own.context).OSSL_PROVIDER_query_operation;
+                query(own.provider.as_ptr(), operation, &mut no_cache).cast()
             },
+            Self::Module { context, functions } => {
+                // SAFETY: a table that ends with id 0.
+                match unsafe { find(*functions, provider::QUERY_OPERATION) } {
+                    None => std::ptr::null(),
+                    // SAFETY: the function of that id has that type.
+                    Some(query) => unsafe {
+                        let query =
+                            std::mem::transmute::<unsafe extern "C" fn(), QueryOperation>(query);
+                        query(*context, operation, &mut no_cache)
+                    },
+                }
+            }
         };
         (list, no_cache)
+    }
+
+    /// The functions of a module, which take its own context and so can be libcrypto's as they are.
+    pub(crate) fn functions(&self) -> Option<*const Dispatch> {
+        match self {
+            Self::Default(_) => None,
+            Self::Module { functions, .. } => Some(*functions),
+        }
+    }
+
+    /// What it says of itself.
+    ///
+    /// # Safety
+    /// `params` is an ended array that the provider may write to.
+    pub(crate) unsafe fn get_params(&self, params: *mut Param) -> c_int {
+        match self {
+            // SAFETY: a live provider; by the caller's word.
+            Self::Default(own) => unsafe {
+                (functions(&own.context).OSSL_PROVIDER_get_params)(
+                    own.provider.as_ptr(),
+                    params.cast(),
+                )
+            },
+            Self::Module { .. } => 0,
+        }
+    }
+
+    /// What it can say of itself.
+    pub(crate) fn gettable_params(&self) -> *const Param {
+        match self {
+            // SAFETY: a live provider.
+            Self::Default(own) => unsafe {
+                (functions(&own.context).OSSL_PROVIDER_gettable_params)(own.provider.as_ptr())
+                    .cast()
+            },
+            Self::Module { .. } => std::ptr::null(),
+        }
+    }
+
+    /// Its capabilities, such as the groups of TLS.
+    ///
+    /// # Safety
+    /// `name` is terminated; `callback` may be called with `argument`.
+    pub(crate) unsafe fn capabilities(
+        &self,
+        name: *const c_char,
+        callback: Callback,
+        argument: *mut c_void,
+    ) -> c_int {
+        match self {
+            // SAFETY: a live provider; by the caller's word. Both callbacks' types are OSSL_CALLBACK's.
+            Self::Default(own) => unsafe {
+                let callback = std::mem::transmute::<
+                    Callback,
+                    outboard_libcrypto::sys::ParamsCallback,
+                >(callback);
+                (functions(&own.context).OSSL_PROVIDER_get_capabilities)(
+                    own.provider.as_ptr(),
+                    name,
+                    callback,
+                    argument,
+                )
+            },
+            Self::Module { .. } => 0,
+        }
+    }
+
+    /// Whether it passes its own test.
+    pub(crate) fn self_test(&self) -> c_int {
+        match self {
+            // SAFETY: a live provider.
+            Self::Default(own) => unsafe {
+                (functions(&own.context).OSSL_PROVIDER_self_test)(own.provider.as_ptr())
+            },
+            Self::Module { .. } => 1,
+        }
     }
 }
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        match self.end {
-            End::Free(free, default) => {
-                const KEEP_ACTIVE: c_int = 0;
-                // SAFETY: held since it was loaded, and never used again.
-                unsafe { free(default, KEEP_ACTIVE) };
+        match self {
+            Self::Default(own) => {
+                // SAFETY: nobody uses it after this.
+                let own = unsafe { ManuallyDrop::take(own) };
+                if let Ok(mut spare) = SPARE.try_lock() {
+                    // An older one, if there is, ends here.
+                    *spare = Some(own);
+                }
             }
-            End::Teardown => {
+            Self::Module { context, functions } => {
                 // SAFETY: a table that ends with id 0.
-                if let Some(teardown) = unsafe { find(self.functions, provider::TEARDOWN) } {
+                if let Some(teardown) = unsafe { find(*functions, provider::TEARDOWN) } {
                     // SAFETY: the function of that id has that type; the context is never used again.
                     unsafe {
-                        std::mem::transmute::<unsafe extern "C" fn(), Teardown>(teardown)(
-                            self.context,
-                        );
+                        std::mem::transmute::<unsafe extern "C" fn(), Teardown>(teardown)(*context);
                     }
                 }
             }
         }
     }
+}
+
+fn functions(context: &Context) -> &Functions {
+    context.library().functions()
 }
 
 /// The function of that id.
@@ -236,20 +290,18 @@ pub(crate) unsafe fn algorithms<'a>(list: *const Algorithm) -> impl Iterator<Ite
     })
 }
 
-/// An algorithm's names.
-fn names(algorithm: &Algorithm) -> impl Iterator<Item = &[u8]> {
-    // SAFETY: names are terminated and live as long as the provider.
-    let names = unsafe { CStr::from_ptr(algorithm.names) };
-    names.to_bytes().split(|&byte| byte == b':')
-}
-
 /// The first of an algorithm's names, which is the one it is best known by.
-pub(crate) fn first_name(algorithm: &Algorithm) -> &str {
-    let name = names(algorithm).next().unwrap_or_default();
-    std::str::from_utf8(name).unwrap_or_default()
+pub(crate) fn first_name(algorithm: &Algorithm) -> String {
+    // SAFETY: names are terminated and live as long as the provider.
+    let names = unsafe { CStr::from_ptr(algorithm.names) }.to_string_lossy();
+    names.split(':').next().unwrap_or_default().to_owned()
 }
 
 /// Whether that is one of an algorithm's names.
 pub(crate) fn has_name(algorithm: &Algorithm, name: &str) -> bool {
-    names(algorithm).any(|known| known.eq_ignore_ascii_case(name.as_bytes()))
+    // SAFETY: names are terminated and live as long as the provider.
+    let names = unsafe { CStr::from_ptr(algorithm.names) }.to_string_lossy();
+    names
+        .split(':')
+        .any(|known| known.eq_ignore_ascii_case(name))
 }

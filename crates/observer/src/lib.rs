@@ -12,21 +12,17 @@
 //! same to all. What is wrapped is a context: the other's, and beside it what was counted with it.
 //! An algorithm that has a function we don't know passes through unobserved.
 //!
-//! The default provider is part of libcrypto: it is loaded into the library context that loads us, and
-//! deactivated, so that it works for us alone. A digest within an HMAC, a cipher within a generator, is
-//! fetched in that context and so comes through us too: it is told apart by when it begins (`within`),
-//! so that nothing is counted twice.
+//! The default provider is part of libcrypto, so a second one is loaded into a library context of
+//! our own, and its tables are taken from there. A digest within an HMAC, a cipher within a
+//! generator, is fetched in that context, so that nothing is counted twice.
 
-mod aside;
 mod context;
 mod inner;
 mod key;
-mod mark;
 mod params;
 mod shim;
 mod slot;
 mod stand_in;
-mod within;
 
 use std::ffi::{c_int, c_void};
 

@@ -77,6 +77,20 @@ unsafe fn is(key: *const c_char, name: &CStr) -> bool {
     bytes.all(|(index, &byte)| unsafe { key.add(index).read() } as u8 == byte)
 }
 
+/// A copy of an array without the parameter of that name; none if it has no such parameter.
+///
+/// # Safety
+/// `params` is null or an ended array. The copy points to the same values.
+pub(crate) unsafe fn without(params: *const Param, key: &CStr) -> Option<Vec<Param>> {
+    // SAFETY: by the caller's word; keys are terminated.
+    let has_key = |param: &&Param| unsafe { is(param.key, key) };
+    // SAFETY: by the caller's word.
+    unsafe { each(params) }.find(has_key)?;
+    // SAFETY: by the caller's word.
+    let others = unsafe { each(params) }.filter(|param| !has_key(param));
+    Some(others.copied().chain([END]).collect())
+}
+
 /// Room for the answers about a key.
 pub(crate) struct Question {
     pub(crate) bits: i32,

@@ -1,12 +1,12 @@
 //! The provider as libcrypto sees it.
 
-use std::ffi::{CString, c_int, c_void};
+use std::ffi::{CString, c_char, c_int, c_void};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use outboard_observation::Recorder;
 use outboard_provider_abi::Core;
-use outboard_provider_abi::raw::{Algorithm, CoreHandle, Dispatch, provider};
+use outboard_provider_abi::raw::{Algorithm, Callback, CoreHandle, Dispatch, Param, provider};
 
 use crate::inner::{self, Inner};
 use crate::key;
@@ -31,8 +31,8 @@ struct StandIn {
 /// The algorithms of one operation as libcrypto sees them.
 struct List {
     algorithms: Vec<Algorithm>,
-    /// What the algorithms point to, one table after the other.
-    tables: Vec<Dispatch>,
+    /// What the algorithms point to.
+    _tables: Vec<Box<[Dispatch]>>,
     _properties: Vec<CString>,
 }
 
@@ -81,29 +81,24 @@ pub(crate) unsafe fn init(
 ) -> Option<()> {
     // SAFETY: by the caller's word.
     let core = unsafe { Core::new(handle, dispatch) };
-    let beside = core.setting(c"beside").as_deref() == Some("yes");
     let (inner, name) = match core.setting(c"inner") {
-        None => {
-            // SAFETY: by the caller's word.
-            let inner = unsafe { Inner::default(&core, handle, dispatch, beside) };
-            (inner?, "default".to_owned())
-        }
-        Some(path) => {
-            // SAFETY: by the caller's word.
-            let inner = unsafe { Inner::module(&core, path.as_ref(), handle, dispatch) };
-            (inner?, name_of_module(&path))
-        }
+        None => (Inner::default(&core)?, "default".to_owned()),
+        // SAFETY: by the caller's word.
+        Some(path) => (
+            unsafe { Inner::module(path.as_ref(), handle, dispatch) }?,
+            name_of_module(&path),
+        ),
     };
     let recorder = outboard_observation::open(&record(&core)).ok();
     let stand_in = StandIn {
         name,
-        beside,
+        beside: core.setting(c"beside").as_deref() == Some("yes"),
         functions: functions(&inner),
         recorder,
         inner,
         lists: Mutex::new(Vec::new()),
     };
-    let inner_context = stand_in.inner.context;
+    let inner_context = stand_in.inner.context();
     // SAFETY: libcrypto passes room for both. The table lives until the teardown.
     unsafe {
         *out = stand_in.functions.as_ptr();
@@ -131,7 +126,8 @@ fn record(core: &Core) -> PathBuf {
     }
 }
 
-/// What libcrypto gets: the provider's own functions but for two.
+/// What libcrypto gets: a module's own functions but for two, or those that ask libcrypto's own
+/// default provider.
 fn functions(inner: &Inner) -> Vec<Dispatch> {
     let entry = |function_id, function: *const ()| Dispatch {
         function_id,
@@ -140,22 +136,34 @@ fn functions(inner: &Inner) -> Vec<Dispatch> {
             std::mem::transmute::<*const (), unsafe extern "C" fn()>(function)
         }),
     };
-    // SAFETY: the table ends with id 0.
-    let theirs = unsafe { inner::entries(inner.functions) }.filter(|entry| {
-        !matches!(
-            entry.function_id,
-            provider::TEARDOWN | provider::QUERY_OPERATION
-        )
-    });
-    [
+    let mut functions = vec![
         entry(provider::TEARDOWN, teardown as *const ()),
         entry(provider::QUERY_OPERATION, query as *const ()),
-    ]
-    .into_iter()
-    .chain(theirs.copied())
-    .chain([Dispatch::END])
-    .collect()
+    ];
+    match inner.functions() {
+        Some(table) => {
+            // SAFETY: a module's table ends with id 0.
+            let theirs = unsafe { inner::entries(table) }.filter(|entry| {
+                !matches!(
+                    entry.function_id,
+                    provider::TEARDOWN | provider::QUERY_OPERATION
+                )
+            });
+            functions.extend(theirs);
+        }
+        None => functions.extend([
+            entry(provider::GETTABLE_PARAMS, gettable_params as *const ()),
+            entry(provider::GET_PARAMS, get_params as *const ()),
+            entry(provider::GET_CAPABILITIES, get_capabilities as *const ()),
+            entry(SELF_TEST, self_test as *const ()),
+        ]),
+    }
+    functions.push(Dispatch::END);
+    functions
 }
+
+/// `OSSL_FUNC_PROVIDER_SELF_TEST`
+const SELF_TEST: c_int = 1031;
 
 unsafe extern "C" fn teardown(context: *mut c_void) {
     let mut living = LIVING.lock().unwrap_or_else(PoisonError::into_inner);
@@ -189,6 +197,33 @@ unsafe extern "C" fn query(
     list
 }
 
+unsafe extern "C" fn gettable_params(context: *mut c_void) -> *const Param {
+    living(context).map_or(std::ptr::null(), |stand_in| {
+        stand_in.inner.gettable_params()
+    })
+}
+
+unsafe extern "C" fn get_params(context: *mut c_void, params: *mut Param) -> c_int {
+    // SAFETY: as it came.
+    living(context).map_or(0, |stand_in| unsafe { stand_in.inner.get_params(params) })
+}
+
+unsafe extern "C" fn get_capabilities(
+    context: *mut c_void,
+    name: *const c_char,
+    callback: Callback,
+    argument: *mut c_void,
+) -> c_int {
+    living(context).map_or(0, |stand_in| {
+        // SAFETY: everything as it came.
+        unsafe { stand_in.inner.capabilities(name, callback, argument) }
+    })
+}
+
+unsafe extern "C" fn self_test(context: *mut c_void) -> c_int {
+    living(context).map_or(0, |stand_in| stand_in.inner.self_test())
+}
+
 impl StandIn {
     /// The algorithms of an operation, and whether libcrypto must ask again each time.
     fn algorithms(&self, operation: c_int) -> (*const Algorithm, c_int) {
@@ -201,12 +236,10 @@ impl StandIn {
         }
         let kind = match Kind::of_operation(operation) {
             // Beside the provider itself, what is not observed is left to it.
-            None | Some(Kind::Random | Kind::Decoder) if self.beside => {
-                return (std::ptr::null(), 0);
-            }
+            None | Some(Kind::Random) if self.beside => return (std::ptr::null(), 0),
             None => return self.inner.algorithms(operation),
-            // A module finds what it uses by itself.
-            Some(Kind::Random | Kind::Decoder) if !self.inner.is_default() => {
+            // A module lives in the program's own library context.
+            Some(Kind::Random) if self.inner.functions().is_some() => {
                 return self.inner.algorithms(operation);
             }
             Some(kind) => kind,
@@ -230,22 +263,14 @@ impl StandIn {
     fn list<'a>(&self, kind: Kind, theirs: impl Iterator<Item = &'a Algorithm>) -> List {
         let mut list = List {
             algorithms: Vec::new(),
-            tables: Vec::new(),
+            _tables: Vec::new(),
             _properties: Vec::new(),
         };
-        // What becomes of the function of an id.
-        let shims: [Shim; FUNCTIONS] = std::array::from_fn(|id| kind.shim(id as c_int));
-        // Where each algorithm's functions begin among all: they have no place yet.
-        let mut beginnings = Vec::new();
         for algorithm in theirs {
             let mut ours = *algorithm;
-            let beginning = list.tables.len();
-            match self.wrap(kind, &shims, algorithm, &mut list.tables) {
-                Some(()) => beginnings.push(Some(beginning)),
-                None => {
-                    list.tables.truncate(beginning);
-                    beginnings.push(None);
-                }
+            if let Some(table) = self.wrap(kind, algorithm) {
+                ours.implementation = table.as_ptr();
+                list._tables.push(table);
             }
             if self.beside
                 && let Some(properties) = observed(algorithm)
@@ -255,64 +280,45 @@ impl StandIn {
             }
             list.algorithms.push(ours);
         }
-        for (algorithm, beginning) in list.algorithms.iter_mut().zip(beginnings) {
-            if let Some(beginning) = beginning {
-                algorithm.implementation = list.tables[beginning..].as_ptr();
-            }
-        }
         list.algorithms.push(Algorithm::END);
         list
     }
 
-    /// Adds the table of an algorithm with our functions; none where it passes as it is.
-    fn wrap(
-        &self,
-        kind: Kind,
-        shims: &[Shim; FUNCTIONS],
-        algorithm: &Algorithm,
-        tables: &mut Vec<Dispatch>,
-    ) -> Option<()> {
-        let beginning = tables.len();
+    /// The table of an algorithm with our functions; none where it passes as it is.
+    fn wrap(&self, kind: Kind, algorithm: &Algorithm) -> Option<Box<[Dispatch]>> {
         let mut functions = [None; FUNCTIONS];
-        let mut slot_is_needed = false;
         // SAFETY: an algorithm's table ends with id 0.
-        for &(mut entry) in unsafe { inner::entries(algorithm.implementation) } {
+        let theirs = unsafe { inner::entries(algorithm.implementation) };
+        let theirs: Vec<Dispatch> = theirs.copied().collect();
+        for entry in &theirs {
             let id = usize::try_from(entry.function_id).ok()?;
             *functions.get_mut(id)? = entry.function;
-            match (&shims[id], entry.function) {
-                (Shim::Unknown, _) => return None,
-                (Shim::ByFunction(make), Some(theirs)) => {
-                    entry.function = Some(make(theirs, self.inner.current_job)?);
-                }
-                (Shim::Wrapped(ours), _) => {
-                    entry.function = Some(*ours);
-                    slot_is_needed = true;
-                }
-                (Shim::BySlot(_), _) => slot_is_needed = true,
-                (Shim::Kept | Shim::ByFunction(_), _) => {}
-            }
-            tables.push(entry);
         }
-        if slot_is_needed {
-            let name = inner::first_name(algorithm);
-            let slot = Slot::new(
-                kind,
-                &functions,
-                &self.name,
-                name,
-                self.key_params(name),
-                self.recorder?,
-                &self.inner,
-            );
-            let number = slot.register()?.number;
-            for entry in &mut tables[beginning..] {
-                if let Shim::BySlot(ours) = shims[entry.function_id as usize] {
-                    entry.function = Some(ours(number));
-                }
-            }
+        // Before it takes a slot: is everything known?
+        let is_unknown =
+            |entry: &Dispatch| matches!(kind.shim(entry.function_id, 0), Shim::Unknown);
+        if theirs.iter().any(is_unknown) {
+            return None;
         }
-        tables.push(Dispatch::END);
-        Some(())
+        let name = inner::first_name(algorithm);
+        let key_params = self.key_params(&name);
+        let slot = Slot::new(
+            kind,
+            &functions,
+            &self.name,
+            &name,
+            key_params,
+            self.recorder?,
+        );
+        let number = slot.register()?;
+        let ours = theirs.iter().map(|entry| Dispatch {
+            function_id: entry.function_id,
+            function: match kind.shim(entry.function_id, number) {
+                Shim::Wrapped(function) => Some(function),
+                Shim::Kept | Shim::Unknown => entry.function,
+            },
+        });
+        Some(ours.chain([Dispatch::END]).collect())
     }
 
     /// How to ask about the keys of an algorithm.

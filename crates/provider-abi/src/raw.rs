@@ -114,13 +114,9 @@ pub type Callback = unsafe extern "C" fn(params: *const Param, argument: *mut c_
 pub mod core {
     #![allow(missing_docs, reason = "provider-base(7) and its kin have them")]
     pub const GET_PARAMS: i32 = 2;
-    pub const GET_LIBCTX: i32 = 4;
     pub const NEW_ERROR: i32 = 5;
     pub const SET_ERROR_DEBUG: i32 = 6;
     pub const VSET_ERROR: i32 = 7;
-    pub const PROVIDER_GET0_PROVIDER_CTX: i32 = 108;
-    pub const PROVIDER_GET0_DISPATCH: i32 = 109;
-    pub const PROVIDER_FREE: i32 = 111;
 }
 
 /// What a provider offers to the core (`OSSL_FUNC_PROVIDER_…`).

@@ -9,9 +9,9 @@ use super::{Shim, begin, erased, timed};
 use crate::context::Context;
 use crate::slot::Pointer;
 
-pub(super) fn shim(id: c_int) -> Shim {
+pub(super) fn shim(id: c_int, slot: usize) -> Shim {
     match id {
-        1 => begin::new(),
+        1 => begin::new(slot),
         2 => erased!(encrypt_init as unsafe extern "C" fn(_, _, _) -> _),
         3 => erased!(encrypt as unsafe extern "C" fn(_, _, _, _, _, _) -> _),
         4 => erased!(decrypt_init as unsafe extern "C" fn(_, _, _) -> _),
@@ -19,9 +19,9 @@ pub(super) fn shim(id: c_int) -> Shim {
         6 => begin::free::<6>(),
         7 => begin::copy::<7>(),
         8 => begin::get::<8>(),
-        9 => begin::list(),
+        9 => begin::gettable(slot),
         10 => begin::set::<10>(),
-        11 => begin::list(),
+        11 => begin::settable(slot),
         _ => Shim::Unknown,
     }
 }

@@ -4,18 +4,15 @@ use std::ffi::{c_char, c_int};
 
 use outboard_provider_abi::raw::Param;
 
-use super::passing::Place;
-use super::{Kind, Shim, erase, erased, inner};
-use crate::context::Held;
-use crate::slot::{self, Function, Pointer, Slot, slot};
+use super::{Shim, erased, inner};
+use crate::context::Context;
+use crate::slot::{self, Pointer, Slot, Table, slot};
 
-/// `newctx` of every kind, for the algorithm of a slot.
-pub(super) fn new() -> Shim {
+/// `newctx` of every kind, for the algorithm of that slot.
+pub(super) fn new(number: usize) -> Shim {
     type New = unsafe extern "C" fn(Pointer) -> Pointer;
-    static NEW: &[[New; 16]] = &slot::table!(new_context, 0;
-        0 16 32 48 64 80 96 112 128 144 160 176 192 208 224 240 256 272 288 304 320 336 352 368);
-    const _: () = assert!(NEW.len() * 16 == slot::SIGNATURES);
-    Shim::BySlot(|number| erase!(slot::of(NEW, number)))
+    static NEW: Table<New> = slot::table!(new_context);
+    erased!(slot::of(&NEW, number))
 }
 
 unsafe extern "C" fn new_context<const SLOT: usize>(provider: Pointer) -> Pointer {
@@ -30,26 +27,15 @@ unsafe extern "C" fn new_context<const SLOT: usize>(provider: Pointer) -> Pointe
 #[inline(never)]
 unsafe fn new_in(slot: &'static Slot, provider: Pointer) -> Pointer {
     let inner = inner!(slot, 1, fn(Pointer) -> Pointer);
-    if let Some(aside) = slot.aside() {
-        // SAFETY: the context of another provider of the same kind.
-        return Held::hold(slot, unsafe { inner(aside) }, None);
-    }
-    let own = match slot.kind {
-        // SAFETY: libcrypto passes the context that our initialisation gave it, which is the provider's.
-        Kind::Digest | Kind::Cipher => unsafe { inner(provider) },
-        // SAFETY: as above.
-        _ => slot.within(|| unsafe { inner(provider) }),
-    };
-    Held::hold(slot, own, slot.uses_others)
+    // SAFETY: libcrypto passes the context that our initialisation gave it, which is the provider's.
+    Context::wrap(slot, unsafe { inner(provider) })
 }
 
 /// `newctx` of signatures, which also takes a property query.
-pub(super) fn new_with_query() -> Shim {
+pub(super) fn new_with_query(number: usize) -> Shim {
     type New = unsafe extern "C" fn(Pointer, *const c_char) -> Pointer;
-    static NEW: &[[New; 16]] =
-        &slot::table!(new_context_with_query, slot::SIGNATURES; 0 16 32 48 64 80 96 112);
-    const _: () = assert!(slot::SIGNATURES + NEW.len() * 16 == slot::KEY_MANAGEMENT);
-    Shim::BySlot(|number| erase!(slot::of(NEW, number - slot::SIGNATURES)))
+    static NEW: Table<New> = slot::table!(new_context_with_query);
+    erased!(slot::of(&NEW, number))
 }
 
 unsafe extern "C" fn new_context_with_query<const SLOT: usize>(
@@ -70,35 +56,60 @@ unsafe fn new_with_query_in(
 ) -> Pointer {
     let inner = inner!(slot, 1, fn(Pointer, *const c_char) -> Pointer);
     // SAFETY: libcrypto passes the context that our initialisation gave it, which is the provider's.
-    let own = slot.within(|| unsafe { inner(provider, query) });
-    Held::hold(slot, own, slot.uses_others)
+    Context::wrap(slot, unsafe { inner(provider, query) })
 }
 
-/// `gettable_ctx_params` and `settable_ctx_params`, which libcrypto also calls without a context.
-pub(super) fn list() -> Shim {
-    type List = unsafe extern "C" fn(Pointer, Pointer) -> *const Param;
-    static LISTS: &[[List; 16]] = &slot::table!(listed, 0; 0 16 32 48 64 80 96 112);
-    static PLACES: [Place; LISTS.len() * 16] = [const { Place::empty() }; LISTS.len() * 16];
+type List = unsafe extern "C" fn(Pointer, Pointer) -> *const Param;
 
-    unsafe extern "C" fn listed<const PLACE: usize>(
-        context: Pointer,
-        provider: Pointer,
-    ) -> *const Param {
-        let own = match context.is_null() {
-            true => context,
-            // SAFETY: libcrypto passes a context that it got from us.
-            false => unsafe { Held::of(context) }.own(),
-        };
-        // SAFETY: it has the type of the id that it was filled for.
-        let inner = unsafe { std::mem::transmute::<Function, List>(PLACES[PLACE].function()) };
-        // SAFETY: both are the provider's own, or null as libcrypto passes it.
-        unsafe { inner(own, provider) }
-    }
+/// `gettable_ctx_params`.
+pub(super) fn gettable(number: usize) -> Shim {
+    static GETTABLE: Table<List> = slot::table!(gettable_params);
+    erased!(slot::of(&GETTABLE, number))
+}
 
-    Shim::ByFunction(|function, current_job| {
-        let number = Place::of(&PLACES, function, current_job)?;
-        Some(erase!(slot::of(LISTS, number)))
-    })
+unsafe extern "C" fn gettable_params<const SLOT: usize>(
+    context: Pointer,
+    provider: Pointer,
+) -> *const Param {
+    // SAFETY: as libcrypto called us.
+    unsafe { list(slot(SLOT), |(gettable, _)| gettable, context, provider) }
+}
+
+/// `settable_ctx_params`.
+pub(super) fn settable(number: usize) -> Shim {
+    static SETTABLE: Table<List> = slot::table!(settable_params);
+    erased!(slot::of(&SETTABLE, number))
+}
+
+unsafe extern "C" fn settable_params<const SLOT: usize>(
+    context: Pointer,
+    provider: Pointer,
+) -> *const Param {
+    // SAFETY: as libcrypto called us.
+    unsafe { list(slot(SLOT), |(_, settable)| settable, context, provider) }
+}
+
+/// # Safety
+/// `context` is null or one of ours; `provider` is the provider's.
+#[inline(never)]
+unsafe fn list(
+    slot: &Slot,
+    choose: fn((c_int, c_int)) -> c_int,
+    context: Pointer,
+    provider: Pointer,
+) -> *const Param {
+    let inner = inner!(
+        slot,
+        choose(slot.kind.lists()),
+        fn(Pointer, Pointer) -> *const Param
+    );
+    let context = match context.is_null() {
+        true => context,
+        // SAFETY: by the caller's word.
+        false => unsafe { Context::of(context) }.inner,
+    };
+    // SAFETY: both are the provider's own, or null as libcrypto passes it.
+    unsafe { inner(context, provider) }
 }
 
 /// `dupctx`, of the id that it has in this kind.
@@ -108,10 +119,10 @@ pub(super) fn copy<const ID: c_int>() -> Shim {
 
 unsafe extern "C" fn copy_context<const ID: c_int>(context: Pointer) -> Pointer {
     // SAFETY: libcrypto passes a context that it got from us.
-    let held = unsafe { Held::of(context) };
-    let inner = inner!(held.slot(), ID, fn(Pointer) -> Pointer);
-    // SAFETY: the context that the provider made. Whatever it uses is copied too.
-    held.hold_copy(unsafe { inner(held.own()) })
+    let context = unsafe { Context::of(context) };
+    let inner = inner!(context.slot, ID, fn(Pointer) -> Pointer);
+    // SAFETY: the context that the provider made.
+    context.wrap_copy(unsafe { inner(context.inner) })
 }
 
 /// `freectx`, of the id that it has in this kind.
@@ -124,7 +135,7 @@ unsafe extern "C" fn free_context<const ID: c_int>(context: Pointer) {
         return;
     }
     // SAFETY: libcrypto passes a context that it got from us, for the last time.
-    let (slot, context) = unsafe { Held::end(context) };
+    let (slot, context) = unsafe { Context::unwrap(context) };
     let inner = inner!(slot, ID, fn(Pointer));
     // SAFETY: the context that the provider made, for the last time.
     unsafe { inner(context) }
@@ -137,10 +148,10 @@ pub(super) fn get<const ID: c_int>() -> Shim {
 
 unsafe extern "C" fn get_params<const ID: c_int>(context: Pointer, params: *mut Param) -> c_int {
     // SAFETY: libcrypto passes a context that it got from us.
-    let held = unsafe { Held::of(context) };
-    let inner = inner!(held.slot(), ID, fn(Pointer, *mut Param) -> c_int);
+    let context = unsafe { Context::of(context) };
+    let inner = inner!(context.slot, ID, fn(Pointer, *mut Param) -> c_int);
     // SAFETY: as it came, for the context that the provider made.
-    unsafe { inner(held.own(), params) }
+    unsafe { inner(context.inner, params) }
 }
 
 /// `set_ctx_params`, of the id that it has in this kind.
@@ -150,14 +161,11 @@ pub(super) fn set<const ID: c_int>() -> Shim {
 
 unsafe extern "C" fn set_params<const ID: c_int>(context: Pointer, params: *const Param) -> c_int {
     // SAFETY: libcrypto passes a context that it got from us.
-    let held = unsafe { Held::of(context) };
-    let inner = inner!(held.slot(), ID, fn(Pointer, *const Param) -> c_int);
+    let context = unsafe { Context::of(context) };
+    let inner = inner!(context.slot, ID, fn(Pointer, *const Param) -> c_int);
     // SAFETY: as it came, for the context that the provider made.
-    let answer = held.within(|| unsafe { inner(held.own(), params) });
-    if let Held::Counted(context) = held
-        && answer == 1
-        && context.slot().notices()
-    {
+    let answer = unsafe { inner(context.inner, params) };
+    if answer == 1 && context.slot.notices() {
         // SAFETY: an ended array, whole for the call.
         unsafe { context.notice(params) };
     }

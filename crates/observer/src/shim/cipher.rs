@@ -10,9 +10,9 @@ use super::{Shim, begin, erased, timed};
 use crate::context::Context;
 use crate::slot::Pointer;
 
-pub(super) fn shim(id: c_int) -> Shim {
+pub(super) fn shim(id: c_int, slot: usize) -> Shim {
     match id {
-        1 => begin::new(),
+        1 => begin::new(slot),
         2 => erased!(encrypt_init as unsafe extern "C" fn(_, _, _, _, _, _) -> _),
         3 => erased!(decrypt_init as unsafe extern "C" fn(_, _, _, _, _, _) -> _),
         4 => erased!(update as unsafe extern "C" fn(_, _, _, _, _, _) -> _),
@@ -23,8 +23,8 @@ pub(super) fn shim(id: c_int) -> Shim {
         9 | 12 => Shim::Kept,
         10 => begin::get::<10>(),
         11 => begin::set::<11>(),
-        13 => begin::list(),
-        14 => begin::list(),
+        13 => begin::gettable(slot),
+        14 => begin::settable(slot),
         15 => erased!(encrypt_pipes_init as unsafe extern "C" fn(_, _, _, _, _, _, _) -> _),
         16 => erased!(decrypt_pipes_init as unsafe extern "C" fn(_, _, _, _, _, _, _) -> _),
         17 => erased!(update_pipes as unsafe extern "C" fn(_, _, _, _, _, _, _) -> _),
@@ -72,19 +72,19 @@ fn processed(context: &Context, answer: c_int, is_data: bool, bytes: usize, tick
     }
 }
 
-timed!(alone 4 update(out: *mut u8, out_length: *mut usize, size: usize, input: *const u8, length: usize)
+timed!(4 update(out: *mut u8, out_length: *mut usize, size: usize, input: *const u8, length: usize)
     -> c_int,
 |context, answer, ticks| {
     processed(context, answer, !out.is_null() && !input.is_null(), length, ticks);
 });
 
-timed!(alone 6 at_once(out: *mut u8, out_length: *mut usize, size: usize, input: *const u8, length: usize)
+timed!(6 at_once(out: *mut u8, out_length: *mut usize, size: usize, input: *const u8, length: usize)
     -> c_int,
 |context, answer, ticks| {
     processed(context, answer, !out.is_null() && !input.is_null(), length, ticks);
 });
 
-timed!(alone 5 finish(out: *mut u8, length: *mut usize, size: usize) -> c_int,
+timed!(5 finish(out: *mut u8, length: *mut usize, size: usize) -> c_int,
     |context, answer, ticks| processed(context, answer, false, 0, ticks));
 
 timed!(15 encrypt_pipes_init(key: *const u8, key_length: usize, pipes: usize,
@@ -95,7 +95,7 @@ timed!(16 decrypt_pipes_init(key: *const u8, key_length: usize, pipes: usize,
         vectors: *const *const u8, vector_length: usize, params: *const Param) -> c_int,
     |context, _, ticks| begun(context, Operation::Open, !key.is_null(), ticks));
 
-timed!(alone 17 update_pipes(pipes: usize, out: *const *mut u8, out_lengths: *mut usize,
+timed!(17 update_pipes(pipes: usize, out: *const *mut u8, out_lengths: *mut usize,
     sizes: *const usize, inputs: *const *const u8, lengths: *const usize) -> c_int,
 |context, answer, ticks| {
     let is_data = !out.is_null() && !inputs.is_null();
@@ -107,6 +107,6 @@ timed!(alone 17 update_pipes(pipes: usize, out: *const *mut u8, out_lengths: *mu
     processed(context, answer, is_data, bytes, ticks);
 });
 
-timed!(alone 18 finish_pipes(pipes: usize, out: *const *mut u8, lengths: *mut usize, sizes: *const usize)
+timed!(18 finish_pipes(pipes: usize, out: *const *mut u8, lengths: *mut usize, sizes: *const usize)
         -> c_int,
     |context, answer, ticks| processed(context, answer, false, 0, ticks));

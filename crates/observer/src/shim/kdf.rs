@@ -7,16 +7,16 @@ use outboard_provider_abi::raw::Param;
 use super::{Shim, begin, erased, forward, timed};
 use crate::slot::{Function, Pointer};
 
-pub(super) fn shim(id: c_int) -> Shim {
+pub(super) fn shim(id: c_int, slot: usize) -> Shim {
     match id {
-        1 => begin::new(),
+        1 => begin::new(slot),
         2 => begin::copy::<2>(),
         3 => begin::free::<3>(),
         4 => erased!(reset as unsafe extern "C" fn(_)),
         5 => erased!(derive as unsafe extern "C" fn(_, _, _, _) -> _),
         6 | 9 => Shim::Kept,
-        7 => begin::list(),
-        8 => begin::list(),
+        7 => begin::gettable(slot),
+        8 => begin::settable(slot),
         10 => begin::get::<10>(),
         11 => begin::set::<11>(),
         12 => erased!(set_key as unsafe extern "C" fn(_, _, _) -> _),

@@ -7,18 +7,18 @@ use outboard_provider_abi::raw::Param;
 use super::{Shim, begin, erased, timed};
 use crate::slot::{Function, Pointer};
 
-pub(super) fn shim(id: c_int) -> Shim {
+pub(super) fn shim(id: c_int, slot: usize) -> Shim {
     match id {
-        1 => begin::new(),
+        1 => begin::new(slot),
         2 => erased!(init as unsafe extern "C" fn(_, _, _) -> _),
         3 => erased!(derive as unsafe extern "C" fn(_, _, _, _) -> _),
         4 => erased!(set_peer as unsafe extern "C" fn(_, _) -> _),
         5 => begin::free::<5>(),
         6 => begin::copy::<6>(),
         7 => begin::set::<7>(),
-        8 => begin::list(),
+        8 => begin::settable(slot),
         9 => begin::get::<9>(),
-        10 => begin::list(),
+        10 => begin::gettable(slot),
         11 => erased!(derive_key as unsafe extern "C" fn(_, _, _, _, _, _) -> _),
         _ => Shim::Unknown,
     }

@@ -1,23 +1,18 @@
-//! Key management (provider-keymgmt(7)). Only generating a key is counted; keys are never wrapped, so
-//! everything else is the provider's own, or passed on to it.
+//! Key management (provider-keymgmt(7)). Only generating a key is work; keys are never wrapped, so
+//! everything else is the provider's own.
 
 use std::ffi::{c_int, c_void};
 
-use super::{Shim, erase, inner, passing};
+use super::{Shim, erased, inner};
 use crate::key;
-use crate::slot::{self, Pointer, Slot, slot};
+use crate::slot::{self, Pointer, Slot, Table, slot};
 
-pub(super) fn shim(id: c_int) -> Shim {
+pub(super) fn shim(id: c_int, slot: usize) -> Shim {
     match id {
         6 => {
-            static GENERATE: &[[Generate; 16]] =
-                &slot::table!(generate, slot::KEY_MANAGEMENT; 0 16 32 48 64 80 96 112);
-            const _: () = assert!(slot::KEY_MANAGEMENT + GENERATE.len() * 16 == slot::SLOTS);
-            Shim::BySlot(|number| erase!(slot::of(GENERATE, number - slot::KEY_MANAGEMENT)))
+            static GENERATE: Table<Generate> = slot::table!(generate);
+            erased!(slot::of(&GENERATE, slot))
         }
-        8 => passing::load_key(),
-        22 => passing::validate_key(),
-        40 => passing::import_key(),
         _ => Shim::Kept,
     }
 }
@@ -44,23 +39,19 @@ unsafe fn generate_in(
     argument: *mut c_void,
 ) -> Pointer {
     let inner = inner!(slot, 6, fn(Pointer, Progress, *mut c_void) -> Pointer);
-    if slot.is_within_another() {
-        // SAFETY: everything as it came.
-        return unsafe { inner(context, progress, argument) };
-    }
     let clock = slot.recorder.clock();
     let start = clock.now();
     // SAFETY: everything as it came.
-    let key = slot.within(|| unsafe { inner(context, progress, argument) });
+    let key = unsafe { inner(context, progress, argument) };
     let ticks = clock.now().wrapping_sub(start);
-    let mut mark = slot.mark;
+    let mut details = slot.details;
     if let Some(get) = slot.key_params {
         let mut text = [0; 32];
         // SAFETY: a key just made by this key management, or null.
         let length = unsafe { key::describe(get, key, &mut text) };
-        mark = mark.with_key(&text[..length]);
+        details.set_key(&text[..length]);
     }
-    if let Some(row) = slot.row(slot.recorder.ticket(), mark) {
+    if let Some(row) = slot.row(slot.recorder.ticket(), &details) {
         match key.is_null() {
             true => row.fail(ticks),
             false => row.add(0, ticks),

@@ -7,9 +7,9 @@ use outboard_provider_abi::raw::Param;
 use super::{Shim, begin, erased, timed};
 use crate::slot::Pointer;
 
-pub(super) fn shim(id: c_int) -> Shim {
+pub(super) fn shim(id: c_int, slot: usize) -> Shim {
     match id {
-        1 => begin::new(),
+        1 => begin::new(slot),
         2 => begin::copy::<2>(),
         3 => begin::free::<3>(),
         4 => erased!(init as unsafe extern "C" fn(_, _, _, _) -> _),
@@ -18,8 +18,8 @@ pub(super) fn shim(id: c_int) -> Shim {
         7 | 10 => Shim::Kept,
         8 => begin::get::<8>(),
         9 => begin::set::<9>(),
-        11 => begin::list(),
-        12 => begin::list(),
+        11 => begin::gettable(slot),
+        12 => begin::settable(slot),
         13 => erased!(init_with as unsafe extern "C" fn(_, _, _) -> _),
         _ => Shim::Unknown,
     }

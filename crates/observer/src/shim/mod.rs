@@ -6,14 +6,12 @@
 mod asymmetric_cipher;
 mod begin;
 mod cipher;
-mod decoder;
 mod digest;
 mod kdf;
 mod kem;
 mod keyexch;
 mod keymgmt;
 mod mac;
-mod passing;
 mod rand;
 mod signature;
 
@@ -22,9 +20,8 @@ use std::ffi::c_int;
 use outboard_observation::Operation;
 
 use crate::slot::Function;
-use crate::within::{CurrentJob, Pausing};
 
-/// What is wrapped. The rest (encoders, stores) passes as it is.
+/// What is wrapped. The rest (encoders, decoders, stores) passes as it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Digest,
@@ -38,18 +35,12 @@ pub(crate) enum Kind {
     Signature,
     AsymmetricCipher,
     Kem,
-    /// Only passed on.
-    Decoder,
 }
 
 /// What becomes of a provider's function.
 pub(crate) enum Shim {
     /// It is called by one of ours.
     Wrapped(Function),
-    /// It is called by one of ours for each slot.
-    BySlot(fn(usize) -> Function),
-    /// It is called by one of ours for each such function; none if there are too many.
-    ByFunction(fn(Function, CurrentJob) -> Option<Function>),
     /// It is no matter of ours: it takes no context.
     Kept,
     /// We don't know it.
@@ -70,7 +61,6 @@ impl Kind {
             12 => Self::Signature,
             13 => Self::AsymmetricCipher,
             14 => Self::Kem,
-            21 => Self::Decoder,
             _ => return None,
         })
     }
@@ -84,7 +74,7 @@ impl Kind {
             Self::Cipher => Operation::Seal,
             Self::Mac => Operation::Mac,
             Self::Kdf => Operation::Kdf,
-            Self::KeyManagement | Self::Random | Self::Decoder => Operation::Generate,
+            Self::KeyManagement | Self::Random => Operation::Generate,
             Self::KeyExchange if KDFS.iter().any(|kdf| algorithm.eq_ignore_ascii_case(kdf)) => {
                 Operation::Kdf
             }
@@ -98,38 +88,34 @@ impl Kind {
         }
     }
 
-    /// Whether an algorithm may use others within, and whether it may be left meanwhile.
-    pub(crate) fn uses_others(self, algorithm: &str) -> Option<Pausing> {
-        /// Modes of ciphers that use none; SIV uses a MAC.
-        const SIMPLE: &[&str] = &["-GCM", "-CCM", "-CBC", "-CTR", "-ECB", "-Poly1305"];
+    /// What becomes of the function of that id, for the algorithm of that slot.
+    pub(crate) fn shim(self, id: c_int, slot: usize) -> Shim {
         match self {
-            Self::Digest => None,
-            Self::Cipher if SIMPLE.iter().any(|mode| algorithm.ends_with(mode)) => None,
-            Self::Cipher | Self::Mac | Self::Kdf | Self::Random | Self::Decoder => {
-                Some(Pausing::Never)
-            }
-            Self::KeyManagement
-            | Self::KeyExchange
-            | Self::Signature
-            | Self::AsymmetricCipher
-            | Self::Kem => Some(Pausing::Possible),
+            Self::Digest => digest::shim(id, slot),
+            Self::Cipher => cipher::shim(id, slot),
+            Self::Mac => mac::shim(id, slot),
+            Self::Kdf => kdf::shim(id, slot),
+            Self::Random => rand::shim(id, slot),
+            Self::KeyManagement => keymgmt::shim(id, slot),
+            Self::KeyExchange => keyexch::shim(id, slot),
+            Self::Signature => signature::shim(id, slot),
+            Self::AsymmetricCipher => asymmetric_cipher::shim(id, slot),
+            Self::Kem => kem::shim(id, slot),
         }
     }
 
-    /// What becomes of the function of that id.
-    pub(crate) fn shim(self, id: c_int) -> Shim {
+    /// The ids of the functions that list parameters, which libcrypto also calls without a context:
+    /// `gettable_ctx_params` and `settable_ctx_params`.
+    pub(crate) fn lists(self) -> (c_int, c_int) {
         match self {
-            Self::Digest => digest::shim(id),
-            Self::Cipher => cipher::shim(id),
-            Self::Mac => mac::shim(id),
-            Self::Kdf => kdf::shim(id),
-            Self::Random => rand::shim(id),
-            Self::KeyManagement => keymgmt::shim(id),
-            Self::KeyExchange => keyexch::shim(id),
-            Self::Signature => signature::shim(id),
-            Self::AsymmetricCipher => asymmetric_cipher::shim(id),
-            Self::Kem => kem::shim(id),
-            Self::Decoder => decoder::shim(id),
+            Self::Digest => (13, 12),
+            Self::Cipher => (13, 14),
+            Self::Mac => (11, 12),
+            Self::Kdf => (7, 8),
+            Self::KeyManagement | Self::Random => (0, 0),
+            Self::KeyExchange => (10, 8),
+            Self::Signature => (19, 21),
+            Self::AsymmetricCipher | Self::Kem => (9, 11),
         }
     }
 }
@@ -138,19 +124,15 @@ impl Kind {
 const KDFS: &[&str] = &["HKDF", "TLS1-PRF", "SCRYPT"];
 
 /// A function as tables hold it.
-macro_rules! erase {
-    ($function:expr) => {{
-        let function = $function;
-        // SAFETY: a function pointer stays one; libcrypto casts it back by its id.
-        unsafe { std::mem::transmute::<*const (), $crate::slot::Function>(function as *const ()) }
-    }};
-}
-use erase;
-
-/// A shim that is the same for all.
 macro_rules! erased {
     ($function:expr) => {
-        $crate::shim::Shim::Wrapped($crate::shim::erase!($function))
+        $crate::shim::Shim::Wrapped({
+            let function = $function;
+            // SAFETY: a function pointer stays one; libcrypto casts it back by its id.
+            unsafe {
+                std::mem::transmute::<*const (), $crate::slot::Function>(function as *const ())
+            }
+        })
     };
 }
 use erased;
@@ -158,8 +140,7 @@ use erased;
 /// The provider's own function of that id, as the type it has.
 macro_rules! inner {
     ($slot:expr, $id:expr, fn($($type:ty),* $(,)?) $(-> $result:ty)?) => {
-        // SAFETY: only functions that are there are wrapped; that of that id has that type
-        // (core_dispatch.h).
+        // SAFETY: the function of that id has that type (core_dispatch.h).
         unsafe {
             std::mem::transmute::<
                 $crate::slot::Function,
@@ -178,25 +159,21 @@ macro_rules! forward {
             context: $crate::slot::Pointer, $($argument: $type),*
         ) $(-> $result)? {
             // SAFETY: libcrypto passes a context that it got from us.
-            let held = unsafe { $crate::context::Held::of(context) };
+            let context = unsafe { $crate::context::Context::of(context) };
             let inner = $crate::shim::inner!(
-                held.slot(), $id, fn($crate::slot::Pointer, $($type),*) $(-> $result)?
+                context.slot, $id, fn($crate::slot::Pointer, $($type),*) $(-> $result)?
             );
             // SAFETY: everything as it came, for the context that the provider made.
-            held.within(|| unsafe { inner(held.own(), $($argument),*) })
+            unsafe { inner(context.inner, $($argument),*) }
         }
     };
 }
 use forward;
 
 /// A function that passes everything on; `$after` gets the context, the answer and the ticks it took.
-/// `alone`: one in which the provider begins to use no other algorithm.
 macro_rules! timed {
-    (alone $($rest:tt)*) => {
-        $crate::shim::timed!(@ alone $($rest)*);
-    };
     (
-        @ $within:ident $(#[$doc:meta])*
+        $(#[$doc:meta])*
         $id:literal $name:ident($($argument:ident: $type:ty),*) -> $result:ty,
         |$context:ident, $answer:pat_param, $ticks:pat_param| $after:expr
     ) => {
@@ -204,46 +181,20 @@ macro_rules! timed {
         unsafe extern "C" fn $name(
             context: $crate::slot::Pointer, $($argument: $type),*
         ) -> $result {
-            /// Apart, for what is not counted comes by more often.
-            #[inline(never)]
-            unsafe fn counted(
-                $context: &$crate::context::Context, $($argument: $type),*
-            ) -> $result {
-                let inner = $crate::shim::inner!(
-                    $context.slot(), $id, fn($crate::slot::Pointer, $($type),*) -> $result
-                );
-                let clock = $context.clock();
-                let start = clock.now();
-                let answer = $context.$within(|| {
-                    // SAFETY: everything as it came, for the context that the provider made.
-                    unsafe { inner($context.inner(), $($argument),*) }
-                });
-                let $ticks = clock.now().wrapping_sub(start);
-                let $answer = answer;
-                $after;
-                answer
-            }
-
             // SAFETY: libcrypto passes a context that it got from us.
-            match unsafe { $crate::context::Held::of(context) } {
-                // SAFETY: everything as it came.
-                $crate::context::Held::Counted(context) => unsafe {
-                    counted(context, $($argument),*)
-                },
-                $crate::context::Held::Within(slot, own) => {
-                    let inner = $crate::shim::inner!(
-                        slot, $id, fn($crate::slot::Pointer, $($type),*) -> $result
-                    );
-                    slot.$within(|| {
-                        // SAFETY: everything as it came, for the context that the provider made.
-                        unsafe { inner(own, $($argument),*) }
-                    })
-                }
-            }
+            let $context = unsafe { $crate::context::Context::of(context) };
+            let inner = $crate::shim::inner!(
+                $context.slot, $id, fn($crate::slot::Pointer, $($type),*) -> $result
+            );
+            let clock = $context.clock();
+            let start = clock.now();
+            // SAFETY: everything as it came, for the context that the provider made.
+            let answer = unsafe { inner($context.inner, $($argument),*) };
+            let $ticks = clock.now().wrapping_sub(start);
+            let $answer = answer;
+            $after;
+            answer
         }
-    };
-    ($($rest:tt)*) => {
-        $crate::shim::timed!(@ within $($rest)*);
     };
 }
 use timed;

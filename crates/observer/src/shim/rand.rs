@@ -1,16 +1,54 @@
-//! Random generators (provider-rand(7)) pass unobserved, and so does what they use within. Their
-//! contexts are not wrapped: generators know each other's.
+//! Random generators (provider-rand(7)) pass unobserved, but for one thing: OpenSSL 3.5 tells a
+//! generator the name of its provider, to take its cipher from that one. The generator looks for it in
+//! our own library context, which knows the provider by another name, and knows only that one: so the
+//! name is left out.
 
-use std::ffi::c_int;
+use std::ffi::{CStr, c_int, c_uint};
 
-use super::{Shim, passing};
+use outboard_provider_abi::raw::Param;
 
-pub(super) fn shim(id: c_int) -> Shim {
+use super::{Shim, erased, inner};
+use crate::slot::{self, Pointer, Table, slot};
+
+pub(super) fn shim(id: c_int, slot: usize) -> Shim {
     match id {
-        3 => passing::instantiate(),
-        5 => passing::generate(),
-        6 => passing::reseed(),
-        16 => passing::set_params(),
+        3 => {
+            static INSTANTIATE: Table<Instantiate> = slot::table!(instantiate);
+            erased!(slot::of(&INSTANTIATE, slot))
+        }
         _ => Shim::Kept,
+    }
+}
+
+type Instantiate =
+    unsafe extern "C" fn(Pointer, c_uint, c_int, *const u8, usize, *const Param) -> c_int;
+
+unsafe extern "C" fn instantiate<const SLOT: usize>(
+    context: Pointer,
+    strength: c_uint,
+    prediction_resistance: c_int,
+    personalisation: *const u8,
+    length: usize,
+    params: *const Param,
+) -> c_int {
+    const PROVIDER_NAME: &CStr = c"provider-name";
+    let inner = inner!(
+        slot(SLOT),
+        3,
+        fn(Pointer, c_uint, c_int, *const u8, usize, *const Param) -> c_int
+    );
+    // SAFETY: an ended array or null, whole for the call.
+    let kept = unsafe { crate::params::without(params, PROVIDER_NAME) };
+    let params = kept.as_ref().map_or(params, |kept| kept.as_ptr());
+    // SAFETY: everything else as it came.
+    unsafe {
+        inner(
+            context,
+            strength,
+            prediction_resistance,
+            personalisation,
+            length,
+            params,
+        )
     }
 }

@@ -9,9 +9,9 @@ use super::{Shim, begin, erased, forward, timed};
 use crate::context::Context;
 use crate::slot::Pointer;
 
-pub(super) fn shim(id: c_int) -> Shim {
+pub(super) fn shim(id: c_int, slot: usize) -> Shim {
     match id {
-        1 => begin::new_with_query(),
+        1 => begin::new_with_query(slot),
         2 => erased!(sign_init as unsafe extern "C" fn(_, _, _) -> _),
         3 => erased!(sign as unsafe extern "C" fn(_, _, _, _, _, _) -> _),
         4 => erased!(verify_init as unsafe extern "C" fn(_, _, _) -> _),
@@ -29,9 +29,9 @@ pub(super) fn shim(id: c_int) -> Shim {
         16 => begin::free::<16>(),
         17 => begin::copy::<17>(),
         18 => begin::get::<18>(),
-        19 => begin::list(),
+        19 => begin::gettable(slot),
         20 => begin::set::<20>(),
-        21 => begin::list(),
+        21 => begin::settable(slot),
         22 => erased!(get_digest_params as unsafe extern "C" fn(_, _) -> _),
         23 => erased!(gettable_digest_params as unsafe extern "C" fn(_) -> _),
         24 => erased!(set_digest_params as unsafe extern "C" fn(_, _) -> _),
@@ -59,10 +59,10 @@ unsafe fn begun(
     params: *const Param,
     ticks: u64,
 ) {
-    let operation = match context.slot().mark.is(Operation::Mac) {
+    let operation = match context.slot.details.operation() {
         // A MAC by its nature signs and verifies with one key.
-        true => Operation::Mac,
-        false => operation,
+        Some(Operation::Mac) => Operation::Mac,
+        _ => operation,
     };
     context.flush();
     context.set_operation(operation);

@@ -1,7 +1,7 @@
 //! The C side of the interface, as `openssl/core.h` and `openssl/core_dispatch.h` of OpenSSL 3.0 fix
 //! it. Later versions only add to it, which is why one provider file serves them all.
 
-use std::ffi::{c_char, c_int, c_uint, c_void};
+use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 
 /// `OSSL_CORE_HANDLE`: libcrypto's name for this provider, passed back in every upcall.
 #[repr(C)]
@@ -83,6 +83,19 @@ pub struct Param {
     pub data_size: usize,
     /// How many were written.
     pub return_size: usize,
+}
+
+impl Param {
+    /// Whether that is its name, which is NUL-terminated. Compared in place: to measure the name first
+    /// costs a call, which short operations on ciphers feel.
+    #[inline]
+    pub(crate) fn is(&self, name: &CStr) -> bool {
+        name.to_bytes_with_nul()
+            .iter()
+            .enumerate()
+            // SAFETY: all before this byte were equal, and none of them the last.
+            .all(|(index, &byte)| unsafe { *self.key.add(index) } as u8 == byte)
+    }
 }
 
 // SAFETY: only descriptor lists (whose data is null) are ever shared.

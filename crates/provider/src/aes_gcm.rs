@@ -241,8 +241,12 @@ impl<S: KeySize> Cipher for Context<S> {
 
     fn set(&mut self, params: Params<'_>) -> Result<()> {
         for param in params {
+            // First what each message sets.
+            if param.is(c"tag") {
+                self.set_tag(&param)?;
+                continue;
+            }
             match param.key() {
-                b"tag" => self.set_tag(&param)?,
                 b"ivlen" => self.set_iv_length(&param)?,
                 b"tlsaad" => self.set_record(&param)?,
                 b"tlsivfixed" => {
@@ -514,9 +518,12 @@ impl<S: KeySize> Context<S> {
     }
 
     fn answer(&mut self, param: &mut ParamMut<'_>) -> Result<bool> {
+        // First what libcrypto asks with each message.
+        if param.is(c"ivlen") {
+            return param.set_unsigned(self.iv_length as u64).map(|()| true);
+        }
         match param.key() {
             b"keylen" => param.set_unsigned(S::KEY_LENGTH as u64)?,
-            b"ivlen" => param.set_unsigned(self.iv_length as u64)?,
             b"taglen" => param.set_unsigned(self.tag_length.unwrap_or(TAG_LENGTH) as u64)?,
             b"tlsaadpad" => param.set_unsigned(TAG_LENGTH as u64)?,
             b"iv" | b"updated-iv" => {

@@ -83,6 +83,12 @@ impl<'a> ParamRef<'a> {
         unsafe { CStr::from_ptr(self.param.key) }.to_bytes()
     }
 
+    /// Whether that is its name: cheaper than to compare [`key`](Self::key), where it counts.
+    #[inline]
+    pub fn is(&self, name: &CStr) -> bool {
+        self.param.is(name)
+    }
+
     pub(super) fn raw(&self) -> &'a Param {
         self.param
     }

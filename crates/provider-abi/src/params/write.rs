@@ -60,6 +60,12 @@ impl ParamMut<'_> {
         unsafe { CStr::from_ptr(self.param.key) }.to_bytes()
     }
 
+    /// Whether that is its name: cheaper than to compare [`key`](Self::key), where it counts.
+    #[inline]
+    pub fn is(&self, name: &CStr) -> bool {
+        self.param.is(name)
+    }
+
     /// How many bytes the caller has room for.
     pub fn room(&self) -> usize {
         self.param.data_size
@@ -67,6 +73,13 @@ impl ParamMut<'_> {
 
     /// Writes a number.
     pub fn set_unsigned(&mut self, value: u64) -> Result<()> {
+        let usual = (raw::PARAM_UNSIGNED_INTEGER, size_of::<u64>());
+        if (self.param.data_type, self.param.data_size) == usual && !self.param.data.is_null() {
+            self.param.return_size = self.param.data_size;
+            // SAFETY: not null, and C says that there is room for `data_size` bytes.
+            unsafe { self.param.data.cast::<u64>().write_unaligned(value) };
+            return Ok(());
+        }
         let bytes = value.to_le_bytes();
         match self.param.data_type {
             raw::PARAM_INTEGER => self.put_number(&bytes, 1),

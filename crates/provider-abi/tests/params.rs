@@ -46,6 +46,17 @@ fn ask(
 }
 
 #[test]
+fn a_name_is_itself_and_no_other() {
+    read(&ParamList::new().text(c"tag", ""), |mut params| {
+        let param = params.next().expect("it was put there");
+        assert!(param.is(c"tag"));
+        for other in [c"", c"ta", c"taglen", c"tab", c"iv"] {
+            assert!(!param.is(other), "{other:?}");
+        }
+    });
+}
+
+#[test]
 fn lists_are_read_back() {
     let list = ParamList::new()
         .text(c"group", "P-384")

@@ -150,16 +150,15 @@ fn measure(
         let outcome = duel(stock.contender(), outboard.contender(), &plan)?;
         Ok((outcome, (stock, outboard)))
     };
-    let (outcome, first) = look(plan.budget)?;
+    let (outcome, _first) = look(plan.budget)?;
     if !is_near_a_draw(&outcome) {
         return Ok(outcome);
     }
     // Who wins is decided within a few percent, and as much may depend on where in memory the contexts
     // happen to lie: look longer, at others (those before live on, so that they lie elsewhere).
-    let (second_outcome, _second) = look(plan.budget * 3 / 2)?;
-    let (third_outcome, _third) = look(plan.budget * 3 / 2)?;
-    drop(first);
-    Ok(middle([outcome, second_outcome, third_outcome]))
+    let (second, _second) = look(plan.budget * 3 / 2)?;
+    let (third, _third) = look(plan.budget * 3 / 2)?;
+    Ok(middle([outcome, second, third]))
 }
 
 /// The outcome with the middle ratio.

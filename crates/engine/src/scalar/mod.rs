@@ -15,6 +15,7 @@ pub mod x25519;
 mod big_number;
 mod owned;
 mod per_process;
+mod private_key;
 mod randomness;
 
 use crate::fork;

@@ -10,9 +10,9 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 
 use aws_lc_sys as lc;
 
-use super::check;
 use super::owned::Owned;
-use crate::error::{Error, Result};
+use super::private_key;
+use crate::error::Error;
 use crate::fork;
 
 /// A key with an object for each process that uses it.
@@ -107,7 +107,7 @@ fn copy_of(rsa: &Owned<lc::RSA>) -> Option<Owned<lc::RSA>> {
             return Owned::new(lc::RSA_new_public_key(n, e), Error::Resource).ok();
         }
         let copy = |number| Owned::new(lc::BN_dup(number), Error::Resource);
-        private_key(PrivateNumbers {
+        private_key::assemble(private_key::Numbers {
             n: copy(n).ok()?,
             e: copy(e).ok()?,
             d: copy(d).ok()?,
@@ -118,53 +118,6 @@ fn copy_of(rsa: &Owned<lc::RSA>) -> Option<Owned<lc::RSA>> {
             qinv: copy(lc::RSA_get0_iqmp(key)).ok()?,
         })
         .ok()
-    }
-}
-
-/// A private key's numbers.
-pub(super) struct PrivateNumbers {
-    pub(super) n: Owned<lc::BIGNUM>,
-    pub(super) e: Owned<lc::BIGNUM>,
-    pub(super) d: Owned<lc::BIGNUM>,
-    pub(super) p: Owned<lc::BIGNUM>,
-    pub(super) q: Owned<lc::BIGNUM>,
-    pub(super) dp: Owned<lc::BIGNUM>,
-    pub(super) dq: Owned<lc::BIGNUM>,
-    pub(super) qinv: Owned<lc::BIGNUM>,
-}
-
-/// An object of those numbers. Whether they belong together is not looked at: RSA_new_private_key
-/// would, which takes half as long as a signature.
-pub(super) fn private_key(numbers: PrivateNumbers) -> Result<Owned<lc::RSA>> {
-    let PrivateNumbers {
-        n,
-        e,
-        d,
-        p,
-        q,
-        dp,
-        dq,
-        qinv,
-    } = numbers;
-    // SAFETY: a live key, which takes over live numbers, each given away once.
-    unsafe {
-        let rsa = Owned::new(lc::RSA_new(), Error::Resource)?;
-        let key = rsa.as_ptr();
-        check(
-            lc::RSA_set0_key(key, n.into_raw(), e.into_raw(), d.into_raw()),
-            Error::InvalidKey,
-        )?;
-        // While there is nothing else to look at: the modulus and the public exponent.
-        check(lc::RSA_check_key(key), Error::InvalidKey)?;
-        check(
-            lc::RSA_set0_factors(key, p.into_raw(), q.into_raw()),
-            Error::InvalidKey,
-        )?;
-        check(
-            lc::RSA_set0_crt_params(key, dp.into_raw(), dq.into_raw(), qinv.into_raw()),
-            Error::InvalidKey,
-        )?;
-        Ok(rsa)
     }
 }
 

@@ -8,9 +8,9 @@ use zeroize::Zeroizing;
 
 use super::digest::Digest;
 use super::owned::Owned;
-use super::per_process::{self, PerProcess};
+use super::per_process::PerProcess;
 use super::randomness::drawing;
-use super::{big_number, check};
+use super::{big_number, check, private_key};
 use crate::error::{Error, Result};
 use crate::fork;
 
@@ -102,7 +102,7 @@ impl Key {
                     Error::InvalidKey,
                 )?
             },
-            Some(private) => private_key(n, e, private)?,
+            Some(private) => checked(n, e, private)?,
         };
         // SAFETY: a live key.
         let (length, bits) = unsafe {
@@ -392,13 +392,13 @@ impl Key {
     }
 }
 
-/// A private key of numbers that AWS-LC can compute with.
-fn private_key(
+/// A private key of those numbers, if AWS-LC can compute with them.
+fn checked(
     n: Owned<lc::BIGNUM>,
     e: Owned<lc::BIGNUM>,
     private: &PrivateNumbers<'_>,
 ) -> Result<Owned<lc::RSA>> {
-    let numbers = per_process::PrivateNumbers {
+    let numbers = private_key::Numbers {
         n,
         e,
         d: big_number::from_bytes(private.d)?,
@@ -425,7 +425,7 @@ fn private_key(
     if in_range.contains(&false) || !are_factors(&numbers.p, &numbers.q, &numbers.n)? {
         return Err(Error::InvalidKey);
     }
-    per_process::private_key(numbers)
+    private_key::assemble(numbers)
 }
 
 /// Whether p · q = n.

@@ -11,40 +11,7 @@ use crate::support::{Directory, fork, open};
 /// Kills this process for every system call but `getpid` and leaving it. sshd's sandbox allows these
 /// and some twenty more, the clock among them: here it has to be read without ([`reads_the_clock`]).
 fn confine() {
-    const ALLOWED: [libc::c_long; 2] = [libc::SYS_getpid, libc::SYS_exit_group];
-    let statement = |code: u32, k: u32| libc::sock_filter {
-        code: code as u16,
-        jt: 0,
-        jf: 0,
-        k,
-    };
-    let allow_if = |number: libc::c_long, skip: u8| libc::sock_filter {
-        code: (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16,
-        jt: skip,
-        jf: 0,
-        k: number as u32,
-    };
-    let mut filter = [
-        statement(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0), // seccomp_data.nr
-        allow_if(ALLOWED[0], 2),
-        allow_if(ALLOWED[1], 1),
-        statement(libc::BPF_RET | libc::BPF_K, libc::SECCOMP_RET_KILL_PROCESS),
-        statement(libc::BPF_RET | libc::BPF_K, libc::SECCOMP_RET_ALLOW),
-    ];
-    let program = libc::sock_fprog {
-        len: filter.len() as u16,
-        filter: filter.as_mut_ptr(),
-    };
-    // SAFETY: the program and its filter live through the calls, which copy them.
-    let confined = unsafe {
-        libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0
-            && libc::prctl(
-                libc::PR_SET_SECCOMP,
-                libc::SECCOMP_MODE_FILTER,
-                &raw const program,
-            ) == 0
-    };
-    if !confined {
+    if outboard_programs::sandbox::allow_only([libc::SYS_getpid, libc::SYS_exit_group]).is_err() {
         // SAFETY: ends the child; its status tells.
         unsafe { libc::_exit(99) };
     }

@@ -3,6 +3,7 @@
 
 use crate::{Failure, openssl_conf, output, system};
 use outboard_libcrypto::{Context, Library};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
@@ -70,7 +71,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
     library.ignore_system_configuration()?;
     let mut report = Report::default();
     if let Some(config) = &arguments.config {
-        let _trace = Trace::none_yet();
+        let _no_record = NoRecord::begin();
         let context = Context::new(&library)?;
         if let Err(error) = context.load_configuration(config) {
             report.configuration_error = Some(error.to_string());
@@ -93,22 +94,30 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The record that the observing module makes where it is loaded, if there was none before us: nobody
-/// is observed yet, and a trial leaves nothing behind.
-struct Trace(Option<PathBuf>);
+/// A trial makes no record, lest it leave one behind: what comes after another's start cannot be taken away
+/// without taking away what that counts. Modules ask for the largest size that a file may have before they make
+/// one (`outboard_shared_memory`), and do without.
+struct NoRecord(Option<Rlimit>);
 
-impl Trace {
-    fn none_yet() -> Self {
-        let record = outboard_observation::default_path(rustix::process::geteuid().as_raw());
-        Self(Some(record).filter(|record| record.symlink_metadata().is_err()))
+impl NoRecord {
+    /// Less than the smallest record or ledger, more than anything else is.
+    const LARGEST: u64 = 64 << 10;
+
+    fn begin() -> Self {
+        let before = getrlimit(Resource::Fsize);
+        let limit = Rlimit {
+            current: Some(before.current.unwrap_or(u64::MAX).min(Self::LARGEST)),
+            ..before
+        };
+        Self(setrlimit(Resource::Fsize, limit).is_ok().then_some(before))
     }
 }
 
-impl Drop for Trace {
+impl Drop for NoRecord {
     fn drop(&mut self) {
-        if let Some(record) = &self.0 {
-            // It is not there if the configuration observes nothing.
-            let _ = std::fs::remove_file(record);
+        if let Some(before) = self.0.take() {
+            // Back to what it was is always allowed.
+            let _ = setrlimit(Resource::Fsize, before);
         }
     }
 }

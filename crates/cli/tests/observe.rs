@@ -439,7 +439,19 @@ fn a_whole_system_is_observed_until_it_is_disabled() {
         let ours = format!("{module_line}record = {}\n", record.display());
         fs::write(&configuration, text.replace(&module_line, &ours)).expect("it is ours");
 
+        // A trial, as doctor's, leaves no record behind, and takes none away.
+        let probe = || {
+            let mut command = outboard();
+            let tried = command.arg("probe").arg("--config").arg(&configuration);
+            let told = stdout(&tried.assert().success());
+            let told: Value = serde_json::from_str(&told).expect("it is JSON");
+            assert_eq!(told["observed_is_active"], true, "{name}: {told}");
+        };
+        probe();
+        assert!(!record.exists(), "{name}");
+
         common::openssl(&configuration, &["dgst", "-sha256", "/dev/null"]);
+        probe();
         common::openssl(
             &configuration,
             &["ecparam", "-name", "prime256v1", "-genkey"],

@@ -283,6 +283,48 @@ fn what_the_administrator_left_out_stays_out() {
     says(&stdout(&again), "says so already");
 }
 
+/// Relative names are relative to the configuration's directory, in files that are included, too; ssh asked about
+/// a file would seek them in ~/.ssh.
+#[test]
+fn a_drop_in_may_be_taken_in_by_a_file_that_is_included() {
+    let system = System::new();
+    fs::create_dir(system.path("nested")).expect("it is ours");
+    for name in HALVES {
+        system.write(name, &format!("Include nested/{name}\n"));
+        // By itself this is what is advised, but for its order.
+        system.write(
+            &format!("{name}.d/20-local.conf"),
+            "Ciphers chacha20-poly1305@openssh.com,aes256-gcm@openssh.com,aes128-gcm@openssh.com\n",
+        );
+        system.write(
+            &format!("nested/{name}"),
+            &format!("Include {name}.d/*.conf\n"),
+        );
+    }
+    let applied = system.advise(&["--stock", "--apply", "--json"]).success();
+    let document = document(&applied, "outboard-advise-ssh");
+    for half in document["configurations"].as_array().expect("both") {
+        assert_eq!(half["obstacle"], Value::Null);
+        assert_eq!(half["changed"], true);
+        assert_eq!(
+            half["lists"]["cipher"],
+            serde_json::json!([
+                "aes128-gcm@openssh.com",
+                "aes256-gcm@openssh.com",
+                "chacha20-poly1305@openssh.com"
+            ])
+        );
+    }
+
+    system.advise(&["--revert"]).success();
+    system.write("nested/sshd_config", "Nonsense yes\nInclude *.conf\n");
+    let refusal = system.advise(&["--stock"]).code(1);
+    says(
+        &stderr(&refusal),
+        "nested/sshd_config: line 1: Bad configuration option: Nonsense",
+    );
+}
+
 #[test]
 fn what_cannot_work_is_refused_and_nothing_changes() {
     let include = |system: &System| system.include("sshd_config");

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 
 use super::super::level::Level;
 use super::algorithm::Kind;
-use super::include::{self, stage};
+use super::include::{self, Staging};
 use super::installed::{Lists, Side};
-use super::reading::{Directive, Places, Reading};
+use super::reading::{Directive, Line, Places, Reading};
 use crate::replace::{create, replace};
 use crate::{Failure, system};
 
@@ -51,14 +51,11 @@ impl<'a> Target<'a> {
         if let Some(missing) = self.missing() {
             return Err(missing.into());
         }
-        self.evaluate(None)
-            .map(|(lists, _)| lists)
-            .map_err(|reason| {
-                let program = self.side.program();
-                let main = self.main.display();
-                format!("{program} does not accept {main} as it is: {reason} (repair it first)")
-                    .into()
-            })
+        self.evaluate(None).map_err(|reason| {
+            let program = self.side.program();
+            let main = self.main.display();
+            format!("{program} does not accept {main} as it is: {reason} (repair it first)").into()
+        })
     }
 
     /// Why there is no configuration to add to, if so.
@@ -226,17 +223,18 @@ impl<'a> Target<'a> {
 
     /// Why the configuration with that file as the drop-in does not give these lists.
     fn difference(&self, drop_in: &Path, lists: &Lists) -> Option<String> {
-        let (given, included_at) = match self.evaluate(Some(drop_in)) {
-            Ok(evaluated) => evaluated,
+        let given = match self.evaluate(Some(drop_in)) {
+            Ok(given) => given,
             Err(reason) => {
                 let program = self.side.program();
                 return Some(format!("{program} would not accept the result: {reason}"));
             }
         };
-        let main = self.main.display();
-        let Some(line) = included_at else {
+        let reading = self.reading();
+        let Some(includer) = reading.includer() else {
             return Some(format!(
-                "{main} takes no drop-ins in (add this line at its top: Include {}/*.conf)",
+                "{} takes no drop-ins in (add this line at its top: Include {}/*.conf)",
+                self.main.display(),
                 self.directory().display()
             ));
         };
@@ -244,22 +242,21 @@ impl<'a> Target<'a> {
             .iter()
             .find(|(kind, names)| given.get(kind) != Some(names));
         let (kind, _) = different?;
-        Some(self.overridden(kind.keyword(), line))
+        Some(self.overridden(kind.keyword(), &reading, includer))
     }
 
-    /// Who sets `keyword` before line `included_at` takes the drop-in in.
-    fn overridden(&self, keyword: &str, included_at: usize) -> String {
-        let main = self.main.display();
+    /// Who sets `keyword` before `includer` takes the drop-in in.
+    fn overridden(&self, keyword: &str, reading: &Reading, includer: &Directive) -> String {
         let program = self.side.program();
-        let reading = self.reading();
+        let (file, included_at) = (includer.line.file.display(), includer.line.number);
         let mut earlier = reading.before().iter().filter(|one| one.sets(keyword));
         // What holds for some may not have held for whom the program was asked about.
         let first = earlier.clone().find(|one| one.block.is_none());
         if let Some(Directive { line, .. }) = first.or_else(|| earlier.next()) {
             let number = line.number;
-            return if *line.file == *self.main {
+            return if line.file == includer.line.file {
                 format!(
-                    "{main} line {number} sets {keyword} before line {included_at} takes the drop-in in, and \
+                    "{file} line {number} sets {keyword} before line {included_at} takes the drop-in in, and \
                      for {program} the first value holds (remove line {number}, or move it below)"
                 )
             } else {
@@ -270,13 +267,16 @@ impl<'a> Target<'a> {
                 )
             };
         }
-        if let Some(block) = reading.includer().and_then(|one| one.block.as_ref()) {
+        if let Some(block) = &includer.block {
             return format!(
-                "{main} line {included_at} takes the drop-in in within the {} block of line {}, \
+                "{file} line {included_at} takes the drop-in in within the {} block of line {}{}, \
                  so that it would hold for some only (move the Include to the top)",
-                block.keyword, block.number
+                block.keyword,
+                block.number,
+                elsewhere(block, &includer.line)
             );
         }
+        let main = self.main.display();
         format!("{program} would not use the drop-in's {keyword}: something in {main} comes first")
     }
 
@@ -290,49 +290,60 @@ impl<'a> Target<'a> {
             let keyword = lists.keys().map(|kind| kind.keyword());
             let keyword = keyword.into_iter().find(|keyword| directive.sets(keyword))?;
             let line = &directive.line;
-            let elsewhere = match block.file == line.file {
-                true => String::new(),
-                false => format!(" of {}", block.file.display()),
-            };
             Some(format!(
-                "{} line {} sets {keyword} for the block of line {}{elsewhere} alone, but the drop-in would come \
+                "{} line {} sets {keyword} for the block of line {}{} alone, but the drop-in would come \
                  first, and the first value holds (move that block in front of line {} of {})",
                 line.file.display(),
                 line.number,
                 block.number,
+                elsewhere(block, line),
                 includer.number,
                 includer.file.display(),
             ))
         })
     }
 
-    /// What the program makes of the configuration with that file as the drop-in, and the line that
-    /// takes it in.
-    fn evaluate(&self, drop_in: Option<&Path>) -> Result<(Lists, Option<usize>), String> {
+    /// What the program makes of the configuration with that file as the drop-in.
+    fn evaluate(&self, drop_in: Option<&Path>) -> Result<Lists, String> {
         let text = include::read(&self.main).map_err(|error| format!("cannot read it: {error}"))?;
-        let staged = stage(&text, &self.main, &self.place, drop_in)
-            .map_err(|error| format!("cannot read what it includes: {error}"))?;
         // As private as the most private configuration.
-        let name = format!("{}.tried", self.side.file());
-        let file = self
-            .scratch
-            .write_secret(&name, &staged.text)
+        let write = |name: &str, text: &str| self.scratch.write_secret(name, text);
+        let staging = Staging {
+            directory: self.main.parent().unwrap_or(Path::new("/")),
+            place: &self.place,
+            instead: drop_in,
+            keep: &|number, text| {
+                let name = format!("{}.included.{number}.tried", self.side.file());
+                write(&name, text).map_err(io::Error::other)
+            },
+        };
+        let staged = staging
+            .stage(&text)
+            .map_err(|error| format!("cannot read what it includes: {error}"))?;
+        let file = write(&format!("{}.tried", self.side.file()), &staged.text)
             .map_err(|error| error.to_string())?;
-        let lists = self.side.evaluate(&file, self.key).map_err(|said| {
+        self.side.evaluate(&file, self.key).map_err(|mut said| {
             // The reader knows the files by their own names.
-            let said = said.replace(&*file.to_string_lossy(), &self.main.to_string_lossy());
-            match drop_in {
-                Some(drop_in) => {
-                    said.replace(&*drop_in.to_string_lossy(), &self.place.to_string_lossy())
-                }
-                None => said,
+            let ours = [(&*file, &*self.main)].into_iter();
+            let ours = ours.chain(drop_in.map(|drop_in| (drop_in, &*self.place)));
+            let copies = staged.copies.iter();
+            for (tried, own) in ours.chain(copies.map(|(copy, file)| (&**copy, &**file))) {
+                said = said.replace(&*tried.to_string_lossy(), &own.to_string_lossy());
             }
-        })?;
-        Ok((lists, staged.included_at))
+            said
+        })
     }
 
     fn failed(&self, doing: &str, path: &Path, error: io::Error) -> Failure {
         let remedy = system::remedy();
         format!("cannot {doing} {}: {error}{remedy}", path.display()).into()
+    }
+}
+
+/// ` of FILE` where a block stands in another file than a line.
+fn elsewhere(block: &Line, line: &Line) -> String {
+    match block.file == line.file {
+        true => String::new(),
+        false => format!(" of {}", block.file.display()),
     }
 }

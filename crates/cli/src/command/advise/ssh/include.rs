@@ -1,77 +1,156 @@
 //! A configuration as it would read with another drop-in, or without ours: what is tried with sshd
 //! and ssh before it takes effect.
 //!
-//! Nothing of the configuration is interpreted but `Include` lines, and of these only the ones that
-//! take our drop-in in: they become lists of files, in the order in which glob(3) finds them.
+//! Nothing of the configuration is interpreted but `Include` lines, and of these only the ones that have to
+//! read otherwise: those that take our drop-in in, or a file that does, become lists of files, in the order in
+//! which glob(3) finds them; relative names become absolute, because `ssh -F` seeks them in another directory
+//! than ssh does for the system's configuration. A file that is included and has such lines is copied.
 
 use std::fmt::Write as _;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+/// `READCONF_MAX_DEPTH`, `SERVCONF_MAX_DEPTH`. Who goes beyond it is refused by OpenSSH itself.
+pub(super) const MAX_DEPTH: usize = 16;
+
+/// What is exchanged in a configuration.
+pub(super) struct Staging<'a> {
+    /// What a relative name is relative to. It is `/etc/ssh` to sshd, and to ssh for the system's configuration.
+    pub(super) directory: &'a Path,
+    /// The drop-in's place.
+    pub(super) place: &'a Path,
+    /// What stands for the drop-in; nothing does if `None`.
+    pub(super) instead: Option<&'a Path>,
+    /// Makes a file of the changed text of one that is included; the number tells it from the others.
+    pub(super) keep: &'a dyn Fn(usize, &str) -> io::Result<PathBuf>,
+}
+
 /// A configuration in which a drop-in was exchanged.
 #[derive(Debug)]
 pub(super) struct Staged {
     /// What to give to sshd or ssh.
     pub(super) text: String,
-    /// The number of the line that takes the drop-in in, from 1; `None` if no line does.
-    pub(super) included_at: Option<usize>,
+    /// The files that were made, and those in whose places they stand.
+    pub(super) copies: Vec<(PathBuf, PathBuf)>,
 }
 
-/// `text`, the configuration at `main`, as if the drop-in at `place` were the file `instead`, or not
-/// there.
-///
-/// # Errors
-/// If a directory that an `Include` names cannot be read.
-pub(super) fn stage(
-    text: &str,
-    main: &Path,
-    place: &Path,
-    instead: Option<&Path>,
-) -> io::Result<Staged> {
-    let directory = main.parent().unwrap_or(Path::new("/"));
-    let mut staged = Staged {
-        text: String::new(),
-        included_at: None,
-    };
-    for (index, line) in text.split_terminator('\n').enumerate() {
-        let Some(patterns) = included(line) else {
-            staged.text.push_str(line);
-            staged.text.push('\n');
-            continue;
-        };
-        let mut files = Vec::new();
+impl Staging<'_> {
+    /// `text`, the main configuration, so changed.
+    ///
+    /// # Errors
+    /// If a directory that takes the drop-in in cannot be read, files include one another too deep, or a file
+    /// cannot be made.
+    pub(super) fn stage(&self, text: &str) -> io::Result<Staged> {
+        let mut copies = Vec::new();
+        let changed = self.changed(text, 0, &mut copies)?;
+        Ok(Staged {
+            text: changed.unwrap_or_else(|| text.to_owned()),
+            copies,
+        })
+    }
+
+    /// The text of a file with all that has to read otherwise; `None` if nothing has to.
+    fn changed(
+        &self,
+        text: &str,
+        depth: usize,
+        copies: &mut Vec<(PathBuf, PathBuf)>,
+    ) -> io::Result<Option<String>> {
+        if depth > MAX_DEPTH {
+            return Err(io::Error::other("files include one another too deep"));
+        }
+        let mut staged = String::new();
+        let mut is_changed = false;
+        for line in text.split_terminator('\n') {
+            let include = match included(line) {
+                Some(patterns) => self.include(&patterns, depth, copies)?,
+                None => None,
+            };
+            is_changed |= include.is_some();
+            staged += include.as_deref().unwrap_or(line);
+            staged.push('\n');
+        }
+        Ok(is_changed.then_some(staged))
+    }
+
+    /// The line that includes what these patterns find; `None` if it stays as it is.
+    fn include(
+        &self,
+        patterns: &[String],
+        depth: usize,
+        copies: &mut Vec<(PathBuf, PathBuf)>,
+    ) -> io::Result<Option<String>> {
+        let mut files: Vec<PathBuf> = Vec::new();
+        let mut is_changed = false;
         for pattern in patterns {
-            if pattern.starts_with('~') {
+            // Homes, and what a later OpenSSH puts for tokens and variables, are for it to find.
+            if pattern.starts_with(['~', '%', '$']) {
                 files.push(pattern.into());
                 continue;
             }
-            // sshd takes a relative name from /etc/ssh; so does ssh, for the system's configuration.
-            let pattern = directory.join(pattern).to_string_lossy().into_owned();
-            if takes_in(&pattern, place) {
-                staged.included_at.get_or_insert(index + 1);
-                files.extend(expand(&pattern, Some(place), instead)?);
+            let absolute = self.directory.join(pattern).to_string_lossy().into_owned();
+            is_changed |= absolute != *pattern;
+            let ours = takes_in(&absolute, self.place);
+            let place = ours.then_some(self.place);
+            let found = match expand(&absolute, place, self.instead.filter(|_| ours)) {
+                Ok(found) => found,
+                Err(error) if ours => return Err(error),
+                // It keeps its files to itself, as it does to whoever reads the configuration as we do.
+                Err(_) => Vec::new(),
+            };
+            let (found, is_staged) = self.stage_files(found, depth, copies)?;
+            if ours || is_staged {
+                is_changed = true;
+                files.extend(found);
             } else {
-                files.push(pattern.into());
+                files.push(absolute.into());
             }
         }
-        if files.is_empty() {
-            staged.text.push_str("# nothing to include");
-        } else {
-            staged.text.push_str("Include");
+        if !is_changed {
+            return Ok(None);
         }
+        let mut line = match files.is_empty() {
+            true => "# nothing to include".to_owned(),
+            false => "Include".to_owned(),
+        };
         for file in files {
-            let quote = if file.to_string_lossy().contains([' ', '\t']) {
-                "\""
-            } else {
-                ""
+            let quote = match file.to_string_lossy().contains([' ', '\t']) {
+                true => "\"",
+                false => "",
             };
             // Writing to a String cannot fail.
-            let _ = write!(staged.text, " {quote}{}{quote}", file.display());
+            let _ = write!(line, " {quote}{}{quote}", file.display());
         }
-        staged.text.push('\n');
+        Ok(Some(line))
     }
-    Ok(staged)
+
+    /// These files, or what has to be read instead of them, and whether any has.
+    fn stage_files(
+        &self,
+        found: Vec<PathBuf>,
+        depth: usize,
+        copies: &mut Vec<(PathBuf, PathBuf)>,
+    ) -> io::Result<(Vec<PathBuf>, bool)> {
+        let mut files = Vec::new();
+        let mut is_staged = false;
+        for file in found {
+            // What cannot be read is for sshd or ssh to complain of.
+            let changed = match (Some(&*file) == self.instead, read(&file)) {
+                (false, Ok(text)) => self.changed(&text, depth + 1, copies)?,
+                _ => None,
+            };
+            let Some(text) = changed else {
+                files.push(file);
+                continue;
+            };
+            is_staged = true;
+            let copy = (self.keep)(copies.len(), &text)?;
+            files.push(copy.clone());
+            copies.push((copy, file));
+        }
+        Ok((files, is_staged))
+    }
 }
 
 /// The patterns of an `Include` line; `None` if it is another line.
@@ -209,6 +288,29 @@ mod tests {
         (root, main, directory)
     }
 
+    /// Copies become files `NUMBER.copy` beside `main`.
+    fn staging<T>(
+        main: &Path,
+        place: &Path,
+        instead: Option<&Path>,
+        run: impl FnOnce(&Staging<'_>) -> T,
+    ) -> T {
+        let directory = main.parent().expect("it has one");
+        run(&Staging {
+            directory,
+            place,
+            instead,
+            keep: &|number, text| {
+                let copy = directory.join(format!("{number}.copy"));
+                fs::write(&copy, text).map(|()| copy)
+            },
+        })
+    }
+
+    fn stage(text: &str, main: &Path, place: &Path, instead: Option<&Path>) -> Staged {
+        staging(main, place, instead, |staging| staging.stage(text)).expect("it can be read")
+    }
+
     #[test]
     fn the_drop_in_stands_where_its_name_puts_it() {
         let (_root, main, directory) =
@@ -219,16 +321,15 @@ mod tests {
             directory.display()
         );
         let instead = Path::new("/tmp/new");
-        let staged = stage(&text, &main, &place, Some(instead)).expect("it can be read");
+        let staged = stage(&text, &main, &place, Some(instead));
         let expected = format!(
             "Port 22\nInclude {0}/05-first.conf /tmp/new {0}/50-last.conf\nX11Forwarding no\n",
             directory.display()
         );
         assert_eq!(staged.text, expected);
-        assert_eq!(staged.included_at, Some(2));
 
         fs::write(&place, "").expect("it is ours");
-        let staged = stage(&text, &main, &place, None).expect("it can be read");
+        let staged = stage(&text, &main, &place, None);
         assert_eq!(staged.text, expected.replace(" /tmp/new", ""));
     }
 
@@ -237,18 +338,61 @@ mod tests {
         let (_root, main, directory) = tree(&[]);
         let place = directory.join("10-outboard.conf");
         let text = "Include d/*.conf other.conf \"with space\" # why\n#Include d/*\n";
-        let staged = stage(text, &main, &place, None).expect("it can be read");
+        let staged = stage(text, &main, &place, None);
         let beside = main.parent().expect("it has one").display();
         assert_eq!(
             staged.text,
             format!("Include {beside}/other.conf \"{beside}/with space\"\n#Include d/*\n")
         );
-        assert_eq!(staged.included_at, Some(1));
+        for stays in [
+            "Include /elsewhere/*.conf\n",
+            "Include ~/own %d/own ${HOME}/own\n",
+        ] {
+            assert_eq!(stage(stays, &main, &place, None).text, stays);
+        }
+    }
 
-        let none =
-            stage("Include /elsewhere/*.conf\n", &main, &place, None).expect("it can be read");
-        assert_eq!(none.included_at, None);
-        assert_eq!(none.text, "Include /elsewhere/*.conf\n");
+    #[test]
+    fn files_that_are_included_are_changed_where_they_have_to_be() {
+        let (root, main, directory) = tree(&["50-last.conf", "plain.conf"]);
+        let place = directory.join("10-outboard.conf");
+        let write = |name: &str, text: &str| {
+            fs::write(root.path().join(name), text).expect("it is ours");
+        };
+        write("first", "Port 1\nInclude d/*.conf\n");
+        write("second", "Include /elsewhere\n");
+        let text = format!(
+            "Include {0}/first {0}/second\nInclude second\n",
+            root.path().display()
+        );
+        let instead = Path::new("/tmp/new");
+        let staged = stage(&text, &main, &place, Some(instead));
+        let beside = root.path().display();
+        assert_eq!(
+            staged.text,
+            format!("Include {beside}/0.copy {beside}/second\nInclude {beside}/second\n")
+        );
+        let pair = ["0.copy", "first"].map(|name| root.path().join(name));
+        assert_eq!(staged.copies, [pair.clone().into()]);
+        assert_eq!(
+            fs::read_to_string(&pair[0]).expect("it was made"),
+            format!(
+                "Port 1\nInclude /tmp/new {0}/50-last.conf {0}/plain.conf\n",
+                directory.display()
+            )
+        );
+    }
+
+    #[test]
+    fn loops_are_refused() {
+        let (root, main, directory) = tree(&[]);
+        let text = "Include sshd_config sshd_config\n";
+        fs::write(&main, text).expect("it is ours");
+        let refused = staging(&main, &directory.join("x"), None, |staging| {
+            staging.stage(text).expect_err("it has no end")
+        });
+        assert_eq!(refused.to_string(), "files include one another too deep");
+        drop(root);
     }
 
     proptest! {
@@ -267,7 +411,7 @@ mod tests {
         #[test]
         fn any_text_is_survived(text in "(?s).{0,200}") {
             let (_root, main, directory) = tree(&[]);
-            let staged = stage(&text, &main, &directory.join("x.conf"), None).expect("it can be read");
+            let staged = stage(&text, &main, &directory.join("x.conf"), None);
             if !text.to_ascii_lowercase().contains("include") {
                 let lines: Vec<&str> = text.split_terminator('\n').collect();
                 prop_assert_eq!(staged.text.split_terminator('\n').collect::<Vec<_>>(), lines);

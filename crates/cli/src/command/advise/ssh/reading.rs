@@ -9,10 +9,7 @@
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use super::include::{self, arguments, expand, split_keyword, takes_in};
-
-/// `READCONF_MAX_DEPTH`, `SERVCONF_MAX_DEPTH`. Who goes beyond it is refused by OpenSSH itself.
-const MAX_DEPTH: usize = 16;
+use super::include::{self, MAX_DEPTH, arguments, expand, split_keyword, takes_in};
 
 /// Where names are sought.
 #[derive(Clone, Copy)]

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use super::super::level::Level;
 use super::algorithm::Kind;
 use super::include::{self, Staging};
-use super::installed::{Lists, Side};
+use super::installed::{Lists, Refusal, Side};
 use super::reading::{Directive, Line, Places, Reading};
 use crate::replace::{create, replace};
 use crate::{Failure, system};
@@ -51,10 +51,20 @@ impl<'a> Target<'a> {
         if let Some(missing) = self.missing() {
             return Err(missing.into());
         }
-        self.evaluate(None).map_err(|reason| {
+        self.evaluate(None).map_err(|refusal| {
             let program = self.side.program();
             let main = self.main.display();
-            format!("{program} does not accept {main} as it is: {reason} (repair it first)").into()
+            match refusal {
+                Refusal::Unasked(reason) => reason.into(),
+                Refusal::Said(reason) if reason.contains("Permission denied") => {
+                    let remedy = system::remedy();
+                    format!("{program} cannot read all of {main}: {reason}{remedy}").into()
+                }
+                Refusal::Said(reason) => {
+                    format!("{program} does not accept {main} as it is: {reason} (repair it first)")
+                        .into()
+                }
+            }
         })
     }
 
@@ -225,7 +235,8 @@ impl<'a> Target<'a> {
     fn difference(&self, drop_in: &Path, lists: &Lists) -> Option<String> {
         let given = match self.evaluate(Some(drop_in)) {
             Ok(given) => given,
-            Err(reason) => {
+            Err(Refusal::Unasked(reason)) => return Some(reason),
+            Err(Refusal::Said(reason)) => {
                 let program = self.side.program();
                 return Some(format!("{program} would not accept the result: {reason}"));
             }
@@ -304,8 +315,9 @@ impl<'a> Target<'a> {
     }
 
     /// What the program makes of the configuration with that file as the drop-in.
-    fn evaluate(&self, drop_in: Option<&Path>) -> Result<Lists, String> {
-        let text = include::read(&self.main).map_err(|error| format!("cannot read it: {error}"))?;
+    fn evaluate(&self, drop_in: Option<&Path>) -> Result<Lists, Refusal> {
+        let unread = |error| Refusal::Unasked(self.failed("read", &self.main, error).to_string());
+        let text = include::read(&self.main).map_err(unread)?;
         // As private as the most private configuration.
         let write = |name: &str, text: &str| self.scratch.write_secret(name, text);
         let staging = Staging {
@@ -317,20 +329,32 @@ impl<'a> Target<'a> {
                 write(&name, text).map_err(io::Error::other)
             },
         };
-        let staged = staging
-            .stage(&text)
-            .map_err(|error| format!("cannot read what it includes: {error}"))?;
+        let staged = staging.stage(&text).map_err(|error| {
+            let (main, remedy) = (
+                self.main.display(),
+                match error.kind() {
+                    io::ErrorKind::PermissionDenied => system::remedy(),
+                    _ => "",
+                },
+            );
+            Refusal::Unasked(format!(
+                "cannot read all that {main} includes: {error}{remedy}"
+            ))
+        })?;
         let file = write(&format!("{}.tried", self.side.file()), &staged.text)
-            .map_err(|error| error.to_string())?;
-        self.side.evaluate(&file, self.key).map_err(|mut said| {
-            // The reader knows the files by their own names.
-            let ours = [(&*file, &*self.main)].into_iter();
-            let ours = ours.chain(drop_in.map(|drop_in| (drop_in, &*self.place)));
-            let copies = staged.copies.iter();
-            for (tried, own) in ours.chain(copies.map(|(copy, file)| (&**copy, &**file))) {
-                said = said.replace(&*tried.to_string_lossy(), &own.to_string_lossy());
+            .map_err(|error| Refusal::Unasked(error.to_string()))?;
+        let asked = self.side.evaluate(&file, self.key);
+        asked.map_err(|refusal| match refusal {
+            Refusal::Said(said) => {
+                // The reader knows the files by their own names.
+                let ours = [(&*file, &*self.main)].into_iter();
+                let ours = ours.chain(drop_in.map(|drop_in| (drop_in, &*self.place)));
+                let copies = staged.copies.iter().map(|(copy, file)| (&**copy, &**file));
+                Refusal::Said(ours.chain(copies).fold(said, |said, (tried, own)| {
+                    said.replace(&*tried.to_string_lossy(), &own.to_string_lossy())
+                }))
             }
-            said
+            unasked @ Refusal::Unasked(_) => unasked,
         })
     }
 

@@ -40,6 +40,25 @@ pub(super) fn accepted(kind: Kind, names: Vec<String>, key: &Path) -> Result<Vec
     Ok(accepted)
 }
 
+/// Why it is not known what a program makes of a configuration.
+#[derive(Debug)]
+pub(super) enum Refusal {
+    /// It could not be asked.
+    Unasked(String),
+    /// It does not accept the configuration, and says this.
+    Said(String),
+}
+
+impl std::fmt::Display for Refusal {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Unasked(reason) | Self::Said(reason) => formatter.write_str(reason),
+        }
+    }
+}
+
+impl std::error::Error for Refusal {}
+
 /// Whose configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -67,15 +86,24 @@ impl Side {
         }
     }
 
+    /// Who is at the other end.
+    pub(crate) fn peer(self) -> &'static str {
+        match self {
+            Self::Server => "client",
+            Self::Client => "server",
+        }
+    }
+
     /// The lists that its program makes of a configuration.
     ///
     /// # Errors
-    /// What the program says against it, with its own name for the file.
-    pub(super) fn evaluate(self, configuration: &Path, key: &Path) -> Result<Lists, String> {
+    /// [`Refusal`], with the name for the file that is given here.
+    pub(super) fn evaluate(self, configuration: &Path, key: &Path) -> Result<Lists, Refusal> {
+        let unasked = |error: outboard_programs::Error| Refusal::Unasked(error.to_string());
+        let launch = Launch::new(self.program()).map_err(unasked)?;
         if self == Self::Server {
-            Sshd::make_its_directory().map_err(|error| error.to_string())?;
+            Sshd::make_its_directory().map_err(unasked)?;
         }
-        let launch = Launch::new(self.program()).map_err(|error| error.to_string())?;
         let launch = match self {
             // A host key of our own: sshd insists on one, and only root may read the system's.
             Self::Server => launch.arg("-T").arg("-h").arg(key).arg("-f"),
@@ -85,9 +113,9 @@ impl Side {
             Self::Server => launch.arg(configuration),
             Self::Client => launch.arg(configuration).arg(NOBODY),
         };
-        let said = launch.finish().map_err(|error| error.to_string())?;
+        let said = launch.finish().map_err(unasked)?;
         if !said.status.success() {
-            return Err(said.errors.trim().to_owned());
+            return Err(Refusal::Said(said.errors.trim().to_owned()));
         }
         Ok(Kind::ALL
             .into_iter()

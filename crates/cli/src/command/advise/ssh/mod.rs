@@ -197,7 +197,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
     let installed = installed_lists()?;
     let mut halves = Vec::new();
     for (target, (today, default)) in targets.iter().zip(configured) {
-        let advice = advise(&today, &default, &installed, &costs, choice)
+        let advice = advise(target.side, &today, &default, &installed, &costs, choice)
             .map_err(|reason| format!("{}: {reason}", target.main.display()))?;
         halves.push(Half::new(target, today, advice, choice.level));
     }
@@ -244,7 +244,8 @@ fn installed_lists() -> Result<Lists, Failure> {
 
 /// Says who will be locked out, while it can still be prevented.
 fn tell_losses(halves: &[Half]) {
-    for half in halves.iter().filter(|half| half.obstacle.is_none()) {
+    let changing = |half: &&Half| half.obstacle.is_none() && !half.in_place;
+    for half in halves.iter().filter(changing) {
         for lost in &half.advice.no_longer {
             remark(&format!("outboard: note: locked out from now on: {lost}"));
         }

@@ -1,11 +1,13 @@
 //! The proof: a file copied as today and as advised, in pairs.
 
+use outboard_engine::Path;
+use outboard_engine::ledger::Snapshot;
 use outboard_programs::OpenSsl;
 use serde::Serialize;
 
 use super::algorithm::Kind;
 use super::installed::Lists;
-use super::stand::{Seconds, Stand};
+use super::stand::{Negotiated, Seconds, Stand};
 use crate::Failure;
 use crate::command::advise::pairs::{Progress, alternate, median};
 
@@ -16,6 +18,13 @@ pub(super) struct Proof {
     pub(super) bytes: u64,
     /// How many pairs were measured.
     pub(super) pairs: u32,
+    /// What client and server agree on with today's settings.
+    pub(super) today: Negotiated,
+    /// What they agree on as advised.
+    pub(super) advised: Negotiated,
+    /// The share of the bytes that Outboard ciphered at both ends, as advised, by its ledger; `None` if it did not
+    /// serve.
+    pub(super) by_outboard: Option<f64>,
     /// The client's seconds in user mode with today's settings and stock OpenSSL.
     pub(super) today_user_seconds: f64,
     /// The client's seconds in user mode as advised.
@@ -44,16 +53,13 @@ pub(super) fn prove(
     );
     progress.name("scp, as today and as advised");
     let (today, advised) = (wishes(today), wishes(advised));
+    let (today, advised) = (borrowed(&today), borrowed(&advised));
     let mut taken: Vec<(Seconds, Seconds)> = Vec::new();
     for pair in 0..pairs {
-        let copy = |wishes: &[(&'static str, String)], openssl| {
-            let wishes: Vec<_> = wishes.iter().map(|(k, v)| (*k, v.as_str())).collect();
-            stand.copy(&wishes, openssl)
-        };
         taken.push(alternate(
             pair,
-            || copy(&today, stock),
-            || copy(&advised, serving),
+            || stand.copy(&today, stock),
+            || stand.copy(&advised, serving),
         )?);
         progress.step();
     }
@@ -63,6 +69,11 @@ pub(super) fn prove(
     Ok(Proof {
         bytes,
         pairs,
+        by_outboard: ciphered(serving)?
+            .map(|ciphered| share(ciphered, 2 * u64::from(pairs) * bytes)),
+        // Logins of their own, for which the ledger above is closed.
+        today: stand.negotiated(&today, stock)?,
+        advised: stand.negotiated(&advised, serving)?,
         today_user_seconds: middle(&|(today, _)| today.client),
         advised_user_seconds: middle(&|(_, advised)| advised.client),
         ratio: median(ratios.iter().copied()).unwrap_or_default(),
@@ -70,6 +81,31 @@ pub(super) fn prove(
         high: ratios.iter().copied().fold(0.0, f64::max),
         cpu_ratio: middle(&|(today, advised)| today.client_cpu / advised.client_cpu),
     })
+}
+
+/// The bytes that Outboard ciphered, by the ledger of that configuration, if it has one.
+fn ciphered(openssl: &OpenSsl) -> Result<Option<u64>, Failure> {
+    let Some(ledger) = openssl.ledger() else {
+        return Ok(None);
+    };
+    // Nobody made it where the profile offers nothing that was used.
+    let total = match ledger.exists() {
+        true => Snapshot::read(ledger)?.total(),
+        false => return Ok(Some(0)),
+    };
+    // Only ciphers have bytes.
+    let ours = total.rows().filter(|row| row.path != Path::Stock);
+    Ok(Some(ours.map(|row| row.work.bytes).sum()))
+}
+
+/// Of a whole, at most 1: packets are a little more than what they carry.
+#[expect(clippy::cast_precision_loss, reason = "a few digits are enough")]
+fn share(part: u64, whole: u64) -> f64 {
+    (part as f64 / whole as f64).min(1.0)
+}
+
+fn borrowed<'a>(wishes: &'a [(&'static str, String)]) -> Vec<(&'a str, &'a str)> {
+    wishes.iter().map(|(k, v)| (*k, v.as_str())).collect()
 }
 
 fn wishes(lists: &Lists) -> Vec<(&'static str, String)> {

@@ -7,7 +7,7 @@ use super::super::level::Level;
 use super::super::pairs::by_cost;
 use super::algorithm::{Judgement, Kind, Since, judge, since};
 use super::cost::Costs;
-use super::installed::Lists;
+use super::installed::{Lists, Side};
 use serde::Serialize;
 
 /// How to choose.
@@ -26,7 +26,7 @@ pub(crate) struct Advice {
     pub(crate) lists: Lists,
     /// What is configured today and no longer will be.
     pub(crate) dropped: Vec<Dropped>,
-    /// Who no longer matches, in words.
+    /// Who no longer matches, in words: clients of this server, servers of this client.
     pub(crate) no_longer: Vec<String>,
 }
 
@@ -41,12 +41,13 @@ pub(crate) struct Dropped {
     pub(crate) reason: &'static str,
 }
 
-/// Chooses among what is configured `today`; `default` is what OpenSSH itself would configure, and
+/// Chooses for that side among what it has configured `today`; `default` is what OpenSSH itself would configure, and
 /// `installed` all that it has.
 ///
 /// # Errors
 /// If nothing would be left of a list.
 pub(crate) fn advise(
+    side: Side,
     today: &Lists,
     default: &Lists,
     installed: &Lists,
@@ -97,14 +98,16 @@ pub(crate) fn advise(
                 choice.level,
             ));
         }
-        advice.no_longer.extend(no_longer(kind, &today, &order));
+        advice
+            .no_longer
+            .extend(no_longer(side.peer(), kind, &today, &order));
         advice.lists.insert(kind, order);
     }
     Ok(advice)
 }
 
 /// Who no longer finds anything in common, if anybody.
-fn no_longer(kind: Kind, today: &[String], order: &[String]) -> Option<String> {
+fn no_longer(peer: &str, kind: Kind, today: &[String], order: &[String]) -> Option<String> {
     let gone: Vec<&str> = today
         .iter()
         .filter(|name| !order.contains(name))
@@ -128,7 +131,7 @@ fn no_longer(kind: Kind, today: &[String], order: &[String]) -> Option<String> {
         ""
     };
     Some(format!(
-        "a peer that knows no other {kind} than {}{only_without} no longer matches{versions}",
+        "a {peer} that knows no other {kind} than {}{only_without} no longer matches{versions}",
         gone.join(", ")
     ))
 }
@@ -198,7 +201,7 @@ mod tests {
     };
 
     fn choose(today: &Lists, costs: &Costs, choice: Choice) -> Advice {
-        advise(today, &debian(), &debian(), costs, choice).expect("something is left")
+        advise(Side::Server, today, &debian(), &debian(), costs, choice).expect("something is left")
     }
 
     #[test]
@@ -259,6 +262,7 @@ mod tests {
             "hmac-sha2-256-etm@openssh.com umac-64-etm@openssh.com hmac-sha2-256"
         );
         assert_eq!(advice.no_longer.len(), 1);
+        assert!(advice.no_longer[0].starts_with("a client that knows no other MAC than "));
         assert!(
             advice.no_longer[0].ends_with("as does OpenSSH before 5.9 (2011)"),
             "{:?}",
@@ -284,8 +288,8 @@ mod tests {
         assert_eq!(choose(&today, &costs, MODERN).lists, today);
 
         let broken = lists(&["3des-cbc"], &["hmac-sha2-256"], &["curve25519-sha256"]);
-        let error =
-            advise(&broken, &debian(), &debian(), &costs, MODERN).expect_err("nothing left");
+        let error = advise(Side::Server, &broken, &debian(), &debian(), &costs, MODERN)
+            .expect_err("nothing left");
         assert!(
             error.starts_with("nothing that Ciphers allows today (3des-cbc)"),
             "{error}"
@@ -300,8 +304,8 @@ mod tests {
             .expect("it is there")
             .push("mlkem768x25519-sha256".into());
         let costs = costs(Kind::KeyExchange, &[("mlkem768x25519-sha256", 0.002)]);
-        let advice =
-            advise(&debian(), &debian(), &newer, &costs, MODERN).expect("something is left");
+        let advice = advise(Side::Client, &debian(), &debian(), &newer, &costs, MODERN)
+            .expect("something is left");
         assert_eq!(
             advice.lists[&Kind::KeyExchange][..2],
             [

@@ -7,6 +7,7 @@ use super::drop_in::Target;
 use super::installed::{Lists, Side};
 use super::prove::Proof;
 use super::recommend::Advice;
+use super::stand::Negotiated;
 use crate::output::{BAD, GOOD, NOTE, TITLE, styled};
 use crate::table::{Align, Table, time};
 use serde::Serialize;
@@ -32,7 +33,7 @@ pub(super) struct Half {
     /// Whether it was written now.
     pub(super) changed: bool,
     /// Whether it is in place with this text.
-    in_place: bool,
+    pub(super) in_place: bool,
     /// What keeps it from having its effect.
     pub(super) obstacle: Option<String>,
 }
@@ -51,6 +52,55 @@ impl Half {
             text,
             changed: false,
         }
+    }
+}
+
+impl Half {
+    /// In words, fewer if it is like the `earlier` one.
+    fn told(&self, earlier: Option<&Self>) -> String {
+        let is_same = earlier.is_some_and(|earlier| earlier.text == self.text);
+        let file = self.file.display();
+        let end = if is_same { ", the same." } else { ":" };
+        let state = match (self.changed, self.in_place) {
+            (true, _) => styled(GOOD, format!("{file} is written{end}")),
+            (false, true) => styled(GOOD, format!("{file} says so already{end}")),
+            (false, false) => styled(TITLE, format!("{file} would say{end}")),
+        };
+        let mut text = format!("\n{state}\n");
+        if !is_same {
+            for line in self.text.lines() {
+                text += &format!("  {line}\n");
+            }
+        }
+        if let Some(obstacle) = &self.obstacle {
+            text += &format!("{} {obstacle}.\n", styled(BAD, "Not possible yet:"));
+        }
+        let gone = |half: &Self| -> Vec<String> {
+            let gone = half.advice.dropped.iter();
+            gone.map(|dropped| format!("{} {}", dropped.kind, dropped.name))
+                .collect()
+        };
+        if !is_same || earlier.is_some_and(|earlier| gone(earlier) != gone(self)) {
+            for dropped in &self.advice.dropped {
+                text += &format!(
+                    "{} {} {} ({})\n",
+                    styled(NOTE, "Dropped:"),
+                    dropped.kind,
+                    dropped.name,
+                    dropped.reason
+                );
+            }
+        }
+        for lost in &self.advice.no_longer {
+            text += &format!("{} {lost}.\n", styled(NOTE, "Locked out:"));
+        }
+        if self.advice.no_longer.is_empty() {
+            text += &format!(
+                "Every {} that matches today matches then.\n",
+                self.side.peer()
+            );
+        }
+        text
     }
 }
 
@@ -120,8 +170,10 @@ impl Report {
         for kind in Kind::ALL {
             text += &self.table(kind);
         }
+        let mut earlier: Option<&Half> = None;
         for half in &self.halves {
-            text += &self.half(half);
+            text += &half.told(earlier);
+            earlier = Some(half);
         }
         for note in &self.notes {
             text += &format!("\n{} {note}.", styled(NOTE, "Note:"));
@@ -196,50 +248,37 @@ impl Report {
         }
         format!("\n{}\n{}", styled(TITLE, heading), table.render())
     }
-
-    fn half(&self, half: &Half) -> String {
-        let file = half.file.display();
-        let state = match (half.changed, half.in_place) {
-            (true, _) => styled(GOOD, format!("{file} is written:")),
-            (false, true) => styled(GOOD, format!("{file} says so already:")),
-            (false, false) => styled(TITLE, format!("{file} would say:")),
-        };
-        let mut text = format!("\n{state}\n");
-        for line in half.text.lines() {
-            text += &format!("  {line}\n");
-        }
-        if let Some(obstacle) = &half.obstacle {
-            text += &format!("{} {obstacle}.\n", styled(BAD, "Not possible yet:"));
-        }
-        for dropped in &half.advice.dropped {
-            text += &format!(
-                "{} {} {} ({})\n",
-                styled(NOTE, "Dropped:"),
-                dropped.kind,
-                dropped.name,
-                dropped.reason
-            );
-        }
-        for lost in &half.advice.no_longer {
-            text += &format!("{} {lost}.\n", styled(NOTE, "Locked out:"));
-        }
-        if half.advice.no_longer.is_empty() {
-            text += "Every peer that matches today matches then.\n";
-        }
-        text
-    }
 }
 
 impl Proof {
     fn text(&self) -> String {
+        let line = |when: &str, seconds: f64, agreed: &Negotiated, by: &str| {
+            let mac = agreed.mac.as_deref();
+            let mac = mac.map(|mac| format!(" with {mac}")).unwrap_or_default();
+            format!("  {when:<10}  {seconds:.2} s  {}{mac}{by}\n", agreed.cipher)
+        };
+        let by_outboard = match self.by_outboard {
+            None => String::new(),
+            Some(0.0) => ", by OpenSSL: Outboard's profile leaves it there".into(),
+            Some(share) => format!(", {:.0} % by Outboard", (100.0 * share).floor()),
+        };
         format!(
-            "\n{}\n{} MiB by scp, {} pairs: today {:.2} s, as advised {:.2} s of the client's user time: {:.2} \
-             times less ({:.2} to {:.2}); user and system time together {:.2} times less.\n",
-            styled(TITLE, "Proof"),
-            self.bytes >> 20,
-            self.pairs,
-            self.today_user_seconds,
-            self.advised_user_seconds,
+            "\n{}\n{}{}{:.2} times less ({:.2} to {:.2}); user and system time together {:.2} times less.\n",
+            styled(
+                TITLE,
+                format!(
+                    "Proof: the client's user time for {} MiB by scp, {} pairs",
+                    self.bytes >> 20,
+                    self.pairs
+                )
+            ),
+            line("today", self.today_user_seconds, &self.today, ""),
+            line(
+                "as advised",
+                self.advised_user_seconds,
+                &self.advised,
+                &by_outboard
+            ),
             self.ratio,
             self.low,
             self.high,

@@ -26,6 +26,15 @@ pub(super) struct Seconds {
     pub(super) client_cpu: f64,
 }
 
+/// What client and server agreed on.
+#[derive(Debug, serde::Serialize)]
+pub(super) struct Negotiated {
+    pub(super) cipher: String,
+    /// None where the cipher authenticates by itself.
+    pub(super) mac: Option<String>,
+    pub(super) key_exchange: String,
+}
+
 /// What a client asks for: a keyword of ssh_config and its value.
 pub(super) type Wish<'a> = (&'a str, &'a str);
 
@@ -43,6 +52,24 @@ impl Seconds {
             client: client.user.as_secs_f64(),
             server: server.stop()?.user.as_secs_f64(),
             client_cpu: client.cpu.as_secs_f64(),
+        })
+    }
+}
+
+impl Negotiated {
+    /// From what `ssh -v` says, of what the client sends.
+    fn of(talk: &str) -> Option<Self> {
+        let after = |label: &str| {
+            let start = talk.find(label)? + label.len();
+            Some(talk[start..].split_whitespace())
+        };
+        let mut sent = after("kex: client->server cipher: ")?;
+        let cipher = sent.next()?.to_owned();
+        let mac = sent.skip_while(|word| *word != "MAC:").nth(1)?;
+        Some(Self {
+            cipher,
+            mac: (mac != "<implicit>").then(|| mac.to_owned()),
+            key_exchange: after("kex: algorithm: ")?.next()?.to_owned(),
         })
     }
 }
@@ -131,6 +158,18 @@ impl Stand {
         Ok(client.args(["-vv", Sshd::HOST, "true"]).succeed()?)
     }
 
+    /// Logs in once under that libcrypto, to see what client and server agree on.
+    pub(super) fn negotiated(
+        &self,
+        wishes: &[Wish<'_>],
+        openssl: &OpenSsl,
+    ) -> Result<Negotiated, Failure> {
+        let server = self.server(&self.settings, openssl)?;
+        let client = self.client(&server, "ssh", wishes, openssl)?;
+        let talk = client.args(["-v", Sshd::HOST, "true"]).succeed()?.errors;
+        Negotiated::of(&talk).ok_or_else(|| "ssh -v does not tell what was agreed on".into())
+    }
+
     fn send(&self, file: &str, wishes: &[Wish<'_>]) -> Result<Seconds, Failure> {
         let server = self.server(&self.settings, &self.openssl)?;
         let client = self
@@ -194,4 +233,23 @@ fn make_more_keys(workplace: &Workplace) -> Result<(), Failure> {
             .succeed()?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_agreed_on_is_read_from_ssh() {
+        let talk = "debug1: kex: algorithm: curve25519-sha256\r\n\
+                    debug1: kex: server->client cipher: aes256-ctr MAC: hmac-sha1 compression: none\r\n\
+                    debug1: kex: client->server cipher: aes128-ctr MAC: umac-64@openssh.com compression: none\r\n";
+        let agreed = Negotiated::of(talk).expect("all is told");
+        assert_eq!(agreed.cipher, "aes128-ctr");
+        assert_eq!(agreed.mac.as_deref(), Some("umac-64@openssh.com"));
+        assert_eq!(agreed.key_exchange, "curve25519-sha256");
+        let implicit = talk.replace("umac-64@openssh.com", "<implicit>");
+        assert_eq!(Negotiated::of(&implicit).expect("all is told").mac, None);
+        assert!(Negotiated::of("debug1: kex: algorithm: x").is_none());
+    }
 }

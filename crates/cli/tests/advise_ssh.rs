@@ -8,7 +8,7 @@ use common::{
 use outboard_programs::Sshd;
 use serde_json::Value;
 use std::fs;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -547,7 +547,7 @@ fn a_document_that_is_none_is_refused() {
 }
 
 #[test]
-fn who_may_not_write_is_told_before_anything_is_measured() {
+fn who_may_not_read_or_write_is_told_before_anything_is_measured() {
     let nobody = 65_534;
     let system = System::new();
     if fs::metadata(system.directory.path())
@@ -560,18 +560,38 @@ fn who_may_not_write_is_told_before_anything_is_measured() {
     }
     let program = system.path("outboard");
     copy(&assert_cmd::cargo::cargo_bin("outboard"), &program);
-    let output = outboard_process_at(&program)
-        .args(["advise", "ssh", "--stock", "--apply", "--directory"])
-        .arg(system.directory.path())
-        .uid(nobody)
-        .gid(nobody)
-        .output()
-        .expect("it runs");
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(1), "{said}");
+    let refused = |options: &[&str]| {
+        let output = outboard_process_at(&program)
+            .args(["advise", "ssh", "--stock", "--directory"])
+            .arg(system.directory.path())
+            .args(options)
+            .uid(nobody)
+            .gid(nobody)
+            .output()
+            .expect("it runs");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        assert!(!said.contains("measuring"), "{said}");
+        said
+    };
+    let said = refused(&["--apply"]);
     says(&said, "cannot write to ");
     says(&said, "(run it as root)");
-    assert!(!said.contains("measuring"), "{said}");
+
+    // As cloud-init makes it: sshd itself cannot read it as somebody else.
+    system.write("sshd_config.d/50-cloud-init.conf", "Port 2223\n");
+    let private = fs::Permissions::from_mode(0o600);
+    let cloud_init = system.path("sshd_config.d/50-cloud-init.conf");
+    fs::set_permissions(&cloud_init, private.clone()).expect("it is ours");
+    let said = refused(&[]);
+    says(
+        &said,
+        "50-cloud-init.conf: Permission denied (run it as root)",
+    );
+    fs::set_permissions(system.path("sshd_config"), private).expect("it is ours");
+    let said = refused(&[]);
+    says(&said, "cannot read ");
+    says(&said, "(run it as root)");
 }
 
 fn outboard_process_at(program: &Path) -> Command {

@@ -4,6 +4,7 @@
 #   make bench-lanes          stock, AWS-LC, crypto_mb and lanes for every operation, break-even numbers,
 #                             target/bench/lanes.json   (SECONDS_EACH=0.5, ONLY=part of a name: the
 #                             rest of the file stays as it is)
+#   make crypto-mb            fetches Intel's crypto_mb from PyPI, to be compared with: target/bench/crypto_mb
 #   make bench-lanes-kernels  RSA's kernels: their share of the processor's bound
 #   make bench-lanes-timing   whether time depends on secrets: Welch's t for each private operation
 #                             (MEASUREMENTS=2000 a class, ONLY=part of a name)
@@ -33,8 +34,11 @@ lanes_faults   = --test rsa_faults --test ecdsa_faults --test x25519_faults --te
 # The program that a cargo command builds.
 lanes_program = sed -n 's/.*"executable":"\([^"]*\)".*/\1/p'
 
-.PHONY: bench-lanes bench-lanes-kernels bench-lanes-timing lanes-check lanes-emulated lanes-count lanes-secrets \
-    lanes-table-scan lanes-fault lanes-fuzz
+.PHONY: crypto-mb bench-lanes bench-lanes-kernels bench-lanes-timing lanes-check lanes-emulated lanes-count \
+    lanes-secrets lanes-table-scan lanes-fault lanes-fuzz
+
+crypto-mb: $(crypto_mb)/libcrypto_mb.so
+	@test -e $<
 
 bench-lanes: $(crypto_mb)/libcrypto_mb.so
 	CRYPTO_MB=$(abspath $(crypto_mb)) $(CARGO) bench -q -p outboard-lanes --bench lanes

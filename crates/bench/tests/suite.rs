@@ -82,6 +82,11 @@ fn cards_runs_through_and_tells_whether_cards_did_the_work() {
     let path = directory.path().join("results/cards.json");
     let result = result::read(&path).expect("a result");
     assert!(result.complete, "{output:?}");
+    if outboard_measure::together::are_possible() {
+        let together = result.table("together").expect("a table");
+        let setups: Vec<&str> = together.rows.iter().map(|row| &*row.setup).collect();
+        assert_eq!(setups, ["stock", "AWS-LC", "lanes"]);
+    }
     let private = result.table("private").expect("a table");
     let card = private.rows.iter().find(|row| row.setup == "1 card");
     let card = card.expect("a card's row");
@@ -93,6 +98,38 @@ fn cards_runs_through_and_tells_whether_cards_did_the_work() {
             assert_eq!(output.status.code(), Some(1));
         }
     }
+}
+
+/// What cannot be done is told before anything is measured.
+#[test]
+fn peers_are_for_the_workloads_that_can() {
+    let directory = directory();
+    let file = directory.path().join("libcrypto_mb.so");
+    std::fs::write(&file, "no library").expect("it is ours");
+    let peer = format!("crypto_mb={}", file.display());
+    let output = run(&directory, &["speed", "--tiny", "--peers", &peer])
+        .output()
+        .expect("it runs");
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        errors.contains("crypto_mb can only be measured by: cards"),
+        "{errors}"
+    );
+    assert!(!directory.path().join("results").exists());
+
+    let output = run(&directory, &["cards", "--tiny", "--peers", &peer])
+        .output()
+        .expect("it runs");
+    assert_eq!(output.status.code(), Some(1));
+    let path = directory.path().join("results/cards.json");
+    let result = result::read(&path).expect("a result");
+    assert_eq!(
+        result.commands[0],
+        "outboard-bench run cards --tiny --peers crypto_mb"
+    );
+    let failure = result.failure.expect("it is no library");
+    assert!(failure.contains("crypto_mb"), "{failure}");
+    assert!(result.tables.is_empty());
 }
 
 /// Starts a workload that starts programs, and waits until one runs.

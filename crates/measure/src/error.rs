@@ -11,6 +11,9 @@ pub enum Error {
     /// The engine refused.
     #[error(transparent)]
     Engine(#[from] outboard_engine::Error),
+    /// Intel's crypto_mb refused, or is not there.
+    #[error(transparent)]
+    CryptoMb(#[from] outboard_crypto_mb::Error),
     /// A temporary file could not be written.
     #[error("the system refused a temporary file, a descriptor or a thread: {0}")]
     Configuration(#[from] io::Error),

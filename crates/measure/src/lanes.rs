@@ -44,7 +44,7 @@ pub fn measure(context: &Context, keys: &Keys, budget: Duration) -> Result<Vec<L
 }
 
 /// Eight requests of an operation: all with one key, as a server has one.
-fn batch(context: &Context, keys: &Keys, operation: Operation) -> Result<Vec<Request>> {
+pub(crate) fn batch(context: &Context, keys: &Keys, operation: Operation) -> Result<Vec<Request>> {
     let eight = |make: &dyn Fn() -> outboard_engine::Result<Request>| {
         let requests = (0..DEPTH).map(|_| make());
         Ok(requests.collect::<outboard_engine::Result<_>>()?)

@@ -10,7 +10,8 @@
 //!  one libcrypto)
 //! ```
 //!
-//! [`layers`] calls one operation at each interface, to see what an interface costs.
+//! [`layers`] calls one operation at each interface, to see what an interface costs; [`together`] does eight at
+//! once by everyone who can.
 //! [`calibrate`] does this for every operation; [`validate`] first makes sure that each side
 //! accepts what the other makes.
 
@@ -23,6 +24,7 @@ pub mod lanes;
 pub mod layers;
 mod sides;
 pub mod statistics;
+pub mod together;
 mod validate;
 pub mod workload;
 

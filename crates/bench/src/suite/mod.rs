@@ -47,6 +47,12 @@ pub trait Workload {
         0
     }
 
+    /// Whether it can measure that peer beside stock and Outboard.
+    fn takes(&self, peer: &Peer) -> bool {
+        let _ = peer;
+        false
+    }
+
     /// Its steps in order, with how long each takes, about.
     fn plan(&self, options: &Options) -> Vec<Step>;
 

@@ -3,60 +3,103 @@
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-/// Another libcrypto.
+/// Another library that does the same work.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Peer {
     /// What it is called in results: "openssl-3.5".
     pub name: String,
     /// Its shared library.
-    pub libcrypto: PathBuf,
+    file: PathBuf,
+}
+
+/// The peer that is no libcrypto: Intel's eight operations at once.
+const CRYPTO_MB: &str = "crypto_mb";
+
+impl Peer {
+    /// The libcrypto, if it is one.
+    pub fn libcrypto(&self) -> Option<&Path> {
+        (self.name != CRYPTO_MB).then_some(&self.file)
+    }
+
+    /// Intel's crypto_mb, if it is that.
+    pub fn crypto_mb(&self) -> Option<&Path> {
+        (self.name == CRYPTO_MB).then_some(&self.file)
+    }
 }
 
 impl FromStr for Peer {
     type Err = String;
 
-    /// `NAME=PATH`, or the name alone of one that the tests have built (`openssl-3.5`,
-    /// `openssl-4.0`).
+    /// `NAME=PATH` of a libcrypto, `crypto_mb=PATH`, or the name alone of one that lies in the target
+    /// directory of this program (`openssl-3.5`, `openssl-4.0`, `crypto_mb`).
     fn from_str(text: &str) -> Result<Self, String> {
-        let (name, libcrypto) = match text.split_once('=') {
+        let (name, file) = match text.split_once('=') {
+            Some((CRYPTO_MB, path)) => (CRYPTO_MB, in_directory(path.into())),
             Some((name, path)) => (name, PathBuf::from(path)),
-            None if text == "crypto_mb" => {
-                return Err(
-                    "crypto_mb has no libcrypto to call: 'make bench-lanes' compares the \
-                            lanes with it"
-                        .into(),
-                );
-            }
+            None if text == CRYPTO_MB => (text, fetched()?),
             None => (text, built(text)?),
         };
         if name.is_empty() || ["stock", "outboard"].contains(&name) {
             return Err(format!("a peer cannot be called '{name}'"));
         }
-        if !libcrypto.is_file() {
-            return Err(format!("there is no libcrypto {}", libcrypto.display()));
+        if !file.is_file() {
+            let what = if name == CRYPTO_MB {
+                CRYPTO_MB
+            } else {
+                "libcrypto"
+            };
+            return Err(format!("there is no {what} {}", file.display()));
         }
         Ok(Self {
             name: name.to_owned(),
-            libcrypto,
+            file,
         })
     }
 }
 
-/// The library of that version which the tests have built into the target directory that this
-/// program lies in.
+/// The file itself, or the one of the usual name in a directory.
+fn in_directory(path: PathBuf) -> PathBuf {
+    if path.is_dir() {
+        path.join("libcrypto_mb.so")
+    } else {
+        path
+    }
+}
+
+/// Where `make crypto-mb` puts it, or where the system's loader finds it.
+fn fetched() -> Result<PathBuf, String> {
+    let in_target = target().map(|target| target.join("bench/crypto_mb"));
+    let system = ["/usr/local/lib", "/usr/lib/x86_64-linux-gnu", "/usr/lib64"].map(PathBuf::from);
+    in_target
+        .into_iter()
+        .chain(system)
+        .map(in_directory)
+        .find(|file| file.is_file())
+        .ok_or_else(|| {
+            "there is no crypto_mb beside this program or in the system's libraries: fetch it with \
+             'make crypto-mb', or name the directory of libcrypto_mb.so (crypto_mb=PATH)"
+                .to_owned()
+        })
+}
+
+/// The library of that version which the tests have built.
 fn built(name: &str) -> Result<PathBuf, String> {
-    let program = std::env::current_exe().unwrap_or_default();
-    let target = program
-        .ancestors()
-        .find(|directory| directory.join("CACHEDIR.TAG").exists());
-    target
-        .and_then(|target| built_in(target, name))
+    target()
+        .and_then(|target| built_in(&target, name))
         .ok_or_else(|| {
             format!(
                 "there is no {name} beside this program: name its library ({name}=PATH), or build \
                  OpenSSL 3.5 and 4.0 with 'cargo test -p outboard-openssl-versions'"
             )
         })
+}
+
+/// The target directory that this program lies in.
+fn target() -> Option<PathBuf> {
+    let program = std::env::current_exe().ok()?;
+    let mut directories = program.ancestors();
+    let target = directories.find(|directory| directory.join("CACHEDIR.TAG").exists());
+    target.map(Path::to_owned)
 }
 
 fn built_in(target: &Path, name: &str) -> Option<PathBuf> {
@@ -101,14 +144,30 @@ mod tests {
         assert_eq!(built_in(workplace.path(), "openssl-4.0"), None);
 
         let peer: Peer = format!("mine={}", library.display()).parse().unwrap();
-        assert_eq!((peer.name.as_str(), &peer.libcrypto), ("mine", &library));
+        assert_eq!(
+            (peer.name.as_str(), peer.libcrypto()),
+            ("mine", Some(&*library))
+        );
+        assert_eq!(peer.crypto_mb(), None);
+    }
+
+    #[test]
+    fn crypto_mb_is_named_by_its_file_or_directory() {
+        let workplace = Workplace::new().unwrap();
+        let library = workplace.join("libcrypto_mb.so");
+        std::fs::write(&library, "").unwrap();
+        for path in [workplace.path(), &library] {
+            let peer: Peer = format!("crypto_mb={}", path.display()).parse().unwrap();
+            assert_eq!(peer.crypto_mb(), Some(&*library));
+            assert_eq!(peer.libcrypto(), None);
+        }
     }
 
     #[test]
     fn what_is_no_peer_is_told_with_the_remedy() {
         let reason = |text: &str| text.parse::<Peer>().unwrap_err();
         assert!(reason("openssl-9.9").contains("name its library"));
-        assert!(reason("crypto_mb").contains("make bench-lanes"));
+        assert!(reason("crypto_mb=/nowhere").contains("there is no crypto_mb /nowhere"));
         assert!(reason("mine=/nowhere").contains("/nowhere"));
         assert!(reason("stock=/etc/passwd").contains("cannot be called"));
     }

@@ -24,7 +24,8 @@ pub struct Arguments {
     /// The smallest runs that can work: shows that everything is there, measures nothing
     #[arg(long, conflicts_with = "quick", hide = true)]
     tiny: bool,
-    /// Other OpenSSLs to measure as well (speed): openssl-3.5, openssl-4.0, or NAME=PATH of a libcrypto
+    /// Others to measure as well: openssl-3.5, openssl-4.0 or NAME=PATH of a libcrypto (speed); crypto_mb or
+    /// crypto_mb=PATH (cards)
     #[arg(long, value_name = "PEER", value_delimiter = ',')]
     peers: Vec<Peer>,
     /// Where the results go: a file for each workload
@@ -44,6 +45,17 @@ pub struct ListArguments {}
 /// If nothing can be measured: a workload that does not exist, a program that is missing.
 pub fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let chosen = choose(&arguments.workloads)?;
+    for peer in &arguments.peers {
+        if !chosen.iter().any(|workload| workload.takes(peer)) {
+            let all = workloads::all().into_iter();
+            let takers: Vec<_> = all
+                .filter(|workload| workload.takes(peer))
+                .map(|one| one.name())
+                .collect();
+            let (name, takers) = (&peer.name, takers.join(", "));
+            return Err(format!("{name} can only be measured by: {takers}").into());
+        }
+    }
     let programs: Vec<&str> = chosen
         .iter()
         .flat_map(|workload| workload.programs())

@@ -47,7 +47,13 @@ impl<'a> Session<'a> {
         let watch = Watch::begin();
         progress.workload(workload.name());
         let began = SystemTime::now().duration_since(UNIX_EPOCH);
-        let quick = options.pick("", " --quick", " --tiny");
+        let mut command = format!("outboard-bench run {}", workload.name());
+        command += options.pick("", " --quick", " --tiny");
+        let peers = options.peers.iter().filter(|peer| workload.takes(peer));
+        let peers: Vec<&str> = peers.map(|peer| peer.name.as_str()).collect();
+        if !peers.is_empty() {
+            command += &format!(" --peers {}", peers.join(","));
+        }
         let session = Self {
             stock: OpenSsl::stock(&workplace)?,
             workplace,
@@ -73,7 +79,7 @@ impl<'a> Session<'a> {
                 machine: Machine::this(),
                 noise: Default::default(),
                 versions: Default::default(),
-                commands: vec![format!("outboard-bench run {}{quick}", workload.name())],
+                commands: vec![command],
                 notes: Vec::new(),
                 tables: Vec::new(),
             },

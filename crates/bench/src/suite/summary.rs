@@ -1,7 +1,7 @@
 //! What a workload found, for the terminal: every comparison in a line.
 
 use crate::report::readable;
-use crate::result::{ResultFile, Row, Table};
+use crate::result::{ENOUGH, Ratio, ResultFile, Row, Table};
 use crate::table::{Align, table};
 
 const COLUMNS: [(&str, Align); 7] = [
@@ -56,8 +56,17 @@ fn line(table: &Table, row: &Row) -> Option<Vec<String>> {
         row.setup.clone(),
         readable(row.median, &row.unit),
         format!("{:.2} ×", ratio.median),
-        format!("{:.2} and {:.2}{invalid}", ratio.low, ratio.high),
+        format!("{}{invalid}", interval(ratio, row.samples)),
     ])
+}
+
+/// "1.40 and 1.60"; too few pairs have no such interval, and say how few they are.
+fn interval(ratio: &Ratio, pairs: u64) -> String {
+    match pairs {
+        1 => "one pair alone".to_owned(),
+        2..ENOUGH => format!("{:.2} to {:.2}, all {pairs} pairs", ratio.low, ratio.high),
+        _ => format!("{:.2} and {:.2}", ratio.low, ratio.high),
+    }
 }
 
 fn labels(table: &Table, row: &Row) -> String {

@@ -94,10 +94,10 @@ impl Workload for Layers {
             let bytes = size.to_string();
             let (table, labels, figures): (_, Vec<_>, &[Figure]) = if size > 0 {
                 let labels = vec![("operation", operation.name()), ("bytes", &bytes)];
-                ("bulk", labels, &[Figure::Rate, Figure::Throughput(size)])
+                ("bulk", labels, &[Figure::Rate(1), Figure::Throughput(size)])
             } else {
                 let labels = vec![("operation", operation.name())];
-                ("keyed", labels, &[Figure::Rate])
+                ("keyed", labels, &[Figure::Rate(1)])
             };
             let setups = layers.map(|layer| {
                 let proof = (layer == Layer::Outboard).then_some(&proof);

@@ -35,11 +35,11 @@ pub(super) fn prove(
     session.installation.proofs.find_in(&ledger, &[expected])
 }
 
-/// How a time for one operation is told.
+/// How a time for one call is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Figure {
-    /// Operations per second of one core.
-    Rate,
+    /// Operations per second of one core, so many at a time.
+    Rate(usize),
     /// Bytes per second of one core, so many for an operation.
     Throughput(usize),
 }
@@ -47,16 +47,15 @@ pub(super) enum Figure {
 impl Figure {
     fn name(self) -> (&'static str, &'static str) {
         match self {
-            Self::Rate => ("rate", "1/s"),
+            Self::Rate(_) => ("rate", "1/s"),
             Self::Throughput(_) => ("throughput", "B/s"),
         }
     }
 
-    /// From the nanoseconds of one operation.
+    /// From the nanoseconds of one call.
     fn of(self, nanoseconds: f64) -> f64 {
         let amount = match self {
-            Self::Rate => 1.0,
-            Self::Throughput(bytes) => bytes as f64,
+            Self::Rate(amount) | Self::Throughput(amount) => amount as f64,
         };
         rounded(amount * 1e9 / nanoseconds)
     }

@@ -13,7 +13,7 @@ use outboard_measure::{
 use super::scores::{Figure, prove, rows};
 use crate::Failure;
 use crate::proof::Proof;
-use crate::suite::{Options, Session, Step, Workload};
+use crate::suite::{Options, Peer, Session, Step, Workload};
 
 /// See the module.
 #[derive(Clone, Copy, Debug)]
@@ -33,6 +33,10 @@ impl Workload for Speed {
 
     fn summary(&self) -> &'static str {
         "Each operation through OpenSSL's EVP interface, as 'openssl speed' does it"
+    }
+
+    fn takes(&self, peer: &Peer) -> bool {
+        peer.libcrypto().is_some()
     }
 
     fn plan(&self, options: &Options) -> Vec<Step> {
@@ -101,7 +105,7 @@ impl Workload for Speed {
                 let figure = Figure::Throughput(each.size);
                 ("bulk", vec![operation, ("bytes", &bytes)], figure)
             } else {
-                ("keyed", vec![operation], Figure::Rate)
+                ("keyed", vec![operation], Figure::Rate(1))
             };
             let mut setups = vec![("stock", None), ("outboard", Some(&proof))];
             setups.extend(peers.names().map(|name| (name, None)));
@@ -120,7 +124,10 @@ impl Others {
     fn open(session: &mut Session<'_>) -> Result<Self, Failure> {
         let mut contexts = Vec::new();
         for peer in &session.options().peers {
-            let library = Library::open(&peer.libcrypto)?;
+            let Some(file) = peer.libcrypto() else {
+                continue;
+            };
+            let library = Library::open(file)?;
             library.ignore_system_configuration()?;
             session.version(&peer.name, library.version());
             session.note(format!(

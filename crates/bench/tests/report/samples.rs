@@ -230,8 +230,29 @@ fn cards() -> ResultFile {
         }
     }
     let title = "Operations with the private key, by the number of jobs";
+    let together = [
+        ("rsa-2048-sign", 3085.0, 2891.0, 9842.0, 9442.0),
+        ("rsa-4096-sign", 211.0, 454.0, 1471.0, 971.0),
+        ("p384-sign", 1091.0, 10_933.0, 158_443.0, 38_443.0),
+    ];
+    let together = together
+        .iter()
+        .flat_map(|&(operation, stock, aws_lc, lanes, crypto_mb)| {
+            let rates = [
+                ("stock", stock),
+                ("AWS-LC", aws_lc),
+                ("lanes", lanes),
+                ("crypto_mb", crypto_mb),
+            ];
+            rate.rows(&[("operation", operation)], &rates)
+        })
+        .collect();
+    let eight = "Eight private-key operations handed over together: per second of one core";
     ResultFile {
-        tables: vec![table("private", title, &["operation", "jobs"], rows)],
+        tables: vec![
+            table("private", title, &["operation", "jobs"], rows),
+            table("together", eight, &["operation"], together),
+        ],
         notes: vec!["The latency is the mean: jobs / rate.".to_owned()],
         ..empty("cards")
     }

@@ -41,7 +41,7 @@ fn main() {
     let only = std::env::var("ONLY").unwrap_or_default();
     let pace = Pace::from_environment();
     let stock = stock::Library::open();
-    let crypto_mb = crypto_mb::Library::open();
+    let crypto_mb = crypto_mb::open();
     report::header(stock.is_some(), crypto_mb.is_some());
     let mut all: Vec<Measured> = Vec::new();
     let contenders = |name: &str| {
@@ -55,8 +55,7 @@ fn main() {
         contenders.extend(aws_lc::run(name).map(|run| ("AWS-LC", run)));
         contenders.extend(
             crypto_mb
-                .as_ref()
-                .and_then(|l| l.run(name))
+                .and_then(|library| crypto_mb::run(library, name))
                 .map(|run| ("crypto_mb", run)),
         );
         contenders.push(("lanes", ours::run(name)));

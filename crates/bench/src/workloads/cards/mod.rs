@@ -5,19 +5,20 @@
 //! is `openssl speed -elapsed -async_jobs JOBS`, which anyone can type. What counts is the time that
 //! passes, as a card's time is not the caller's.
 
+mod together;
+
 use std::time::Duration;
 
 use outboard_programs::{Error, Finished, Offer, OpenSsl, Outboard};
 
-use super::Workload;
 use crate::Failure;
 use crate::proof::{Expected, Proof};
 use crate::result::Extent;
-use crate::suite::{Comparison, Measure, Options, Rounds, Session, Step};
+use crate::suite::{Comparison, Measure, Options, Peer, Rounds, Session, Step, Workload};
 
 /// See the module.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Cards;
+pub(in crate::workloads) struct Cards;
 
 /// A kind of key: the name that `openssl speed` takes, and the ledger's names of the operation with
 /// the private key and, where there is one, with the public key.
@@ -77,6 +78,10 @@ impl Workload for Cards {
         &["openssl"]
     }
 
+    fn takes(&self, peer: &Peer) -> bool {
+        peer.crypto_mb().is_some()
+    }
+
     fn plan(&self, options: &Options) -> Vec<Step> {
         let setups = 1 + cards(options).len();
         let rounds = rounds(options);
@@ -87,11 +92,13 @@ impl Workload for Cards {
             let seconds = turns * (0.15 + kind.phases() as f64);
             steps.push(Step::new(step(kind, jobs), seconds));
         }
+        steps.extend(together::plan(options));
         steps
     }
 
     fn run(&self, session: &mut Session<'_>) -> Result<(), Failure> {
         let options = session.options();
+        let crypto_mb = together::crypto_mb(session)?;
         let columns = &["operation", "jobs"];
         session.table(
             "private",
@@ -113,7 +120,7 @@ impl Workload for Cards {
             session.step(&step(kind, jobs));
             measure(session, kind, jobs)?;
         }
-        Ok(())
+        together::run(session, crypto_mb)
     }
 }
 

@@ -22,6 +22,8 @@ pub enum Topic {
     ScpUserTime,
     /// User time of the client of an `sftp`.
     SftpUserTime,
+    /// User time of an accelerated `scp` with one MAC against another.
+    Mac,
     /// Rate of an `scp` as one side or both are accelerated.
     TransferRate,
     /// CPU of `sshd` while a client downloads.
@@ -34,6 +36,8 @@ pub enum Topic {
     ClientAuthentication,
     /// CPU of a server for one transaction with TLS.
     TransactionCpu,
+    /// Transactions per second of a saturated server with TLS.
+    TransactionRate,
     /// One operation called directly against through a system's interface.
     InterfaceCost,
     /// A card with its queue full against one job at a time.
@@ -52,7 +56,8 @@ impl Topic {
     pub fn is_acceleration(self) -> bool {
         !matches!(
             self,
-            Self::Resumption
+            Self::Mac
+                | Self::Resumption
                 | Self::ClientAuthentication
                 | Self::InterfaceCost
                 | Self::FullQueue
@@ -149,6 +154,29 @@ mod tests {
         assert!(near(
             of(Topic::ScpUserTime, "aes128-cbc, MAC SHA-1", "z10 EC"),
             5.8 / 0.6
+        ));
+        // "MAC influence": 1.9 s to 1.2 s.
+        assert!(near(of(Topic::Mac, "aes128-cbc", "z9 EC"), 1.9 / 1.2));
+        assert!(near(
+            of(Topic::CipherSpeed, "aes-128-cbc, 16 bytes", "z9 EC"),
+            36_255.54 / 20_337.78
+        ));
+        // Cards are held against software with the same cipher and number of guests.
+        assert!(near(
+            of(Topic::FullHandshakes, "z/VM guests", "8 PCICA"),
+            3211.0 / 197.0
+        ));
+        assert!(near(
+            of(Topic::FullHandshakes, "System SSL", "2 CEX2C"),
+            4035.0 / 283.0
+        ));
+        assert!(near(
+            of(
+                Topic::TransactionRate,
+                "RSA-4096, TLS in the application",
+                "2-CEX3"
+            ),
+            5.0
         ));
         // "14.4": software to four cards.
         assert!(near(

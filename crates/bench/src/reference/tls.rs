@@ -20,10 +20,23 @@ pub(super) fn gains() -> Vec<Gain> {
             "OpenSSL on Linux",
             published!("z990-2005-ssl-linux-native.csv"),
         ),
+        (
+            "System SSL",
+            published!("z990-2005-ssl-systemssl-2084-304-pcixcc.csv"),
+        ),
+        (
+            "System SSL",
+            published!("z990-2005-ga4-ssl-systemssl-2084-304.csv"),
+        ),
+        (
+            "OpenSSL on Linux, z/VM guests",
+            published!("z990-2005-ssl-linux-zvm-guests.csv"),
+        ),
     ] {
         gains.extend(handshakes(library, &table));
     }
     gains.extend(websphere());
+    gains.extend(websphere_rates());
     gains.extend(kept_connections());
     gains
 }
@@ -31,10 +44,16 @@ pub(super) fn gains() -> Vec<Gain> {
 #[derive(Deserialize)]
 struct Handshakes {
     cps: u32,
+    /// Linux under z/VM: how many systems shared the processors.
+    #[serde(default)]
+    guests: u32,
+    #[serde(default)]
     sid_cached_percent: u32,
     pkd_in: String,
+    #[serde(alias = "features")]
     cards: u32,
     cipher: String,
+    #[serde(default)]
     client_authentication: String,
     etr_handshakes_s: f64,
 }
@@ -53,7 +72,7 @@ fn handshakes(library: &str, table: &Table) -> Vec<Gain> {
     let mut gains = Vec::new();
     for row in &rows {
         let before = rows.iter().find(|other| {
-            other.cps == row.cps
+            (other.cps, other.guests, &other.cipher) == (row.cps, row.guests, &row.cipher)
                 && other.cards
                     == if row.client_authentication == "yes" {
                         row.cards
@@ -61,7 +80,7 @@ fn handshakes(library: &str, table: &Table) -> Vec<Gain> {
                         0
                     }
                 && other.sid_cached_percent == 0
-                && other.client_authentication == "no"
+                && other.client_authentication != "yes"
         });
         let Some(before) = before else { continue };
         let case = format!("{library}, RSA-1024, {}", row.cipher);
@@ -127,6 +146,59 @@ fn websphere() -> Vec<Gain> {
                 "more than"
             } else {
                 "nearly"
+            },
+            source: table.source(),
+        })
+    })
+    .collect()
+}
+
+#[derive(Deserialize)]
+struct Throughput {
+    rsa_key_bits: u32,
+    crypto_setup: String,
+    metric: String,
+    qualifier: String,
+    value: f64,
+    unit: String,
+    relative_to: String,
+}
+
+/// The same application: transactions per second of the whole machine, where they are printed as a factor.
+fn websphere_rates() -> Vec<Gain> {
+    [
+        (
+            "application server",
+            published!("was-2013-fig10-throughput-rsa2048.csv"),
+        ),
+        (
+            "application server",
+            published!("was-2013-fig13-throughput-rsa4096.csv"),
+        ),
+        (
+            "web server",
+            published!("was-2013-fig16-throughput-rsa2048-ihs.csv"),
+        ),
+        (
+            "web server",
+            published!("was-2013-fig19-throughput-rsa4096-ihs.csv"),
+        ),
+    ]
+    .into_iter()
+    .flat_map(|(place, table)| {
+        let rows: Vec<Throughput> = table.rows();
+        let factors = rows.into_iter().filter(|row| {
+            row.metric == "throughput" && row.unit == "x" && row.relative_to.ends_with("Software")
+        });
+        factors.map(move |row| Gain {
+            topic: Topic::TransactionRate,
+            case: format!("RSA-{}, TLS in the {place}", row.rsa_key_bits),
+            by: format!("{}, z196", row.crypto_setup),
+            ratio: row.value,
+            hedge: match row.qualifier.as_str() {
+                "more than" => "more than",
+                "about" => "about",
+                _ => "nearly",
             },
             source: table.source(),
         })

@@ -85,6 +85,17 @@ const COUNTERPARTS: &[Counterpart] = &[
     },
     Counterpart {
         workload: "tls",
+        topic: Topic::TransactionRate,
+        title: "Transactions per second",
+        only: "",
+        ours: |file| {
+            gains(file, "handshakes", |row| {
+                row.measure == "handshakes" && is_full(row) && row.label("key").starts_with("RSA")
+            })
+        },
+    },
+    Counterpart {
+        workload: "tls",
         topic: Topic::Resumption,
         title: "Handshakes per second, resumed against full, stock",
         only: "",
@@ -131,6 +142,17 @@ const COUNTERPARTS: &[Counterpart] = &[
         only: "aes",
         ours: |file| user_times(file, "sftp", |row| is_cipher(row, "aes")),
         ..SCP
+    },
+    Counterpart {
+        workload: "ssh",
+        topic: Topic::Mac,
+        title: "scp: user time of the client, MD5 against SHA-1",
+        only: "",
+        ours: |file| {
+            contrasts(file, "scp", "mac", ("hmac-sha1", "hmac-md5"), |row| {
+                row.measure == "user" && row.setup == "both"
+            })
+        },
     },
     Counterpart {
         workload: "ssh",
@@ -190,10 +212,21 @@ const COUNTERPARTS: &[Counterpart] = &[
         workload: "speed",
         topic: Topic::CipherSpeed,
         title: "Ciphers, 8 or 16 KiB at a time",
-        only: "",
+        only: ", 8192 bytes",
         ours: |file| {
             gains(file, "bulk", |row| {
                 matches!(row.label("bytes"), "8192" | "16384") && !is_digest(row.label("operation"))
+            })
+        },
+    },
+    Counterpart {
+        workload: "speed",
+        topic: Topic::CipherSpeed,
+        title: "Ciphers, 16 bytes at a time",
+        only: ", 16 bytes",
+        ours: |file| {
+            gains(file, "bulk", |row| {
+                row.label("bytes") == "16" && !is_digest(row.label("operation"))
             })
         },
     },

@@ -42,12 +42,24 @@ impl Gate {
         }
     }
 
+    /// How it works; the baseline first. HAProxy alone can leave a handshake to a card and go on meanwhile.
+    pub(super) fn setups(self) -> &'static [&'static str] {
+        match self {
+            Self::HaProxy => &["stock", "outboard", Self::ASYNCHRONOUS],
+            Self::Stunnel => &["stock", "outboard"],
+        }
+    }
+
+    /// HAProxy with Outboard and `ssl-mode-async`.
+    pub(super) const ASYNCHRONOUS: &str = "outboard-async";
+
     /// Starts one before the service on that port. Every connection through it is a full handshake
     /// of TLS 1.3.
     pub(super) fn open(
         self,
         session: &Session<'_>,
         openssl: &OpenSsl,
+        asynchronous: bool,
         service: u16,
     ) -> Result<Opened, Failure> {
         let certificate = Self::KEY.certificate(session)?;
@@ -56,7 +68,7 @@ impl Gate {
                 openssl,
                 certificates: &[&certificate],
                 mode: HaProxyMode::Tcp(service),
-                asynchronous: false,
+                asynchronous,
                 threads: 1,
                 resumption: false,
                 core: session.cores.server,

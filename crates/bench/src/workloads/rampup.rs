@@ -14,8 +14,6 @@ use crate::suite::{Measure, Options, Rounds, Session, Step, Workload};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RampUp;
 
-const SETUPS: [&str; 2] = ["stock", "outboard"];
-
 /// The CPU time of a connection is told for so many groups of them.
 const GROUPS: usize = 12;
 
@@ -33,11 +31,12 @@ impl Workload for RampUp {
     }
 
     fn plan(&self, options: &Options) -> Vec<Step> {
-        let turns = f64::from(rounds(options).measured) * SETUPS.len() as f64;
-        let seconds = turns * (0.3 + 2e-3 * connections(options) as f64);
-        Gate::ALL
-            .map(|gate| Step::new(gate.name(), seconds))
-            .to_vec()
+        let turn = 0.3 + 2e-3 * connections(options) as f64;
+        let step = |gate: Gate| {
+            let turns = rounds(options).measured as usize * gate.setups().len();
+            Step::new(gate.name(), turns as f64 * turn)
+        };
+        Gate::ALL.map(step).to_vec()
     }
 
     fn run(&self, session: &mut Session<'_>) -> Result<(), Failure> {
@@ -74,14 +73,16 @@ impl Workload for RampUp {
 }
 
 fn measure(session: &mut Session<'_>, gate: Gate, service: u16) -> Result<(), Failure> {
-    let configurations = [
-        session.stock.clone(),
-        session.outboard(&format!("rampup-{}", gate.name()))?,
-    ];
+    let setups = gate.setups();
+    let mut configurations = vec![session.stock.clone()];
+    for setup in &setups[1..] {
+        configurations.push(session.outboard(&format!("rampup-{}-{setup}", gate.name()))?);
+    }
     let all = connections(session.options());
     let rounds = rounds(session.options());
-    let comparison = session.alternate(&SETUPS, rounds, |session, setup| {
-        let gate = gate.open(session, &configurations[setup], service)?;
+    let comparison = session.alternate(setups, rounds, |session, setup| {
+        let asynchronous = setups[setup] == Gate::ASYNCHRONOUS;
+        let gate = gate.open(session, &configurations[setup], asynchronous, service)?;
         let values = ramp_up(&gate, all)?;
         gate.server.stop()?;
         Ok(values)
@@ -89,17 +90,17 @@ fn measure(session: &mut Session<'_>, gate: Gate, service: u16) -> Result<(), Fa
     let handshakes = u64::from(rounds.measured) * all as u64;
     let expected = [Gate::KEY.signature, "x25519-derive"]
         .map(|operation| Expected::operations(operation, handshakes));
-    let proofs = [
-        Proof::not_needed(),
-        session.proof(&configurations[1], &expected)?,
-    ];
+    let mut proofs = vec![Proof::not_needed()];
+    for configuration in &configurations[1..] {
+        proofs.push(session.proof(configuration, &expected)?);
+    }
 
     // One row for each group of connections, then their mean, the memory and the growth.
     let mut measures = vec![Measure::lower("server CPU", "s"); GROUPS + 1];
     measures.push(Measure::lower("memory per connection", "B"));
     measures.push(Measure::neither("last against first", ""));
     let rows = comparison.rows(&[("front", gate.name())], &measures, &proofs);
-    let mut rows = rows.chunks(SETUPS.len()).map(<[Row]>::to_vec);
+    let mut rows = rows.chunks(setups.len()).map(<[Row]>::to_vec);
     for group in 0..=GROUPS {
         let mut rows = rows.next().expect("rows for every measure");
         for row in &mut rows {

@@ -78,7 +78,7 @@ fn measure(session: &mut Session<'_>, gate: Gate, service: u16) -> Result<(), Fa
     let outboard = session.outboard(&format!("steady-{}", gate.name()))?;
     let mut contenders = Vec::new();
     for openssl in [session.stock.clone(), outboard] {
-        let gate = gate.open(session, &openssl, service)?;
+        let gate = gate.open(session, &openssl, false, service)?;
         let connections = gate.connect(number)?;
         contenders.push(Contender {
             openssl,

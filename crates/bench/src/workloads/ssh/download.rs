@@ -82,6 +82,6 @@ fn step(suite: &Suite) -> String {
 fn rounds(options: &Options) -> Rounds {
     Rounds {
         warm_up: 0,
-        measured: options.pick(5, 2, 1),
+        measured: options.pick(6, 2, 1),
     }
 }

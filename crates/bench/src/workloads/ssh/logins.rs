@@ -177,6 +177,6 @@ fn logins(options: &Options) -> u64 {
 fn rounds(options: &Options) -> Rounds {
     Rounds {
         warm_up: 0,
-        measured: options.pick(5, 2, 1),
+        measured: options.pick(6, 2, 1),
     }
 }

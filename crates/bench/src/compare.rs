@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use crate::Failure;
-use crate::result::{Better, ENOUGH, MEANINGFUL_OF_FEW, ResultFile, Row, Table, read_all};
+use crate::result::{Better, ResultFile, Row, Table, least_difference, read_all};
 use crate::table::{Align, table};
 
 /// The status if something got worse.
@@ -184,11 +184,7 @@ impl Comparison {
         let labels = table.columns.iter().map(|column| old.label(column));
         let figure: Vec<&str> = labels.chain([&*old.measure, &*old.setup]).collect();
         let figure = figure.join(", ");
-        let tolerance = if old.samples.min(new.samples) < ENOUGH {
-            tolerance.max(MEANINGFUL_OF_FEW)
-        } else {
-            tolerance
-        };
+        let tolerance = tolerance.max(least_difference(old.samples.min(new.samples)));
         let mut add = |figure: String, values: (f64, f64), times| {
             let verdict = match (&old.invalid, &new.invalid) {
                 (None, Some(reason)) => Verdict::Invalid(reason.clone()),

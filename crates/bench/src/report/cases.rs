@@ -74,9 +74,17 @@ impl<'a> Case<'a> {
     }
 }
 
+/// A column's name for people.
+pub(super) fn column_name(column: &str) -> String {
+    match column {
+        "sid_cached_percent" => "sessions resumed".to_owned(),
+        other => other.replace('_', " "),
+    }
+}
+
 /// A label that reads by itself: numbers take their column's name along; "-" and "no" are nothing.
 pub(super) fn labelled(column: &str, label: &str) -> String {
-    let name = column.replace('_', " ");
+    let name = column_name(column);
     let is_number = label
         .bytes()
         .all(|letter| letter.is_ascii_digit() || letter == b'-');
@@ -180,6 +188,7 @@ pub(super) fn setup_name(setup: &str) -> String {
         "client" => "Outboard at the client".to_owned(),
         "server" => "Outboard at the server".to_owned(),
         "both" => "Outboard at both ends".to_owned(),
+        "lanes" => "Outboard's lanes".to_owned(),
         "outboard-async" => "Outboard, asynchronous".to_owned(),
         other if cards(other).is_some() => format!("Outboard, {other}"),
         other => match other.strip_prefix("openssl-") {
@@ -194,7 +203,12 @@ pub(super) fn setup_name(setup: &str) -> String {
 
 /// A setup's colour among the table's: the first is the baseline, and Outboard is Outboard wherever it appears.
 pub(super) fn ink(setup: &str, setups: &[&str]) -> Ink {
-    let is_main = |setup: &str| matches!(setup, "outboard" | "both" | "1 card" | "EVP, Outboard");
+    let is_main = |setup: &str| {
+        matches!(
+            setup,
+            "outboard" | "both" | "1 card" | "EVP, Outboard" | "lanes"
+        )
+    };
     match setups.iter().position(|other| *other == setup) {
         _ if is_main(setup) => Ink::Outboard,
         None | Some(0) => Ink::Baseline,

@@ -2,7 +2,9 @@
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use super::cases::{Case, cases, hint, ink, is_gain, measure_name, setup_name, setups};
+use super::cases::{
+    Case, cases, column_name, hint, ink, is_gain, measure_name, setup_name, setups,
+};
 use super::chart::{self, Ink, Mark};
 use super::date::day;
 use super::drawing::{Drawing, drawing, lead};
@@ -88,7 +90,7 @@ fn short(summary: &Summary, files: &[ResultFile]) -> Markup {
         (tally(summary.tally))
         @if !summary.slower.is_empty() {
             div class="note" {
-                p { b { "What did not win" } }
+                p { b { "What got slower" } }
                 ul {
                     @for text in summary.slower.iter().take(8) { li { (text) } }
                     @if summary.slower.len() > 8 { li { "and " (summary.slower.len() - 8) " more, in the tables below" } }
@@ -159,7 +161,7 @@ fn tally(tally: Tally) -> Markup {
                 }
             }
             p class="small" {
-                "Of " (all) " comparisons of Outboard with stock, by 95 % intervals; a difference below 2 % counts as none, of fewer than six pairs one below 10 %."
+                "Of " (all) " comparisons of Outboard with stock. " (super::HOW_COUNTED)
             }
         }
     }
@@ -312,7 +314,7 @@ fn figures(table: &Table) -> Markup {
         table class=(class) {
             thead {
                 tr {
-                    th scope="col" { (super::listed(&table.columns).replace('_', " ")) }
+                    th scope="col" { (super::listed(table.columns.iter().map(|column| column_name(column)))) }
                     @for setup in &setups { th scope="col" class="figure" { (setup_name(setup)) } }
                 }
             }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::cases::{Case, cases, hint, measure_name, setup_name, setups};
+use super::cases::{Case, cases, column_name, hint, measure_name, setup_name, setups};
 use super::date::day;
 use super::quantity::readable;
 use super::summary::{range, summary};
@@ -30,7 +30,7 @@ pub(super) fn page(files: &[ResultFile]) -> String {
             first.machine.processor,
             first.machine.cores,
             first.machine.system,
-            super::extent_in_words(first.extent)
+            super::extents_in_words(files)
         );
     }
     for headline in &summary.headlines {
@@ -49,12 +49,13 @@ pub(super) fn page(files: &[ResultFile]) -> String {
     if tally.all() > 0 {
         say!(
             text,
-            "\nOf {} comparisons with stock: {} faster, {} the same, {} slower, {} not proven (95 % intervals; less than 2 % is no difference, of fewer than six pairs less than 10 %).",
+            "\nOf {} comparisons with stock: {} faster, {} the same, {} slower, {} not proven. {}",
             tally.all(),
             tally.faster,
             tally.same,
             tally.slower,
-            tally.invalid
+            tally.invalid,
+            super::HOW_COUNTED
         );
     }
     for (picture, shows) in super::PICTURES {
@@ -65,7 +66,7 @@ pub(super) fn page(files: &[ResultFile]) -> String {
     if !rest.is_empty() {
         worst.push(format!("and {} more, in the tables below", rest.len()));
     }
-    list(&mut text, "What did not win", &worst);
+    list(&mut text, "What got slower", &worst);
     let doubts: Vec<String> = summary
         .incomplete
         .iter()
@@ -128,7 +129,9 @@ fn figures(text: &mut String, table: &Table) {
     say!(
         text,
         "| {} | | {} |",
-        cell(&super::listed(&table.columns).replace('_', " ")),
+        cell(&super::listed(
+            table.columns.iter().map(|column| column_name(column))
+        )),
         names.join(" | ")
     );
     say!(text, "|---|---|{}", "---:|".repeat(setups.len()));

@@ -27,7 +27,7 @@ use std::process::ExitCode;
 pub(crate) use self::quantity::readable;
 
 use self::chart::{Ink, Strip, Strips};
-use self::summary::{Summary, range};
+use self::summary::{Summary, Tally, range};
 use self::then::Pairing;
 use crate::Failure;
 use crate::result::{Extent, ResultFile, read_all};
@@ -61,6 +61,10 @@ const PICTURES: [(&str, &str); 2] = [
     ),
     ("then.svg", "Published gains and those measured here"),
 ];
+
+/// How a comparison is won or lost.
+const HOW_COUNTED: &str = "Intervals of 95 % decide: of equals one in forty looks slower by chance, and one faster. Less \
+                           than 2 % is no difference; of fewer than six pairs, less than 50 % divided by their number.";
 
 /// Writes `report.html`, `report.md`, `report.svg` and `then.svg` beside the results.
 ///
@@ -139,14 +143,7 @@ fn where_and_when(results: &[ResultFile]) -> String {
         first.machine.system.clone(),
     ];
     parts.push(date::day(first.began));
-    let least = |extent| results.iter().any(|result| result.extent == extent);
-    if least(Extent::Tiny) {
-        parts.push("tiny runs, whose figures say nothing".to_owned());
-    } else if results.iter().all(|result| result.extent == Extent::Quick) {
-        parts.push("quick runs".to_owned());
-    } else if least(Extent::Quick) {
-        parts.push("in part quick runs".to_owned());
-    }
+    parts.push(extents_in_words(results).to_owned());
     format!("{}.", listed(parts))
 }
 
@@ -177,15 +174,26 @@ fn then_and_now(title: &str, pairings: &[Pairing]) -> Strips {
 
 /// The report's title: what a reader takes along.
 fn verdict_in_words(summary: &Summary) -> String {
-    let worst = match summary.tally {
-        tally if tally.faster + tally.same + tally.slower == 0 => "",
-        tally if tally.slower == 0 => ", and nothing got slower",
-        tally if tally.slower == 1 => ", and one thing got slower",
-        _ => ", and some things got slower",
+    let Tally { slower, .. } = summary.tally;
+    let worst = match summary.tally.all() {
+        0 => String::new(),
+        _ if slower == 0 => ", and nothing got slower".to_owned(),
+        all => format!("; {slower} of {all} comparisons got slower"),
     };
     match summary.headlines.first() {
         Some(best) => format!("Up to {}\u{a0}× {}{worst}", best.ratio, best.gain),
         None => format!("Outboard gains nothing here that could be measured{worst}"),
+    }
+}
+
+/// How much was run, of all.
+fn extents_in_words(results: &[ResultFile]) -> &'static str {
+    let any = |extent| results.iter().any(|result| result.extent == extent);
+    match (any(Extent::Tiny), any(Extent::Quick), any(Extent::Full)) {
+        (true, ..) => "tiny runs, whose figures say nothing",
+        (_, true, true) => "in part quick runs",
+        (_, true, _) => "quick runs",
+        _ => "whole workloads",
     }
 }
 

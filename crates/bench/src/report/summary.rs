@@ -1,9 +1,9 @@
-//! What the results say in ten seconds: the gains, their number, and what did not win.
+//! What the results say in ten seconds: the gains, their number, and what got slower.
 
 use super::cases::{Case, cards, cases, is_gain, measure_name, setup_name};
 use super::then::pairings;
 use crate::reference::{digits, times};
-use crate::result::{Better, ENOUGH, MEANINGFUL_OF_FEW, ResultFile, Row};
+use crate::result::{Better, ResultFile, Row, least_difference};
 
 /// Less than this is no difference to speak of.
 const MEANINGFUL: f64 = 0.02;
@@ -13,7 +13,7 @@ pub(super) struct Summary {
     /// The best of each workload that gained, the largest systems first.
     pub(super) headlines: Vec<Headline>,
     pub(super) tally: Tally,
-    /// What got slower, worst first.
+    /// What got slower, worst first: one line for all measures of one thing.
     pub(super) slower: Vec<String>,
     /// What must not be believed, and why.
     pub(super) invalid: Vec<String>,
@@ -63,21 +63,17 @@ pub(super) enum Verdict {
 /// The interval decides: one that holds 1, or a difference of less than 2 %, is no difference. What was
 /// measured too seldom for an interval needs a larger one.
 pub(super) fn verdict(row: &Row) -> Verdict {
-    let meaningful = if row.samples < ENOUGH {
-        MEANINGFUL_OF_FEW
-    } else {
-        MEANINGFUL
-    };
+    let meaningful = 1.0 + least_difference(row.samples).max(MEANINGFUL);
     match &row.ratio {
-        Some(ratio) if ratio.low > 1.0 && ratio.median > 1.0 + meaningful => Verdict::Faster,
-        Some(ratio) if ratio.high < 1.0 && ratio.median < 1.0 - meaningful => Verdict::Slower,
+        Some(ratio) if ratio.low > 1.0 && ratio.median > meaningful => Verdict::Faster,
+        Some(ratio) if ratio.high < 1.0 && ratio.median < 1.0 / meaningful => Verdict::Slower,
         _ => Verdict::Same,
     }
 }
 
 pub(super) fn summary(files: &[ResultFile]) -> Summary {
     let mut tally = Tally::default();
-    let mut slower: Vec<(f64, String)> = Vec::new();
+    let mut slower: Vec<(String, Vec<(f64, &str)>)> = Vec::new();
     let mut invalid = Vec::new();
     for file in files {
         for case in file.tables.iter().flat_map(cases) {
@@ -95,16 +91,26 @@ pub(super) fn summary(files: &[ResultFile]) -> Summary {
                     Verdict::Slower => {
                         tally.slower += 1;
                         let ratio = row.ratio.as_ref().map_or(1.0, |ratio| ratio.median);
-                        slower.push((
-                            ratio,
-                            format!("{}: {}", named(file, &case, row), times(ratio)),
-                        ));
+                        let place = place(file, &case, row);
+                        let loss = (ratio, measure_name(case.measure()));
+                        match slower.iter_mut().find(|(known, _)| *known == place) {
+                            Some((_, losses)) => losses.push(loss),
+                            None => slower.push((place, vec![loss])),
+                        }
                     }
                 }
             }
         }
     }
-    slower.sort_by(|left, right| left.0.total_cmp(&right.0));
+    for (_, losses) in &mut slower {
+        losses.sort_by(|left, right| left.0.total_cmp(&right.0));
+    }
+    slower.sort_by(|left, right| left.1[0].0.total_cmp(&right.1[0].0));
+    let in_words = |(place, losses): (String, Vec<(f64, &str)>)| {
+        let losses = losses.iter();
+        let losses = losses.map(|(ratio, measure)| format!("{measure} {}", times(*ratio)));
+        format!("{place}: {}", losses.collect::<Vec<_>>().join(", "))
+    };
     let mut ordered: Vec<&ResultFile> = files.iter().collect();
     ordered.sort_by_key(|file| {
         let largest_first = ["tls", "ssh", "steady", "rampup", "cards", "speed", "layers"];
@@ -114,7 +120,7 @@ pub(super) fn summary(files: &[ResultFile]) -> Summary {
     Summary {
         headlines: files.iter().filter_map(headline).collect(),
         tally,
-        slower: slower.into_iter().map(|(_, text)| text).collect(),
+        slower: slower.into_iter().map(in_words).collect(),
         invalid,
         incomplete: files.iter().filter_map(incomplete).collect(),
     }
@@ -133,8 +139,17 @@ fn counts(case: &Case<'_>, row: &Row) -> bool {
 /// What a workload is about, of all that it measures; most telling first.
 const LEADING: [&str; 4] = ["handshakes", "user", "server CPU", "rate"];
 
-/// "ssh, scp, aes128-gcm: client CPU, Outboard at the client".
+/// "ssh, scp, aes128-gcm, Outboard at the client: client CPU".
 fn named(file: &ResultFile, case: &Case<'_>, row: &Row) -> String {
+    format!(
+        "{}: {}",
+        place(file, case, row),
+        measure_name(case.measure())
+    )
+}
+
+/// "ssh, scp, aes128-gcm, Outboard at the client".
+fn place(file: &ResultFile, case: &Case<'_>, row: &Row) -> String {
     let setup = match row.setup.as_str() {
         "outboard" => String::new(),
         setup => format!(", {}", setup_name(setup)),
@@ -144,12 +159,7 @@ fn named(file: &ResultFile, case: &Case<'_>, row: &Row) -> String {
         [_] => String::new(),
         _ => format!("{}, ", case.table.name),
     };
-    format!(
-        "{}, {table}{}: {}{setup}",
-        file.workload,
-        case.label(),
-        measure_name(case.measure())
-    )
+    format!("{}, {table}{}{setup}", file.workload, case.label())
 }
 
 fn incomplete(file: &ResultFile) -> Option<String> {
@@ -245,8 +255,7 @@ fn gain_in_words(case: &Case<'_>) -> String {
     match (case.better(), case.unit()) {
         (Better::Higher, "1/s") => format!("as many {measure} per second"),
         (Better::Higher, _) => format!("the {measure}"),
-        (_, "B") => format!("as much in the same {measure}"),
-        _ => format!("as much done with the same {measure}"),
+        _ => format!("as much for the same {measure}"),
     }
 }
 
@@ -291,8 +300,15 @@ mod tests {
             samples: 3,
             ..row(ratio, ratio, ratio)
         };
-        assert_eq!(verdict(&few(0.92)), Verdict::Same);
+        assert_eq!(verdict(&few(0.87)), Verdict::Same);
+        assert_eq!(verdict(&few(0.8)), Verdict::Slower);
         assert_eq!(verdict(&few(1.2)), Verdict::Faster);
+        let one = |ratio| Row {
+            samples: 1,
+            ..few(ratio)
+        };
+        assert_eq!(verdict(&one(0.75)), Verdict::Same);
+        assert_eq!(verdict(&one(2.0)), Verdict::Faster);
     }
 
     #[test]

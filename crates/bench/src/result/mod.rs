@@ -33,8 +33,16 @@ pub const VERSION: u32 = 1;
 /// with a probability of 2^(1-n). The interval of fewer is their range, and says less.
 pub const ENOUGH: u64 = 6;
 
-/// From fewer than [`ENOUGH`] pairs, a difference smaller than this is none, whatever their range.
-pub const MEANINGFUL_OF_FEW: f64 = 0.10;
+/// The least difference that so many pairs can show, as a part of one. From [`ENOUGH`] on their interval alone
+/// decides. Of fewer it says too little: half, divided by their number, is more than the machines that this was
+/// tried on scatter.
+pub fn least_difference(pairs: u64) -> f64 {
+    if pairs < ENOUGH {
+        0.5 / pairs.max(1) as f64
+    } else {
+        0.0
+    }
+}
 
 /// What one run of one workload found.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -61,6 +61,12 @@ pub(crate) fn print(text: &str) -> io::Result<()> {
     }
 }
 
+/// How many characters a line of the terminal has that is printed to; `None` where it is none, or does not say.
+pub(crate) fn width() -> Option<usize> {
+    let size = rustix::termios::tcgetwinsize(io::stdout()).ok()?;
+    Some(usize::from(size.ws_col)).filter(|&columns| columns > 0)
+}
+
 /// Prints `body` as a JSON document that says what it is: `{"schema": …, "version": …, …}`.
 pub(crate) fn print_json(schema: &str, body: &impl Serialize) -> io::Result<()> {
     print(&json(schema, body)?)

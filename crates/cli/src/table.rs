@@ -1,6 +1,6 @@
 //! Aligned tables without borders.
 
-use crate::output::{TITLE, styled};
+use crate::output::{self, TITLE, styled};
 
 /// How a column is aligned.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -11,9 +11,10 @@ pub(crate) enum Align {
     Right,
 }
 
-/// A table that is as wide as what it holds.
+/// A table that is as wide as what it holds, unless the terminal is narrower.
 pub(crate) struct Table {
     columns: Vec<(&'static str, Align)>,
+    expendable: &'static [&'static str],
     rows: Vec<Vec<String>>,
 }
 
@@ -22,8 +23,15 @@ impl Table {
     pub(crate) fn new(columns: &[(&'static str, Align)]) -> Self {
         Self {
             columns: columns.to_vec(),
+            expendable: &[],
             rows: Vec::new(),
         }
+    }
+
+    /// Columns that are left out where the terminal is too narrow, the first of these first.
+    pub(crate) fn expendable(mut self, titles: &'static [&'static str]) -> Self {
+        self.expendable = titles;
+        self
     }
 
     /// Adds a row of as many cells as there are columns.
@@ -40,26 +48,54 @@ impl Table {
     /// The title line and the rows, each with a line end; columns in which nothing stands are left
     /// out.
     pub(crate) fn render(&self) -> String {
-        let widths: Vec<usize> = (0..self.columns.len())
+        self.render_within(output::width().unwrap_or(usize::MAX))
+    }
+
+    /// So that lines have at most so many characters, if that can be: first without what is expendable, then with
+    /// the words of the last column on lines of their own.
+    fn render_within(&self, room: usize) -> String {
+        let mut widths: Vec<usize> = (0..self.columns.len())
             .map(|index| self.width(index))
             .collect();
-        let line = |cells: Vec<&str>| {
+        let total = |widths: &[usize]| {
+            let shown = widths.iter().filter(|&&width| width > 0);
+            shown.map(|width| width + GAP.len()).sum::<usize>()
+        };
+        let fits = |widths: &[usize]| total(widths).saturating_sub(GAP.len()) <= room;
+        for title in self.expendable {
+            let known = self.columns.iter().position(|(name, _)| name == title);
+            if let Some(index) = known.filter(|_| !fits(&widths)) {
+                widths[index] = 0;
+            }
+        }
+        let words = match self.columns.last() {
+            Some((_, Align::Left)) if !fits(&widths) => Some(self.columns.len() - 1),
+            _ => None,
+        };
+        // Beside the other columns where there is room for some words, else below.
+        let beside = words.map(|words| total(&widths[..words]));
+        let indent = beside.filter(|beside| beside + WORDS <= room);
+        let is_below = indent.is_none();
+        let indent = indent.unwrap_or(INDENT);
+        let line = |cells: Vec<&str>, is_title: bool| {
             let mut line = String::new();
-            for ((cell, (_, align)), &width) in cells.iter().zip(&self.columns).zip(&widths) {
+            for (index, (cell, &width)) in cells.iter().zip(&widths).enumerate() {
                 if width == 0 {
                     continue;
                 }
-                match align {
-                    Align::Left => line.push_str(&format!("{cell:<width$}  ")),
-                    Align::Right => line.push_str(&format!("{cell:>width$}  ")),
+                match (self.columns[index].1, Some(index) == words && !is_title) {
+                    (_, true) => append_wrapped(&mut line, cell, indent, room),
+                    (_, false) if Some(index) == words && is_below => {}
+                    (Align::Left, _) => line.push_str(&format!("{cell:<width$}{GAP}")),
+                    (Align::Right, _) => line.push_str(&format!("{cell:>width$}{GAP}")),
                 }
             }
             line.trim_end().to_owned()
         };
-        let titles = line(self.columns.iter().map(|(title, _)| *title).collect());
-        let mut text = styled(TITLE, titles) + "\n";
+        let titles = self.columns.iter().map(|(title, _)| *title).collect();
+        let mut text = styled(TITLE, line(titles, true)) + "\n";
         for row in &self.rows {
-            text.push_str(&line(row.iter().map(String::as_str).collect()));
+            text.push_str(&line(row.iter().map(String::as_str).collect(), false));
             text.push('\n');
         }
         text
@@ -79,6 +115,39 @@ impl Table {
         } else {
             widest.max(length(self.columns[index].0))
         }
+    }
+}
+
+/// What stands between columns.
+const GAP: &str = "  ";
+
+/// The least room for words beside other columns, in characters.
+const WORDS: usize = 24;
+
+/// How far words are moved that stand below their row.
+const INDENT: usize = 4;
+
+/// Appends words to a line, and goes on in lines that begin at `indent`; where this one is longer already, they
+/// begin below.
+fn append_wrapped(line: &mut String, words: &str, indent: usize, room: usize) {
+    let mut length = line.chars().count();
+    for (index, word) in words.split_whitespace().enumerate() {
+        let needed = word.chars().count();
+        let goes_on = match index {
+            0 => length == indent,
+            _ => length + 1 + needed <= room,
+        };
+        if !goes_on {
+            line.truncate(line.trim_end().len());
+            line.push('\n');
+            line.push_str(&" ".repeat(indent));
+            length = indent;
+        } else if index > 0 {
+            line.push(' ');
+            length += 1;
+        }
+        line.push_str(word);
+        length += needed;
     }
 }
 
@@ -165,6 +234,50 @@ mod tests {
         table.row(["1".into(), String::new(), "2".into()]);
         let text = anstream::adapter::strip_str(&table.render()).to_string();
         assert_eq!(text, "a  b\n1  2\n");
+    }
+
+    #[test]
+    fn a_narrow_terminal_is_respected() {
+        let mut table = Table::new(&[
+            ("name", Align::Left),
+            ("size", Align::Right),
+            ("time", Align::Right),
+            ("because", Align::Left),
+        ])
+        .expendable(&["size"]);
+        let because = "it is safe and has been for a long time";
+        table.row(["é".repeat(10), "1".into(), "2 s".into(), because.into()]);
+        table.row(["b".into(), "12".into(), "3 s".into(), String::new()]);
+        let within = |room| {
+            let text = anstream::adapter::strip_str(&table.render_within(room)).to_string();
+            let widest = text.lines().map(|line| line.chars().count()).max();
+            assert!(widest <= Some(room), "{text}");
+            text
+        };
+        let whole = within(63);
+        assert_eq!(whole, within(1000));
+        assert!(
+            whole.starts_with("name        size  time  because\n"),
+            "{whole}"
+        );
+        assert_eq!(
+            within(62),
+            "name        time  because\n\
+             éééééééééé   2 s  it is safe and has been for a long time\n\
+             b            3 s\n"
+        );
+        assert_eq!(
+            within(42),
+            "name        time  because\n\
+             éééééééééé   2 s  it is safe and has been\n                  for a long time\n\
+             b            3 s\n"
+        );
+        assert_eq!(
+            within(40),
+            "name        time\n\
+             éééééééééé   2 s\n    it is safe and has been for a long\n    time\n\
+             b            3 s\n"
+        );
     }
 
     #[test]

@@ -94,7 +94,8 @@ impl Report {
             ("each", Align::Right),
             ("speed", Align::Right),
             ("of CPU", Align::Right),
-        ]);
+        ])
+        .expendable(&["usual size", "speed", "each"]);
         let mut small = (0, 0);
         for row in &self.work {
             if row.share_of_cryptography < SMALL && row.finding.is_none() {

@@ -19,6 +19,8 @@ pub(super) struct Report {
     pub(super) cryptography_nanoseconds: u64,
     /// The share of the CPU time that was cryptography, from 0 to 1.
     pub(super) share_of_cpu: Option<f64>,
+    /// The same with what OpenSSH did past EVP, where that is estimated.
+    pub(super) share_of_cpu_estimated: Option<f64>,
     /// All work added up, the most time first.
     pub(super) work: Vec<Row>,
     /// What each process did.
@@ -154,10 +156,15 @@ impl Report {
             .map(|process| ProcessReport::new(process, sources.times))
             .collect();
         let estimates = estimates(&record.processes);
+        let unseen_time: u64 = estimates.iter().map(|one| one.nanoseconds).sum();
         Self {
             cpu_nanoseconds: sources.cpu,
             cryptography_nanoseconds: cryptography,
             share_of_cpu: share(cryptography, sources.cpu),
+            share_of_cpu_estimated: match unseen_time {
+                0 => None,
+                unseen => share(cryptography + unseen, sources.cpu),
+            },
             handshakes: Handshakes::of(&rows),
             findings: findings(&rows, &record.processes),
             quantum: QuantumReadiness::of(&rows),
@@ -310,17 +317,21 @@ fn findings(rows: &[Row], processes: &[RecordedProcess]) -> Vec<Finding> {
 
 fn estimates(processes: &[RecordedProcess]) -> Vec<Estimate> {
     let mut estimates: Vec<Estimate> = Vec::new();
-    for process in processes {
-        if !openssh::is_openssh(&process.program) {
-            continue;
-        }
-        for estimate in openssh::estimates(&process.work) {
+    let of_openssh = |process: &&RecordedProcess| openssh::is_openssh(&process.program);
+    // Asked only where it matters.
+    let version = processes
+        .iter()
+        .find(of_openssh)
+        .and_then(|_| openssh::installed());
+    for process in processes.iter().filter(of_openssh) {
+        for estimate in openssh::estimates(&process.program, &process.work, version) {
             match estimates
                 .iter_mut()
                 .find(|known| known.algorithm == estimate.algorithm)
             {
                 Some(known) => {
                     known.bytes += estimate.bytes;
+                    known.exchanges += estimate.exchanges;
                     known.nanoseconds += estimate.nanoseconds;
                 }
                 None => estimates.push(estimate),

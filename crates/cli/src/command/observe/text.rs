@@ -73,9 +73,16 @@ impl Report {
         let what = self.program.as_deref().unwrap_or("these programs");
         match (self.share_of_cpu, self.cpu_nanoseconds) {
             (Some(share), Some(cpu)) => format!(
-                "{} of the CPU time of {what} was cryptography ({cryptography} of {}), {most}.\n",
+                "{} of the CPU time of {what} was cryptography ({cryptography} of {}), {most}.\n{}",
                 styled(TITLE, percent(share)),
-                time(float(cpu))
+                time(float(cpu)),
+                match self.share_of_cpu_estimated {
+                    None => String::new(),
+                    Some(share) => format!(
+                        "With what OpenSSH does in its own code, estimated below, it is about {}.\n",
+                        styled(TITLE, percent(share))
+                    ),
+                }
             ),
             _ => format!("Cryptography of {what}: {cryptography} of CPU time, {most}.\n"),
         }
@@ -301,7 +308,11 @@ impl Report {
         }
         let mut text = styled(TITLE, "OpenSSH's own code, estimated") + "\n";
         for estimate in &self.estimates {
-            let amount = bytes(estimate.bytes);
+            let amount = match estimate.exchanges {
+                0 => bytes(estimate.bytes),
+                1 => "1 key exchange".to_owned(),
+                exchanges => format!("{} key exchanges", count(exchanges)),
+            };
             let _ = writeln!(
                 text,
                 "  {}: {amount}, about {} ({})",
@@ -310,6 +321,7 @@ impl Report {
                 estimate.because
             );
         }
+        text += "  as they take elsewhere; 'outboard advise ssh' measures them here\n";
         text
     }
 }

@@ -202,10 +202,18 @@ fn the_bill_of_materials_is_valid() {
              openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out ec.pem
              openssl dgst -sha256 -sign ec.pem -out s2 rsa.pem
              openssl kdf -keylen 16 -kdfopt digest:SHA2-256 -kdfopt key:k -kdfopt salt:s HKDF
+             openssl kdf -keylen 32 -kdfopt digest:SHA2-256 -kdfopt mode:EXTRACT_ONLY -kdfopt key:k \
+                -kdfopt salt:s -kdfopt prefix:tls13 -kdfopt label:derived TLS13-KDF
+             openssl dgst -sha256 rsa.pem
              for c in aes-256-ctr des-ede3-cbc chacha20; do
                openssl enc -$c -K 01 -iv 01 -in rsa.pem -out sealed 2>/dev/null
              done
              openssl dgst -shake256 -xoflen 32 rsa.pem
+             # By its name this is OpenSSH's, by its traces one with an algorithm of its own.
+             cp \"$(command -v openssl)\" ssh
+             head -c 1159 /dev/zero >public-key
+             ./ssh dgst -sha512 public-key
+             ./ssh enc -chacha20 -K 01 -iv 01 -in rsa.pem -out sealed
              openssl mac -macopt digest:SHA1 -macopt hexkey:01 -in rsa.pem HMAC",
         ],
     )
@@ -263,6 +271,52 @@ fn the_bill_of_materials_is_valid() {
     assert_eq!(find("ECDSA P-256 with SHA-256")["curve"], "P-256");
     assert_eq!(find("X25519")["classicalSecurityLevel"], 128);
     assert_eq!(find("AES-256-CTR")["nistQuantumSecurityLevel"], 5);
+    assert_eq!(find("SHA-256")["nistQuantumSecurityLevel"], 2);
+    assert_eq!(bill["metadata"]["component"]["name"], "sh");
+    let protocols: Vec<&Value> = components
+        .iter()
+        .filter(|component| component["cryptoProperties"]["assetType"] == "protocol")
+        .map(|component| &component["name"])
+        .collect();
+    assert_eq!(protocols, ["SSH 2.0", "TLS 1.3"]);
+    assert_eq!(find("sntrup761")["primitive"], "kem");
+    assert_eq!(find("Poly1305")["primitive"], "mac");
+    let program = bill["dependencies"]
+        .as_array()
+        .and_then(|all| all.iter().find(|one| one["ref"] == "program/openssl"))
+        .expect("openssl used all of it");
+    let used = program["dependsOn"].as_array().expect("a list");
+    assert!(used.contains(&"protocol/tls/1.3".into()), "{used:?}");
+}
+
+/// A program of OpenSSH's name that hashes a public key of sntrup761's length.
+#[test]
+fn what_openssh_does_by_itself_is_inferred() {
+    let directory = TempDir::new().expect("a temporary directory");
+    let observed = observe(
+        &["--json"],
+        &[
+            "sh",
+            "-ec",
+            "cp \"$(command -v openssl)\" ssh
+             head -c 1159 /dev/zero >public-key
+             ./ssh dgst -sha512 public-key >&2",
+        ],
+    )
+    .current_dir(&directory)
+    .assert()
+    .success();
+    let document = document(&observed, "outboard-observe");
+    assert_eq!(document["quantum"]["key_agreements"], 1, "{document:#}");
+    assert_eq!(document["quantum"]["key_agreements_post_quantum"], 1);
+    // How long it takes is known of some versions.
+    let estimates = document["estimates"].as_array().expect("a list");
+    for estimate in estimates {
+        assert_eq!(estimate["algorithm"], "sntrup761");
+        assert_eq!(estimate["exchanges"], 1);
+        let share = |name: &str| document[name].as_f64().expect("a share");
+        assert!(share("share_of_cpu_estimated") > share("share_of_cpu"));
+    }
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //! was used, and the programs that used it.
 
 use super::catalogue::{self, Quantum};
+use super::openssh;
 use super::report::Report;
 use outboard_engine::profile::rfc3339;
 use outboard_observation::{Operation, Work};
@@ -13,12 +14,23 @@ use std::time::SystemTime;
 pub(super) fn document(report: &Report) -> Value {
     let mut assets: BTreeMap<String, Asset> = BTreeMap::new();
     let mut used: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
+    let mut protocols: BTreeSet<Protocol> = BTreeSet::new();
+    let mut inferred: BTreeSet<openssh::Algorithm> = BTreeSet::new();
     for process in &report.processes {
+        let used = used.entry(&process.program).or_default();
+        if openssh::is_openssh(&process.program) {
+            for one in openssh::inferred(&process.work) {
+                used.insert(inferred_reference(one.algorithm));
+                inferred.insert(one.algorithm);
+            }
+        }
+        for protocol in Protocol::of(&process.program, &process.work) {
+            used.insert(protocol.reference());
+            protocols.insert(protocol);
+        }
         for work in &process.work {
             let reference = reference(work);
-            used.entry(&process.program)
-                .or_default()
-                .insert(reference.clone());
+            used.insert(reference.clone());
             assets
                 .entry(reference)
                 .or_insert_with(|| Asset::of(work))
@@ -38,7 +50,14 @@ pub(super) fn document(report: &Report) -> Value {
     let algorithms = assets
         .iter()
         .map(|(reference, asset)| asset.component(reference));
-    let components: Vec<Value> = programs.into_iter().chain(algorithms).collect();
+    let protocols = protocols.iter().copied().map(Protocol::component);
+    let inferred = inferred.iter().copied().map(inferred_component);
+    let components: Vec<Value> = programs
+        .into_iter()
+        .chain(algorithms)
+        .chain(inferred)
+        .chain(protocols)
+        .collect();
     let dependencies: Vec<Value> = used
         .iter()
         .map(|(program, algorithms)| {
@@ -49,7 +68,7 @@ pub(super) fn document(report: &Report) -> Value {
             })
         })
         .collect();
-    json!({
+    let mut document = json!({
         "$schema": "http://cyclonedx.org/schema/bom-1.6.schema.json",
         "bomFormat": "CycloneDX",
         "specVersion": "1.6",
@@ -72,6 +91,101 @@ pub(super) fn document(report: &Report) -> Value {
         },
         "components": components,
         "dependencies": dependencies,
+    });
+    if let Some(program) = &report.program {
+        document["metadata"]["component"] = json!({ "type": "application", "name": program });
+    }
+    // Linux makes one for whoever reads; a document without one is valid, too.
+    if let Ok(number) = std::fs::read_to_string("/proc/sys/kernel/random/uuid") {
+        document["serialNumber"] = format!("urn:uuid:{}", number.trim()).into();
+    }
+    document
+}
+
+/// A protocol that leaves traces in its algorithms.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Protocol {
+    Ssh,
+    Tls12,
+    Tls13,
+}
+
+impl Protocol {
+    /// Those of a process: TLS has functions of its own to derive keys, SSH is OpenSSH's only business.
+    fn of(program: &str, work: &[Work]) -> impl Iterator<Item = Self> {
+        let uses = |kdf: &str| {
+            work.iter()
+                .any(|work| work.algorithm.eq_ignore_ascii_case(kdf))
+        };
+        let enciphers = work.iter().any(|work| work.operation == Operation::Seal);
+        [
+            (Self::Ssh, openssh::is_openssh(program) && enciphers),
+            (Self::Tls12, uses("TLS1-PRF")),
+            (Self::Tls13, uses("TLS13-KDF")),
+        ]
+        .into_iter()
+        .filter_map(|(protocol, is_used)| is_used.then_some(protocol))
+    }
+
+    fn reference(self) -> String {
+        let (kind, version) = self.parts();
+        format!("protocol/{kind}/{version}")
+    }
+
+    fn parts(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Ssh => ("ssh", "2.0"),
+            // The function is that of 1.0 and 1.1, too; OpenSSL does these no more unless it is told to.
+            Self::Tls12 => ("tls", "1.2"),
+            Self::Tls13 => ("tls", "1.3"),
+        }
+    }
+
+    fn component(self) -> Value {
+        let (kind, version) = self.parts();
+        json!({
+            "type": "cryptographic-asset",
+            "bom-ref": self.reference(),
+            "name": format!("{} {version}", kind.to_ascii_uppercase()),
+            "cryptoProperties": {
+                "assetType": "protocol",
+                "protocolProperties": { "type": kind, "version": version },
+            },
+        })
+    }
+}
+
+fn inferred_reference(algorithm: openssh::Algorithm) -> String {
+    format!("crypto/openssh/{}", algorithm.name())
+}
+
+/// What OpenSSH does in its own code, and we know by its traces.
+fn inferred_component(algorithm: openssh::Algorithm) -> Value {
+    let (primitive, functions) = match algorithm {
+        openssh::Algorithm::Poly1305 | openssh::Algorithm::Umac => ("mac", json!(["tag"])),
+        openssh::Algorithm::Sntrup761 => ("kem", json!(["encapsulate", "decapsulate", "keygen"])),
+    };
+    let mut properties = vec![json!({ "name": "outboard:inferred", "value": algorithm.because() })];
+    if algorithm == openssh::Algorithm::Sntrup761 {
+        // NIST did not give it a category, so it has no level.
+        let value = "made to withstand a quantum computer, in a hybrid with X25519";
+        properties.push(json!({ "name": "outboard:quantum", "value": value }));
+    }
+    json!({
+        "type": "cryptographic-asset",
+        "bom-ref": inferred_reference(algorithm),
+        "name": algorithm.name(),
+        "cryptoProperties": {
+            "assetType": "algorithm",
+            "algorithmProperties": {
+                "primitive": primitive,
+                "cryptoFunctions": functions,
+                "executionEnvironment": "software-plain-ram",
+                "implementationPlatform": platform(),
+                "certificationLevel": ["unknown"],
+            },
+        },
+        "properties": properties,
     })
 }
 
@@ -339,6 +453,12 @@ fn quantum_level(work: &Work) -> Option<u32> {
                 _ => Some(0),
             }
         }
-        Quantum::Symmetric => None,
+        // The categories 2 and 4 are defined by these (NIST's call of 2016, 4.A.5); SHA-512 is no less.
+        Quantum::Symmetric => match name.as_str() {
+            "SHA2-256" | "SHA3-256" => Some(2),
+            "SHA2-384" | "SHA3-384" | "SHA2-512" | "SHA3-512" => Some(4),
+            "SHA1" | "MD5" => Some(0),
+            _ => None,
+        },
     }
 }

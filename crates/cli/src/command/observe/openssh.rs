@@ -55,58 +55,111 @@ pub(super) fn is_openssh(program: &str) -> bool {
         || program.starts_with("ssh-")
 }
 
-/// What a process of OpenSSH did unseen: of that `program`, and that `version`.
-pub(super) fn estimates(program: &str, work: &[Work], version: Option<u32>) -> Vec<Estimate> {
+/// What a process of OpenSSH used unseen.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Inferred {
+    /// What it is.
+    pub(super) algorithm: Algorithm,
+    /// The bytes that it processed; 0 for key exchanges.
+    pub(super) bytes: u64,
+    /// Key exchanges; 0 for what processes bytes.
+    pub(super) exchanges: u64,
+}
+
+/// What of OpenSSH's own leaves traces in what is seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Algorithm {
+    Poly1305,
+    Umac,
+    Sntrup761,
+}
+
+impl Algorithm {
+    /// Its name.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Poly1305 => "Poly1305",
+            Self::Umac => "UMAC",
+            Self::Sntrup761 => "sntrup761",
+        }
+    }
+
+    /// How we come to think so.
+    pub(super) fn because(self) -> &'static str {
+        match self {
+            Self::Poly1305 => {
+                "ChaCha20 alone was seen: the cipher is chacha20-poly1305@openssh.com"
+            }
+            Self::Umac => "more was encrypted than hashed: the MAC is umac-64 or umac-128",
+            Self::Sntrup761 => {
+                "its public key was hashed: the key exchange is sntrup761x25519-sha512"
+            }
+        }
+    }
+
+    /// What one takes, of that many bytes or exchanges, in a process of that `program` and `version`, if that is known.
+    fn nanoseconds(self, inferred: &Inferred, program: &str, version: Option<u32>) -> Option<u64> {
+        match self {
+            Self::Poly1305 => Some(inferred.bytes / 1000 * POLY1305_PICOSECONDS),
+            Self::Umac => Some(inferred.bytes / 1000 * UMAC_PICOSECONDS),
+            // OpenSSH 9.9 has a much faster implementation.
+            Self::Sntrup761 if version.is_some_and(|version| version < 909) => {
+                let each = match program.starts_with("sshd") {
+                    true => SNTRUP761_SERVER_NANOSECONDS,
+                    false => SNTRUP761_CLIENT_NANOSECONDS,
+                };
+                Some(inferred.exchanges.saturating_mul(each))
+            }
+            Self::Sntrup761 => None,
+        }
+    }
+}
+
+/// What a process of OpenSSH used unseen.
+pub(super) fn inferred(work: &[Work]) -> Vec<Inferred> {
     let bytes_of = |is: &dyn Fn(&str) -> bool, operations: &[Operation]| {
         work.iter()
             .filter(|work| operations.contains(&work.operation))
             .filter(|work| is(&work.algorithm.to_ascii_uppercase()))
-            .map(|work| work.bytes)
-            .sum::<u64>()
+            .fold(0, |sum: u64, work| sum.saturating_add(work.bytes))
     };
     let ciphers = [Operation::Seal, Operation::Open];
-    let mut estimates = Vec::new();
     let chacha = bytes_of(&|name| name == "CHACHA20", &ciphers);
-    if chacha > 0 {
-        estimates.push(Estimate {
-            algorithm: "Poly1305",
-            bytes: chacha,
-            exchanges: 0,
-            nanoseconds: chacha / 1000 * POLY1305_PICOSECONDS,
-            because: "ChaCha20 alone was seen: the cipher is chacha20-poly1305@openssh.com",
-        });
-    }
     let counter_mode = bytes_of(
         &|name| name.ends_with("-CTR") || name.ends_with("-CBC"),
         &ciphers,
     );
     let hashed = bytes_of(&|_| true, &[Operation::Digest, Operation::Mac]);
     // With a hash for a MAC, as many bytes are hashed as are encrypted; with UMAC next to none.
-    if counter_mode > 0 && hashed < counter_mode / 2 {
-        estimates.push(Estimate {
-            algorithm: "UMAC",
-            bytes: counter_mode,
-            exchanges: 0,
-            nanoseconds: counter_mode / 1000 * UMAC_PICOSECONDS,
-            because: "more was encrypted than hashed: the MAC is umac-64 or umac-128",
-        });
-    }
-    let exchanges = sntrup761_exchanges(work);
-    // OpenSSH 9.9 has a much faster implementation.
-    if exchanges > 0 && version.is_some_and(|version| version < 909) {
-        let each = match program.starts_with("sshd") {
-            true => SNTRUP761_SERVER_NANOSECONDS,
-            false => SNTRUP761_CLIENT_NANOSECONDS,
-        };
-        estimates.push(Estimate {
-            algorithm: "NTRU Prime",
-            bytes: 0,
+    let has_umac = hashed < counter_mode / 2;
+    let all = [
+        (Algorithm::Poly1305, chacha, 0),
+        (Algorithm::Umac, if has_umac { counter_mode } else { 0 }, 0),
+        (Algorithm::Sntrup761, 0, sntrup761_exchanges(work)),
+    ];
+    all.into_iter()
+        .filter(|(_, bytes, exchanges)| bytes + exchanges > 0)
+        .map(|(algorithm, bytes, exchanges)| Inferred {
+            algorithm,
+            bytes,
             exchanges,
-            nanoseconds: exchanges * each,
-            because: "a public key of sntrup761 was hashed: the key exchange is sntrup761x25519-sha512",
-        });
-    }
-    estimates
+        })
+        .collect()
+}
+
+/// What that cost a process, as far as it is known: of that `program`, and that `version`.
+pub(super) fn estimates(program: &str, work: &[Work], version: Option<u32>) -> Vec<Estimate> {
+    let estimate = |inferred: Inferred| {
+        let algorithm = inferred.algorithm;
+        Some(Estimate {
+            algorithm: algorithm.name(),
+            bytes: inferred.bytes,
+            exchanges: inferred.exchanges,
+            nanoseconds: algorithm.nanoseconds(&inferred, program, version)?,
+            because: algorithm.because(),
+        })
+    };
+    inferred(work).into_iter().filter_map(estimate).collect()
 }
 
 /// How many key exchanges with sntrup761 a process's digests tell of.
@@ -116,9 +169,10 @@ fn sntrup761_exchanges(work: &[Work]) -> u64 {
     };
     let exchanges = |class: &SizeClass| {
         let (calls, bytes) = (class.calls, class.bytes);
-        if bytes == calls * SNTRUP761_HASHED {
+        let with_exchange = (calls / 2).saturating_mul(SNTRUP761_HASHED + SNTRUP761_SENT);
+        if bytes == calls.saturating_mul(SNTRUP761_HASHED) {
             calls
-        } else if calls % 2 == 0 && bytes > calls / 2 * (SNTRUP761_HASHED + SNTRUP761_SENT) {
+        } else if calls % 2 == 0 && bytes > with_exchange {
             // With short lists of algorithms the hash of the exchange is of this class, too.
             calls / 2
         } else {
@@ -127,7 +181,7 @@ fn sntrup761_exchanges(work: &[Work]) -> u64 {
     };
     let classes = work.iter().filter(is_sha512).flat_map(|work| &work.sizes);
     let of_its_size = classes.filter(|class| class.up_to == Some(4096));
-    of_its_size.map(exchanges).sum()
+    of_its_size.map(exchanges).fold(0, u64::saturating_add)
 }
 
 #[cfg(test)]

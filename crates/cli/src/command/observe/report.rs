@@ -101,7 +101,7 @@ pub(super) struct Finding {
 #[derive(Serialize)]
 pub(super) struct QuantumReadiness {
     /// Key agreements and encapsulations that withstand one, and all of them: what is recorded today
-    /// can be opened then.
+    /// can be opened then. Those of OpenSSH's own that are inferred count, too.
     pub(super) key_agreements_post_quantum: u64,
     pub(super) key_agreements: u64,
     pub(super) signatures_post_quantum: u64,
@@ -156,18 +156,20 @@ impl Report {
             .map(|process| ProcessReport::new(process, sources.times))
             .collect();
         let estimates = estimates(&record.processes);
-        let unseen_time: u64 = estimates.iter().map(|one| one.nanoseconds).sum();
+        let unseen_time = estimates
+            .iter()
+            .fold(0, |sum: u64, one| sum.saturating_add(one.nanoseconds));
         Self {
             cpu_nanoseconds: sources.cpu,
             cryptography_nanoseconds: cryptography,
             share_of_cpu: share(cryptography, sources.cpu),
             share_of_cpu_estimated: match unseen_time {
                 0 => None,
-                unseen => share(cryptography + unseen, sources.cpu),
+                unseen => share(cryptography.saturating_add(unseen), sources.cpu),
             },
             handshakes: Handshakes::of(&rows),
             findings: findings(&rows, &record.processes),
-            quantum: QuantumReadiness::of(&rows),
+            quantum: QuantumReadiness::of(&rows, &record.processes),
             acceleration: Acceleration::of(&rows),
             unseen: unseen(&record.processes),
             work: rows,
@@ -239,7 +241,7 @@ impl Handshakes {
 }
 
 impl QuantumReadiness {
-    fn of(rows: &[Row]) -> Self {
+    fn of(rows: &[Row], processes: &[RecordedProcess]) -> Self {
         use Operation as O;
         let calls = |operations: &[O], only_ready: bool| {
             rows.iter()
@@ -250,9 +252,14 @@ impl QuantumReadiness {
         };
         let agreements = [O::Derive, O::Encapsulate, O::Decapsulate, O::KeyDecrypt];
         let signatures = [O::Sign, O::Verify];
+        let unseen = processes
+            .iter()
+            .filter(|process| openssh::is_openssh(&process.program))
+            .flat_map(|process| openssh::inferred(&process.work))
+            .fold(0, |sum: u64, one| sum.saturating_add(one.exchanges));
         Self {
-            key_agreements_post_quantum: calls(&agreements, true),
-            key_agreements: calls(&agreements, false),
+            key_agreements_post_quantum: unseen.saturating_add(calls(&agreements, true)),
+            key_agreements: unseen.saturating_add(calls(&agreements, false)),
             signatures_post_quantum: calls(&signatures, true),
             signatures: calls(&signatures, false),
         }
@@ -330,9 +337,10 @@ fn estimates(processes: &[RecordedProcess]) -> Vec<Estimate> {
                 .find(|known| known.algorithm == estimate.algorithm)
             {
                 Some(known) => {
-                    known.bytes += estimate.bytes;
-                    known.exchanges += estimate.exchanges;
-                    known.nanoseconds += estimate.nanoseconds;
+                    let add = |known: &mut u64, more| *known = known.saturating_add(more);
+                    add(&mut known.bytes, estimate.bytes);
+                    add(&mut known.exchanges, estimate.exchanges);
+                    add(&mut known.nanoseconds, estimate.nanoseconds);
                 }
                 None => estimates.push(estimate),
             }

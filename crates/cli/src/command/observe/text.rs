@@ -291,14 +291,24 @@ impl Report {
             return String::new();
         }
         let mut text = styled(TITLE, "Quantum computers") + "\n";
-        let _ = writeln!(
-            text,
-            "  {} of {} key agreements and {} of {} signatures would withstand one",
-            count(quantum.key_agreements_post_quantum),
-            count(quantum.key_agreements),
-            count(quantum.signatures_post_quantum),
-            count(quantum.signatures)
-        );
+        let parts = [
+            (
+                quantum.key_agreements_post_quantum,
+                quantum.key_agreements,
+                "key agreements",
+            ),
+            (
+                quantum.signatures_post_quantum,
+                quantum.signatures,
+                "signatures",
+            ),
+        ];
+        let parts: Vec<String> = parts
+            .into_iter()
+            .filter(|(_, all, _)| *all > 0)
+            .map(|(ready, all, what)| format!("{} of {} {what}", count(ready), count(all)))
+            .collect();
+        let _ = writeln!(text, "  {} would withstand one", parts.join(" and "));
         text
     }
 

@@ -159,7 +159,7 @@ pub(crate) fn judge(kind: Kind, name: &str, level: Level, strict_key_exchange: b
         return Judgement::Out("not approved: FIPS 140-3, SP 800-140C and D");
     }
     let falls_to_terrapin = known.name.starts_with("chacha20") && !strict_key_exchange;
-    if falls_to_terrapin && level != Level::Compatible {
+    if falls_to_terrapin {
         return Judgement::Last(
             "Terrapin (CVE-2023-48795): this OpenSSH lacks strict key exchange",
         );
@@ -321,16 +321,12 @@ mod tests {
 
     #[test]
     fn what_terrapin_breaks_comes_last_without_its_remedy() {
-        let chacha20 = |strict| {
-            judge(
-                Kind::Cipher,
-                "chacha20-poly1305@openssh.com",
-                Level::Modern,
-                strict,
-            )
-        };
-        assert!(matches!(chacha20(true), Judgement::In(_)));
-        assert!(matches!(chacha20(false), Judgement::Last(_)));
+        for level in [Level::Modern, Level::Compatible] {
+            let chacha20 =
+                |strict| judge(Kind::Cipher, "chacha20-poly1305@openssh.com", level, strict);
+            assert!(matches!(chacha20(true), Judgement::In(_)));
+            assert!(matches!(chacha20(false), Judgement::Last(_)));
+        }
     }
 
     #[test]

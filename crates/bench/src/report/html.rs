@@ -72,10 +72,13 @@ fn style() -> String {
 }
 
 fn extent(files: &[ResultFile]) -> Markup {
-    let least = |extent| files.iter().any(|file| file.extent == extent);
+    let words = super::extents_in_words(files);
     html! {
-        @if least(Extent::Tiny) { span class="badge warn" { "tiny run: figures say nothing" } }
-        @else if least(Extent::Quick) { span class="badge" { "quick run" } }
+        @match files.iter().map(|file| file.extent).max_by_key(|extent| *extent as u8) {
+            Some(Extent::Tiny) => span class="badge warn" { (words) },
+            Some(Extent::Quick) => span class="badge" { (words) },
+            _ => {}
+        }
     }
 }
 

@@ -255,7 +255,7 @@ fn gain_in_words(case: &Case<'_>) -> String {
     match (case.better(), case.unit()) {
         (Better::Higher, "1/s") => format!("as many {measure} per second"),
         (Better::Higher, _) => format!("the {measure}"),
-        _ => format!("as much for the same {measure}"),
+        _ => format!("lower {measure}"),
     }
 }
 

@@ -1,7 +1,9 @@
 //! Result files on disk: written whole or not at all, read with suspicion.
 
 use std::collections::BTreeSet;
-use std::io::Write;
+use std::fs::OpenOptions;
+use std::io::{Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
@@ -83,7 +85,7 @@ impl ResultFile {
 /// row whose labels are not its table's columns, two rows for one figure, a figure that is no
 /// number, a ratio that is not positive; and for one with characters that a terminal would obey.
 pub fn read(path: &Path) -> Result<ResultFile, ReadError> {
-    let text = fs::read(path).map_err(|source| ReadError::File {
+    let text = contents(path).map_err(|source| ReadError::File {
         path: path.to_owned(),
         source,
     })?;
@@ -114,6 +116,28 @@ pub fn read(path: &Path) -> Result<ResultFile, ReadError> {
         serde_json::from_value(value).map_err(|error| damaged(error.to_string()))?;
     check(&result).map_err(damaged)?;
     Ok(result)
+}
+
+/// Of a plain file alone, and of one that a result could be: what else lies there might never end.
+fn contents(path: &Path) -> io::Result<Vec<u8>> {
+    const MOST: u64 = 64 << 20;
+    let unwilling = |reason| Err(io::Error::new(io::ErrorKind::InvalidInput, reason));
+    // Not to wait for a pipe's other end.
+    let mut options = OpenOptions::new();
+    let file = options
+        .read(true)
+        .custom_flags(libc::O_NONBLOCK)
+        .open(path)?;
+    let metadata = file.metadata()?;
+    if !metadata.is_file() {
+        return unwilling("it is no plain file");
+    }
+    if metadata.len() > MOST {
+        return unwilling("it is longer than any result");
+    }
+    let mut text = Vec::new();
+    file.take(MOST).read_to_end(&mut text)?;
+    Ok(text)
 }
 
 /// Reads all results of a directory, in the order in which they were measured; or the one result of

@@ -64,6 +64,9 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     all_installed(&programs)?;
     std::fs::create_dir_all(&arguments.out)
         .map_err(|error| format!("cannot make {}: {error}", arguments.out.display()))?;
+    // Before minutes are spent: can anything be kept?
+    tempfile::tempfile_in(&arguments.out)
+        .map_err(|error| format!("cannot write into {}: {error}", arguments.out.display()))?;
     stop::on_signals(&arguments.out)?;
     let _lock = Lock::take()?;
     let search = Search::new(&arguments.installation, !arguments.tiny)?;

@@ -4,7 +4,8 @@ mod common;
 
 use common::{document, module, outboard, says, stderr, stdout};
 use outboard_programs::{
-    ApacheOptions, Certificate, HaProxyMode, HaProxyOptions, Launch, OpenSsl, Workplace,
+    ApacheOptions, Certificate, HaProxyMode, HaProxyOptions, Launch, Nginx, NginxOptions, OpenSsl,
+    Workplace,
 };
 use serde_json::Value;
 
@@ -119,6 +120,21 @@ fn nginx_takes_its_lines() {
             .expect("it ends");
         assert!(tried.status.success(), "{level}: {snippet}{}", tried.errors);
     }
+}
+
+#[test]
+fn nginx_prefers_what_its_lines_say() {
+    let stand = Stand::new();
+    let settings = stand.snippet("nginx", "modern");
+    let options = NginxOptions {
+        openssl: &stand.stock,
+        certificates: &[&stand.certificate],
+        files: None,
+        core: None,
+        settings: &settings,
+    };
+    let nginx = Nginx::start(&stand.workplace, options).expect("it takes the lines");
+    stand.check(nginx.port);
 }
 
 #[test]

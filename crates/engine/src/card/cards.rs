@@ -332,12 +332,15 @@ pub(super) fn alone(request: &Request, reason: Option<Reason>) -> Result<Output>
     let operation: Operation = request.operation();
     let started = Instant::now();
     let result = request.alone();
-    match &result {
-        Ok(_) => ledger::record(operation, Path::Scalar, 0, started.elapsed()),
-        Err(error) => ledger::fall_back(operation, (*error).into()),
-    }
-    if let Some(reason) = reason {
-        ledger::fall_back(operation, reason);
+    match (&result, reason) {
+        (Ok(_), reason) => {
+            ledger::record(operation, Path::Scalar, 0, started.elapsed());
+            if let Some(reason) = reason {
+                ledger::fall_back(operation, reason);
+            }
+        }
+        // It leaves this path as well, and for one reason.
+        (Err(error), _) => ledger::fall_back(operation, (*error).into()),
     }
     result
 }

@@ -25,6 +25,7 @@ pub(crate) const ALL: &[(&str, fn())] = &[
         "what_fails_alone_fails_in_company",
         what_fails_alone_fails_in_company,
     ),
+    ("a_failure_counts_once", a_failure_counts_once),
     (
         "dropped_tickets_are_cancelled",
         dropped_tickets_are_cancelled,
@@ -262,6 +263,35 @@ fn what_fails_alone_fails_in_company() {
             });
         }
     });
+}
+
+/// Of whoever fails, alone or in company, the ledger has one reason.
+fn a_failure_counts_once() {
+    open(None);
+    let run = |number: u64| {
+        let (request, error) = hopeless(number as usize);
+        assert_eq!(card::run(request).expect_err("it can't"), error);
+    };
+    let reasons = || {
+        let counts = ledger::global().counts();
+        let rows = counts.fallback_rows();
+        let ours = rows.filter(|row| row.operation == Operation::X25519Derive);
+        ours.map(|row| row.count).sum::<u64>()
+    };
+    (0..5).for_each(run);
+    assert_eq!(reasons(), 5);
+    let (threads, each) = (12, 20);
+    let start = Barrier::new(threads);
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                start.wait();
+                (0..each).for_each(run);
+            });
+        }
+    });
+    assert_eq!(reasons(), 5 + threads as u64 * each);
+    assert_eq!(served(), (0, 0));
 }
 
 fn dropped_tickets_are_cancelled() {

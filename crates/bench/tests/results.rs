@@ -120,6 +120,7 @@ fn damaged_files_are_refused_with_the_reason() {
         "control characters",
     );
     refused("\"low\": 1.96", "\"low\": -1.96", "makes no sense");
+    refused("\"high\": 2.04", "\"high\": 2e300", "makes no sense");
     let odd = directory();
     let error = |path: &Path| result::read(path).expect_err("no result").to_string();
     let endless = odd.path().join("endless.json");

@@ -77,7 +77,17 @@ pub(super) fn page(files: &[ResultFile]) -> String {
     for file in files {
         workload(&mut text, file);
     }
-    text
+    without_html(&text)
+}
+
+/// Markdown may hold HTML, results may come from anyone: no element begins here, whatever they say. Lines of
+/// code are shown as they are by any reader.
+fn without_html(text: &str) -> String {
+    let line = |line: &str| match line.strip_prefix("    ") {
+        Some(_) => line.to_owned(),
+        None => line.replace('<', "&lt;"),
+    };
+    text.split_inclusive('\n').map(line).collect()
 }
 
 fn workload(text: &mut String, file: &ResultFile) {

@@ -148,6 +148,38 @@ fn the_markdown_hides_nothing() {
     assert!(gains.clone().count() >= 4 && !gains.clone().any(|line| line.contains("rsync")));
 }
 
+/// Results may come from anyone.
+#[test]
+fn what_results_say_stays_text() {
+    let element = "<script>alert(1)</script>";
+    let mut samples = samples::samples();
+    for sample in &mut samples {
+        sample.summary = element.to_owned();
+        sample.machine.processor = element.to_owned();
+        sample.notes.push(element.to_owned());
+        sample.failure = Some(element.to_owned());
+        sample
+            .versions
+            .insert(element.to_owned(), element.to_owned());
+        for table in &mut sample.tables {
+            table.title = element.to_owned();
+            for row in &mut table.rows {
+                row.labels.values_mut().for_each(|label| *label += element);
+                row.invalid = Some(element.to_owned());
+            }
+        }
+    }
+    let rendered = outboard_bench::report::render(&samples);
+    for text in [
+        rendered.html,
+        rendered.markdown,
+        rendered.picture,
+        rendered.then,
+    ] {
+        assert!(!text.contains("<script"), "{text}");
+    }
+}
+
 /// The pictures for a README are such by themselves.
 #[test]
 fn the_pictures_stand_for_themselves() {

@@ -134,6 +134,7 @@ fn connections_are_opened_and_kept() {
     // Twelve groups and all of them.
     assert_eq!(values(connections, "held").len(), 13);
     assert!(connections.rows.iter().all(|row| row.median > 0.0));
+    assert!(figure(connections, "server CPU", "outboard-async") > 0.0);
     assert!(table(&result, "memory").rows.len() >= 4);
 }
 

@@ -61,6 +61,7 @@ functions! {
     fn OPENSSL_version_patch() -> c_uint;
     fn OPENSSL_init_crypto(u64, *const c_void) -> c_int;
     fn RAND_bytes(*mut c_uchar, c_int) -> c_int;
+    fn RAND_priv_bytes_ex(*mut OSSL_LIB_CTX, *mut c_uchar, usize, c_uint) -> c_int;
     fn CRYPTO_clear_free(*mut c_void, usize, *const c_char, c_int);
     fn OSSL_LIB_CTX_new() -> *mut OSSL_LIB_CTX;
     fn OSSL_LIB_CTX_load_config(*mut OSSL_LIB_CTX, *const c_char) -> c_int;
@@ -87,6 +88,8 @@ functions! {
     fn ERR_lib_error_string(c_ulong) -> *const c_char;
     fn ERR_reason_error_string(c_ulong) -> *const c_char;
     fn ERR_clear_error();
+    fn ERR_set_mark() -> c_int;
+    fn ERR_pop_to_mark() -> c_int;
 
     // Parameters
 
@@ -186,6 +189,10 @@ functions! {
     fn EVP_DigestVerify(
         *mut EVP_MD_CTX, *const c_uchar, usize, *const c_uchar, usize,
     ) -> c_int;
+
+    // Message authentication codes
+    fn EVP_MAC_fetch(*mut OSSL_LIB_CTX, *const c_char, *const c_char) -> *mut EVP_MAC;
+    fn EVP_MAC_free(*mut EVP_MAC);
 
     // Ciphers
     fn EVP_CIPHER_fetch(*mut OSSL_LIB_CTX, *const c_char, *const c_char) -> *mut EVP_CIPHER;

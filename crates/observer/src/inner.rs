@@ -206,6 +206,27 @@ impl Inner {
         }
     }
 
+    /// Makes what the algorithms of a TLS handshake use within ready: digests, HMAC, randomness. Who makes
+    /// ready to speak TLS will want it; a server's children find it done, where each would do it anew.
+    pub(crate) fn prepare_for_tls(&self) {
+        let Self::Default(own) = self else {
+            return;
+        };
+        let functions = functions(&own.context);
+        let context = own.context.as_ptr();
+        let mut byte = 0;
+        // SAFETY: a live context and terminated names. A fetch that fails leaves nothing but an error,
+        // which is taken back: who needs it will see it fail again.
+        unsafe {
+            (functions.ERR_set_mark)();
+            let any = std::ptr::null();
+            (functions.EVP_MD_free)((functions.EVP_MD_fetch)(context, c"SHA2-256".as_ptr(), any));
+            (functions.EVP_MAC_free)((functions.EVP_MAC_fetch)(context, c"HMAC".as_ptr(), any));
+            (functions.RAND_priv_bytes_ex)(context, &mut byte, 1, 0);
+            (functions.ERR_pop_to_mark)();
+        }
+    }
+
     /// Whether it passes its own test.
     pub(crate) fn self_test(&self) -> c_int {
         match self {

@@ -1,7 +1,10 @@
 //! The provider as libcrypto sees it.
 
-use std::ffi::{CString, c_char, c_int, c_void};
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::panic::AssertUnwindSafe;
 use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use outboard_observation::Recorder;
@@ -26,6 +29,8 @@ struct StandIn {
     functions: Vec<Dispatch>,
     /// The lists made so far, by operation. They live as long as this.
     lists: Mutex<Vec<(c_int, List)>>,
+    /// Whether all was made ready that a TLS handshake needs.
+    is_ready_for_tls: AtomicBool,
 }
 
 /// The algorithms of one operation as libcrypto sees them.
@@ -97,6 +102,7 @@ pub(crate) unsafe fn init(
         recorder,
         inner,
         lists: Mutex::new(Vec::new()),
+        is_ready_for_tls: AtomicBool::new(false),
     };
     let inner_context = stand_in.inner.context();
     // SAFETY: libcrypto passes room for both. The table lives until the teardown.
@@ -184,9 +190,7 @@ unsafe extern "C" fn query(
     let Some(stand_in) = living(context) else {
         return std::ptr::null();
     };
-    let list = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-        stand_in.algorithms(operation)
-    }));
+    let list = std::panic::catch_unwind(AssertUnwindSafe(|| stand_in.algorithms(operation)));
     let Ok((list, temporary)) = list else {
         return std::ptr::null();
     };
@@ -214,10 +218,18 @@ unsafe extern "C" fn get_capabilities(
     callback: Callback,
     argument: *mut c_void,
 ) -> c_int {
-    living(context).map_or(0, |stand_in| {
-        // SAFETY: everything as it came.
-        unsafe { stand_in.inner.capabilities(name, callback, argument) }
-    })
+    let Some(stand_in) = living(context) else {
+        return 0;
+    };
+    // libssl asks when it makes an SSL_CTX.
+    // SAFETY: a name is null or terminated.
+    if !name.is_null() && unsafe { CStr::from_ptr(name) } == c"TLS-GROUP" {
+        let prepared = AssertUnwindSafe(|| stand_in.prepare_for_tls());
+        // What could not be made ready is made when it is needed.
+        let _ = std::panic::catch_unwind(prepared);
+    }
+    // SAFETY: everything as it came.
+    unsafe { stand_in.inner.capabilities(name, callback, argument) }
 }
 
 unsafe extern "C" fn self_test(context: *mut c_void) -> c_int {
@@ -225,6 +237,23 @@ unsafe extern "C" fn self_test(context: *mut c_void) -> c_int {
 }
 
 impl StandIn {
+    /// Makes ready what handshakes need, once: in a server that forks for each connection, before it does.
+    fn prepare_for_tls(&self) {
+        if self.is_ready_for_tls.swap(true, Relaxed) {
+            return;
+        }
+        self.inner.prepare_for_tls();
+        for operation in [
+            Kind::Mac,
+            Kind::Kdf,
+            Kind::KeyExchange,
+            Kind::Signature,
+            Kind::AsymmetricCipher,
+        ] {
+            self.algorithms(operation.id());
+        }
+    }
+
     /// The algorithms of an operation, and whether libcrypto must ask again each time.
     fn algorithms(&self, operation: c_int) -> (*const Algorithm, c_int) {
         if self.recorder.is_none() {
@@ -347,7 +376,7 @@ fn observed(algorithm: &Algorithm) -> Option<CString> {
         return None;
     }
     // SAFETY: a property definition is terminated.
-    let properties = unsafe { std::ffi::CStr::from_ptr(algorithm.properties) };
+    let properties = unsafe { CStr::from_ptr(algorithm.properties) };
     let properties = properties.to_str().ok()?;
     properties
         .contains("provider=")

@@ -48,21 +48,38 @@ pub(crate) enum Shim {
 }
 
 impl Kind {
+    const ALL: [Self; 10] = [
+        Self::Digest,
+        Self::Cipher,
+        Self::Mac,
+        Self::Kdf,
+        Self::Random,
+        Self::KeyManagement,
+        Self::KeyExchange,
+        Self::Signature,
+        Self::AsymmetricCipher,
+        Self::Kem,
+    ];
+
+    /// `OSSL_OP_…`.
+    pub(crate) fn id(self) -> c_int {
+        match self {
+            Self::Digest => 1,
+            Self::Cipher => 2,
+            Self::Mac => 3,
+            Self::Kdf => 4,
+            Self::Random => 5,
+            Self::KeyManagement => 10,
+            Self::KeyExchange => 11,
+            Self::Signature => 12,
+            Self::AsymmetricCipher => 13,
+            Self::Kem => 14,
+        }
+    }
+
     /// By `OSSL_OP_…`.
     pub(crate) fn of_operation(id: c_int) -> Option<Self> {
-        Some(match id {
-            1 => Self::Digest,
-            2 => Self::Cipher,
-            3 => Self::Mac,
-            4 => Self::Kdf,
-            5 => Self::Random,
-            10 => Self::KeyManagement,
-            11 => Self::KeyExchange,
-            12 => Self::Signature,
-            13 => Self::AsymmetricCipher,
-            14 => Self::Kem,
-            _ => return None,
-        })
+        Self::ALL.into_iter().find(|kind| kind.id() == id)
     }
 
     /// What a context does before anybody says more.

@@ -312,17 +312,18 @@ pub(crate) unsafe fn algorithms<'a>(list: *const Algorithm) -> impl Iterator<Ite
 }
 
 /// The first of an algorithm's names, which is the one it is best known by.
-pub(crate) fn first_name(algorithm: &Algorithm) -> String {
-    // SAFETY: names are terminated and live as long as the provider.
-    let names = unsafe { CStr::from_ptr(algorithm.names) }.to_string_lossy();
-    names.split(':').next().unwrap_or_default().to_owned()
+pub(crate) fn first_name(algorithm: &Algorithm) -> &str {
+    names(algorithm).next().unwrap_or_default()
 }
 
 /// Whether that is one of an algorithm's names.
 pub(crate) fn has_name(algorithm: &Algorithm, name: &str) -> bool {
+    names(algorithm).any(|known| known.eq_ignore_ascii_case(name))
+}
+
+/// An algorithm's names; none if they are no text.
+fn names(algorithm: &Algorithm) -> impl Iterator<Item = &str> {
     // SAFETY: names are terminated and live as long as the provider.
-    let names = unsafe { CStr::from_ptr(algorithm.names) }.to_string_lossy();
-    names
-        .split(':')
-        .any(|known| known.eq_ignore_ascii_case(name))
+    let names = unsafe { CStr::from_ptr(algorithm.names) };
+    names.to_str().unwrap_or_default().split(':')
 }

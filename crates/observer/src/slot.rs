@@ -1,6 +1,7 @@
 //! One algorithm that is stood in for. Functions that begin a context get nothing that tells
 //! algorithms apart, so each slot has functions of its own: they are generic in its number.
 
+use std::collections::BTreeSet;
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicPtr, AtomicU64};
@@ -51,17 +52,16 @@ pub(crate) fn slot(number: usize) -> &'static Slot {
 impl Slot {
     pub(crate) fn new(
         kind: Kind,
-        functions: &[Option<Function>; FUNCTIONS],
+        functions: Box<[Option<Function>]>,
         implementation: &str,
         algorithm: &str,
         key_params: Option<GetParams>,
         recorder: &'static Recorder,
     ) -> Self {
         let details = Details::new(kind.operation(algorithm));
-        let last = functions.iter().rposition(Option::is_some);
         Self {
             kind,
-            functions: functions[..last.map_or(0, |last| last + 1)].into(),
+            functions,
             details,
             identity: Identity::new(implementation, algorithm, &details),
             key_params,
@@ -74,23 +74,22 @@ impl Slot {
     /// Its number: that of an equal one if there is one already (the tables of a provider are the same
     /// in every library context), else a new one; none if all are taken.
     pub(crate) fn register(self) -> Option<usize> {
-        /// What slots are told apart by at a glance, in their order.
-        static SUMMARIES: Mutex<Vec<u64>> = Mutex::new(Vec::new());
+        /// Those that there are: a summary to find them by, and their numbers.
+        static KNOWN: Mutex<BTreeSet<(u64, usize)>> = Mutex::new(BTreeSet::new());
+        let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
         let summary = self.summary();
-        let mut summaries = SUMMARIES.lock().unwrap_or_else(PoisonError::into_inner);
-        let alike = |&(number, known): &(usize, &u64)| {
+        for &(_, number) in known.range((summary, 0)..=(summary, SLOTS)) {
             // SAFETY: null, or from `Box::into_raw` below and never freed.
             let slot = unsafe { TABLE[number].load(Acquire).as_ref() };
-            *known == summary && slot.is_some_and(|slot| slot.is_like(&self))
-        };
-        if let Some((number, _)) = summaries.iter().enumerate().find(alike) {
-            return Some(number);
+            if slot.is_some_and(|slot| slot.is_like(&self)) {
+                return Some(number);
+            }
         }
-        let number = summaries.len();
+        let number = known.len();
         TABLE
             .get(number)?
             .store(Box::into_raw(Box::new(self)), Release);
-        summaries.push(summary);
+        known.insert((summary, number));
         Some(number)
     }
 

@@ -313,41 +313,48 @@ impl StandIn {
         list
     }
 
-    /// The table of an algorithm with our functions; none where it passes as it is.
+    /// The table of an algorithm with our functions; none where it passes as it is. (Called for hundreds of
+    /// algorithms when a program begins, which a short one feels.)
     fn wrap(&self, kind: Kind, algorithm: &Algorithm) -> Option<Box<[Dispatch]>> {
-        let mut functions = [None; FUNCTIONS];
         // SAFETY: an algorithm's table ends with id 0.
-        let theirs = unsafe { inner::entries(algorithm.implementation) };
-        let theirs: Vec<Dispatch> = theirs.copied().collect();
-        for entry in &theirs {
-            let id = usize::try_from(entry.function_id).ok()?;
-            *functions.get_mut(id)? = entry.function;
-        }
+        let theirs = || unsafe { inner::entries(algorithm.implementation) };
         // Before it takes a slot: is everything known?
-        let is_unknown =
-            |entry: &Dispatch| matches!(kind.shim(entry.function_id, 0), Shim::Unknown);
-        if theirs.iter().any(is_unknown) {
+        let (mut count, mut largest) = (0, 0);
+        for entry in theirs() {
+            if matches!(kind.shim(entry.function_id, 0), Shim::Unknown) {
+                return None;
+            }
+            count += 1;
+            largest = largest.max(usize::try_from(entry.function_id).ok()?);
+        }
+        if largest >= FUNCTIONS {
             return None;
         }
+        let mut functions = vec![None; largest + 1].into_boxed_slice();
+        for entry in theirs() {
+            functions[entry.function_id as usize] = entry.function;
+        }
         let name = inner::first_name(algorithm);
-        let key_params = self.key_params(&name);
+        let key_params = self.key_params(name);
         let slot = Slot::new(
             kind,
-            &functions,
+            functions,
             &self.name,
-            &name,
+            name,
             key_params,
             self.recorder?,
         );
         let number = slot.register()?;
-        let ours = theirs.iter().map(|entry| Dispatch {
+        let mut ours = Vec::with_capacity(count + 1);
+        ours.extend(theirs().map(|entry| Dispatch {
             function_id: entry.function_id,
             function: match kind.shim(entry.function_id, number) {
                 Shim::Wrapped(function) => Some(function),
                 Shim::Kept | Shim::Unknown => entry.function,
             },
-        });
-        Some(ours.chain([Dispatch::END]).collect())
+        }));
+        ours.push(Dispatch::END);
+        Some(ours.into_boxed_slice())
     }
 
     /// How to ask about the keys of an algorithm.

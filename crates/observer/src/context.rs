@@ -2,15 +2,18 @@
 
 use std::cell::Cell;
 use std::ffi::{CStr, c_void};
+use std::ptr::NonNull;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
-use outboard_observation::{Clock, Details, Operation, Row, Ticket};
+use outboard_observation::{Clock, Operation, Row, Ticket};
 use outboard_provider_abi::raw::Param;
 
 use crate::key;
+use crate::mark::Mark;
 use crate::params::{self, Said};
 use crate::slot::Slot;
+use crate::spare;
 
 /// A wrapped context. libcrypto uses each on one thread at a time, or copies it on several.
 pub(crate) struct Context {
@@ -18,7 +21,7 @@ pub(crate) struct Context {
     pub(crate) inner: *mut c_void,
     pub(crate) slot: &'static Slot,
     /// What the algorithm is used for, as far as it is known.
-    details: Cell<Details>,
+    mark: Cell<Mark>,
     row: Cell<Option<Row>>,
     /// Whose row that is.
     ticket: Cell<Ticket>,
@@ -33,16 +36,16 @@ impl Context {
         if inner.is_null() {
             return inner;
         }
-        Box::into_raw(Box::new(Self {
+        let context = spare::keep(Self {
             inner,
             slot,
-            details: Cell::new(slot.details),
+            mark: Cell::new(slot.mark),
             row: Cell::new(None),
             ticket: Cell::new(Ticket::NONE),
             bytes: AtomicU64::new(0),
             ticks: AtomicU64::new(0),
-        }))
-        .cast()
+        });
+        context.as_ptr().cast()
     }
 
     /// Wraps a copy that the provider made of the context in `self`. What was carried goes with the
@@ -51,16 +54,16 @@ impl Context {
         if inner.is_null() {
             return inner;
         }
-        Box::into_raw(Box::new(Self {
+        let context = spare::keep(Self {
             inner,
             slot: self.slot,
-            details: self.details.clone(),
+            mark: self.mark.clone(),
             row: self.row.clone(),
             ticket: self.ticket.clone(),
             bytes: AtomicU64::new(self.bytes.swap(0, Relaxed)),
             ticks: AtomicU64::new(self.ticks.swap(0, Relaxed)),
-        }))
-        .cast()
+        });
+        context.as_ptr().cast()
     }
 
     /// The context behind libcrypto's pointer.
@@ -77,9 +80,9 @@ impl Context {
     ///
     /// # Safety
     /// As [`of`](Self::of); the pointer is not used again.
-    pub(crate) unsafe fn unwrap(pointer: *mut c_void) -> (&'static Slot, *mut c_void) {
+    pub(crate) unsafe fn unwrap(pointer: NonNull<c_void>) -> (&'static Slot, *mut c_void) {
         // SAFETY: by the caller's word.
-        let context = unsafe { Box::from_raw(pointer.cast::<Self>()) };
+        let context = unsafe { spare::give_back(pointer.cast::<Self>()) };
         context.flush();
         (context.slot, context.inner)
     }
@@ -92,7 +95,7 @@ impl Context {
 
     /// Says what is done from now on.
     pub(crate) fn set_operation(&self, operation: Operation) {
-        self.change(|details| details.set_operation(operation));
+        self.change(|mark| mark.with_operation(operation));
     }
 
     /// Says with which key.
@@ -100,14 +103,14 @@ impl Context {
     /// # Safety
     /// `key` is null or a live key of the same provider, of the type that this algorithm wants.
     pub(crate) unsafe fn set_key(&self, key: *mut c_void) {
-        let Some(get) = self.slot.key_params else {
+        let Some(questions) = self.slot.key_questions else {
             return;
         };
         let mut text = [0; 32];
-        // SAFETY: by the caller's word; `get` is of the key type's key management.
-        let length = unsafe { key::describe(get, key, &mut text) };
+        // SAFETY: by the caller's word; the questions are for the key type's key management.
+        let length = unsafe { key::describe(questions, key, &mut text) };
         if length > 0 {
-            self.change(|details| details.set_key(&text[..length]));
+            self.change(|mark| mark.with_key(&text[..length]));
         }
     }
 
@@ -122,7 +125,7 @@ impl Context {
         // SAFETY: by the caller's word.
         let name = unsafe { CStr::from_ptr(name) }.to_bytes();
         if !name.is_empty() {
-            self.change(|details| details.set_digest(name));
+            self.change(|mark| mark.with_digest(name));
         }
     }
 
@@ -134,40 +137,24 @@ impl Context {
         if params.is_null() {
             return;
         }
-        const DIGEST: &CStr = c"digest";
-        const PADDING: &CStr = c"pad-mode";
         // SAFETY: by the caller's word.
-        unsafe {
-            params::look(params, &[DIGEST, PADDING], |key, said| match said {
-                Said::Text(text) if key == DIGEST => {
-                    self.change(|details| details.set_digest(text));
-                }
-                Said::Text(text) => self.change(|details| details.set_mode(text)),
-                // RSA_PKCS1_PADDING and so on of openssl/rsa.h.
-                Said::Number(number) if key == PADDING => {
-                    let mode: &[u8] = match number {
-                        1 => b"pkcs1",
-                        3 => b"none",
-                        4 => b"oaep",
-                        5 => b"x931",
-                        6 => b"pss",
-                        _ => b"",
-                    };
-                    self.change(|details| details.set_mode(mode));
-                }
-                Said::Number(_) => {}
-            });
+        for param in unsafe { params::each(params) } {
+            // SAFETY: keys are terminated, and values whole for the call.
+            match unsafe { params::said(param) } {
+                Some(Said::Digest(text)) => self.change(|mark| mark.with_digest(text)),
+                Some(Said::Padding(text)) => self.change(|mark| mark.with_mode(text)),
+                None => {}
+            }
         }
     }
 
     /// Says more of what it is used for, and counts in another row if that is something else.
     #[inline]
-    fn change(&self, say: impl FnOnce(&mut Details)) {
-        let before = self.details.get();
-        let mut details = before;
-        say(&mut details);
-        if details != before {
-            self.details.set(details);
+    fn change(&self, say: impl FnOnce(Mark) -> Mark) {
+        let before = self.mark.get();
+        let mark = say(before);
+        if mark != before {
+            self.mark.set(mark);
             self.ticket.set(Ticket::NONE);
         }
     }
@@ -261,7 +248,7 @@ impl Context {
 
     #[cold]
     fn look_up(&self, ticket: Ticket) {
-        let row = self.slot.row(ticket, &self.details.get());
+        let row = self.slot.row(ticket, self.mark.get());
         self.row.set(row);
         self.ticket.set(ticket);
     }

@@ -4,7 +4,7 @@ use std::ffi::{c_int, c_void};
 
 use outboard_provider_abi::raw::Param;
 
-use crate::params::Question;
+use crate::params;
 
 /// `OSSL_FUNC_keymgmt_get_params`.
 pub(crate) type GetParams = unsafe extern "C" fn(*mut c_void, *mut Param) -> c_int;
@@ -32,23 +32,43 @@ pub(crate) fn type_of(algorithm: &str) -> Option<&'static str> {
     }
 }
 
+/// How to ask about the keys of an algorithm.
+#[derive(Clone, Copy)]
+pub(crate) struct Questions {
+    pub(crate) get: GetParams,
+    /// Whether they have groups, or only a length.
+    pub(crate) have_groups: bool,
+}
+
+impl Questions {
+    pub(crate) fn is_like(self, other: Self) -> bool {
+        (self.get as usize, self.have_groups) == (other.get as usize, other.have_groups)
+    }
+}
+
 /// The length of a key in bits, or the name of its group.
 ///
 /// # Safety
-/// `get` belongs to the key management that made the key, which is alive or null.
-pub(crate) unsafe fn describe(get: GetParams, key: *mut c_void, into: &mut [u8; 32]) -> usize {
+/// `questions` are those of the key management that made the key, which is alive or null.
+pub(crate) unsafe fn describe(
+    questions: Questions,
+    key: *mut c_void,
+    into: &mut [u8; 32],
+) -> usize {
     if key.is_null() {
         return 0;
     }
-    // SAFETY: by the caller's word; the question is an ended array of live room.
-    let question = Question::ask(|params| unsafe { get(key, params) } == 1);
-    let group = question.group;
-    let length = group.iter().position(|&byte| byte == 0).unwrap_or(0);
-    if length > 0 {
-        into[..length].copy_from_slice(&group[..length]);
-        return length;
+    // SAFETY: by the caller's word; each question is an ended array of live room.
+    let get = |params| unsafe { (questions.get)(key, params) } == 1;
+    if questions.have_groups {
+        let group = params::group(get);
+        let length = group.iter().position(|&byte| byte == 0).unwrap_or(0);
+        if length > 0 {
+            into[..length].copy_from_slice(&group[..length]);
+            return length;
+        }
     }
-    let Ok(mut bits) = u32::try_from(question.bits) else {
+    let Ok(mut bits) = u32::try_from(params::bits(get)) else {
         return 0;
     };
     let mut digits = [0; 10];

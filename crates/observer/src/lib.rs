@@ -19,9 +19,11 @@
 mod context;
 mod inner;
 mod key;
+mod mark;
 mod params;
 mod shim;
 mod slot;
+mod spare;
 mod stand_in;
 
 use std::ffi::{c_int, c_void};

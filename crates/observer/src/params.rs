@@ -11,7 +11,8 @@ use outboard_provider_abi::raw::{
 ///
 /// # Safety
 /// `params` is null or ends with a null key, and outlives what is returned.
-unsafe fn each<'a>(params: *const Param) -> impl Iterator<Item = &'a Param> {
+#[inline]
+pub(crate) unsafe fn each<'a>(params: *const Param) -> impl Iterator<Item = &'a Param> {
     let mut next = params;
     std::iter::from_fn(move || {
         // SAFETY: by the caller's word; never beyond the one with a null key.
@@ -22,47 +23,58 @@ unsafe fn each<'a>(params: *const Param) -> impl Iterator<Item = &'a Param> {
     })
 }
 
-/// What a parameter says that somebody sets.
+/// What a parameter says that somebody sets. Texts may end with a zero.
 pub(crate) enum Said<'a> {
-    Text(&'a [u8]),
-    Number(i64),
+    Digest(&'a [u8]),
+    Padding(&'a [u8]),
 }
 
-/// Calls `with` for each parameter of one of `keys`.
+/// What a parameter says, if it is one of those that matter.
 ///
 /// # Safety
-/// `params` is null or an ended array, whole for the call.
+/// Its key is terminated, and its value whole.
 #[inline]
-pub(crate) unsafe fn look(
-    params: *const Param,
-    keys: &[&CStr],
-    mut with: impl FnMut(&CStr, Said<'_>),
-) {
+pub(crate) unsafe fn said(param: &Param) -> Option<Said<'_>> {
     // SAFETY: by the caller's word.
-    for param in unsafe { each(params) } {
-        // SAFETY: keys are terminated.
-        let Some(key) = keys.iter().find(|key| unsafe { is(param.key, key) }) else {
-            continue;
-        };
-        if param.data.is_null() {
-            continue;
-        }
-        match param.data_type {
-            PARAM_UTF8_STRING => {
-                // SAFETY: `data` holds that many bytes.
-                let text =
-                    unsafe { std::slice::from_raw_parts(param.data.cast::<u8>(), param.data_size) };
-                let length = text.iter().position(|&byte| byte == 0);
-                with(key, Said::Text(&text[..length.unwrap_or(text.len())]));
-            }
-            PARAM_INTEGER | PARAM_UNSIGNED_INTEGER if param.data_size == 4 => {
-                // SAFETY: `data` holds that many bytes, an integer in native order.
-                let number = unsafe { param.data.cast::<i32>().read_unaligned() };
-                with(key, Said::Number(number.into()));
-            }
-            _ => {}
+    unsafe {
+        match param.key.read() as u8 {
+            b'd' if is(param.key, c"digest") => text(param).map(Said::Digest),
+            b'p' if is(param.key, c"pad-mode") => padding(param).map(Said::Padding),
+            _ => None,
         }
     }
+}
+
+/// # Safety
+/// Its value is whole.
+#[inline]
+unsafe fn text(param: &Param) -> Option<&[u8]> {
+    if param.data_type != PARAM_UTF8_STRING || param.data.is_null() {
+        return None;
+    }
+    // SAFETY: `data` holds that many bytes.
+    Some(unsafe { std::slice::from_raw_parts(param.data.cast::<u8>(), param.data_size) })
+}
+
+/// The name of a padding, which may be said as one of the numbers of openssl/rsa.h.
+///
+/// # Safety
+/// Its value is whole.
+unsafe fn padding(param: &Param) -> Option<&[u8]> {
+    let is_number = matches!(param.data_type, PARAM_INTEGER | PARAM_UNSIGNED_INTEGER);
+    if !is_number || param.data_size != 4 || param.data.is_null() {
+        // SAFETY: by the caller's word.
+        return unsafe { text(param) };
+    }
+    // SAFETY: `data` holds that many bytes, an integer in native order.
+    Some(match unsafe { param.data.cast::<i32>().read_unaligned() } {
+        1 => b"pkcs1",
+        3 => b"none",
+        4 => b"oaep",
+        5 => b"x931",
+        6 => b"pss",
+        _ => b"",
+    })
 }
 
 /// Whether a key is that name. (A loop in place: calls of the C library's functions for each parameter
@@ -91,39 +103,35 @@ pub(crate) unsafe fn without(params: *const Param, key: &CStr) -> Option<Vec<Par
     Some(others.copied().chain([END]).collect())
 }
 
-/// Room for the answers about a key.
-pub(crate) struct Question {
-    pub(crate) bits: i32,
-    pub(crate) group: [u8; 32],
-    params: [Param; 3],
+/// What a key's length is in bits, or 0; `get` asks it.
+pub(crate) fn bits(get: impl FnOnce(*mut Param) -> bool) -> i32 {
+    let mut bits = 0;
+    let question = Param {
+        key: c"bits".as_ptr(),
+        data_type: PARAM_INTEGER,
+        data: (&raw mut bits).cast::<c_void>(),
+        data_size: size_of::<i32>(),
+        return_size: PARAM_UNMODIFIED,
+    };
+    match get([question, END].as_mut_ptr()) {
+        true => bits,
+        false => 0,
+    }
 }
 
-impl Question {
-    /// Asks for the length in bits, and for the group.
-    pub(crate) fn ask(get: impl FnOnce(*mut Param) -> bool) -> Self {
-        let mut question = Self {
-            bits: 0,
-            group: [0; 32],
-            params: [END; 3],
-        };
-        question.params[0] = Param {
-            key: c"bits".as_ptr(),
-            data_type: PARAM_INTEGER,
-            data: (&raw mut question.bits).cast::<c_void>(),
-            data_size: size_of::<i32>(),
-            return_size: PARAM_UNMODIFIED,
-        };
-        question.params[1] = Param {
-            key: c"group".as_ptr(),
-            data_type: PARAM_UTF8_STRING,
-            data: question.group.as_mut_ptr().cast::<c_void>(),
-            data_size: question.group.len() - 1,
-            return_size: PARAM_UNMODIFIED,
-        };
-        if !get(question.params.as_mut_ptr()) {
-            question.group = [0; 32];
-        }
-        question
+/// What a key's group is called, up to the first zero; `get` asks it.
+pub(crate) fn group(get: impl FnOnce(*mut Param) -> bool) -> [u8; 32] {
+    let mut group = [0; 32];
+    let question = Param {
+        key: c"group".as_ptr(),
+        data_type: PARAM_UTF8_STRING,
+        data: group.as_mut_ptr().cast::<c_void>(),
+        data_size: group.len() - 1,
+        return_size: PARAM_UNMODIFIED,
+    };
+    match get([question, END].as_mut_ptr()) {
+        true => group,
+        false => [0; 32],
     }
 }
 

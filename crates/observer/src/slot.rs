@@ -9,7 +9,8 @@ use std::sync::{Mutex, PoisonError};
 
 use outboard_observation::{Details, Identity, Recorder, Row, Ticket};
 
-use crate::key::GetParams;
+use crate::key::Questions;
+use crate::mark::Mark;
 use crate::shim::Kind;
 
 /// How many algorithms there can be. OpenSSL 4.0 has some 330; what finds no slot passes through
@@ -28,16 +29,14 @@ pub(crate) struct Slot {
     /// The provider's own functions, by id, to the last that there is.
     functions: Box<[Option<Function>]>,
     /// What it is used for before anybody says more.
-    pub(crate) details: Details,
+    pub(crate) mark: Mark,
     /// What its rows have in common: implementation and algorithm.
     identity: Identity,
     /// How to ask about keys, where their type alone does not tell.
-    pub(crate) key_params: Option<GetParams>,
+    pub(crate) key_questions: Option<Questions>,
     pub(crate) recorder: &'static Recorder,
-    /// The rows used last: 16 bits of ticket, 32 bits of the details' hash, and 16 bits of the row's index.
+    /// The rows used last: 13 bits of ticket, the mark, 3 bits of lane, and 16 bits of the row's index.
     rows: [AtomicU64; 16],
-    /// The rows of the slot's own details, by lane: the ticket, and 16 bits of the row's index.
-    plain_rows: [AtomicU64; 8],
 }
 
 static TABLE: [AtomicPtr<Slot>; SLOTS] = [const { AtomicPtr::new(std::ptr::null_mut()) }; SLOTS];
@@ -55,19 +54,18 @@ impl Slot {
         functions: Box<[Option<Function>]>,
         implementation: &str,
         algorithm: &str,
-        key_params: Option<GetParams>,
+        key_questions: Option<Questions>,
         recorder: &'static Recorder,
     ) -> Self {
-        let details = Details::new(kind.operation(algorithm));
+        let operation = kind.operation(algorithm);
         Self {
             kind,
             functions,
-            details,
-            identity: Identity::new(implementation, algorithm, &details),
-            key_params,
+            mark: Mark::new(operation),
+            identity: Identity::new(implementation, algorithm, &Details::new(operation)),
+            key_questions,
             recorder,
             rows: [const { AtomicU64::new(0) }; 16],
-            plain_rows: [const { AtomicU64::new(0) }; 8],
         }
     }
 
@@ -109,7 +107,10 @@ impl Slot {
         self.kind == other.kind
             && self.identity == other.identity
             && self.addresses().eq(other.addresses())
-            && self.key_params.map(|f| f as usize) == other.key_params.map(|f| f as usize)
+            && match (self.key_questions, other.key_questions) {
+                (Some(ours), Some(theirs)) => ours.is_like(theirs),
+                (ours, theirs) => ours.is_none() && theirs.is_none(),
+            }
     }
 
     /// Whether parameters that are set may say more of what is done.
@@ -125,37 +126,19 @@ impl Slot {
     }
 
     /// The row of what the algorithm is used for.
-    pub(crate) fn row(&self, ticket: Ticket, details: &Details) -> Option<Row> {
-        match *details == self.details {
-            true => self.plain_row(ticket),
-            false => self.detailed_row(ticket, details),
-        }
-    }
-
-    /// The row of work of which nothing more is known than the slot's own details.
-    pub(crate) fn plain_row(&self, ticket: Ticket) -> Option<Row> {
-        let cached = &self.plain_rows[usize::from(outboard_observation::lane() & 7)];
+    pub(crate) fn row(&self, ticket: Ticket, mark: Mark) -> Option<Row> {
+        let lane = u64::from(outboard_observation::lane() & 7);
+        debug_assert!(ticket.number() < 1 << 13);
+        let key = ticket.number() << 51 | u64::from(mark.number()) << 19 | lane << 16;
+        // Threads that do the same have places of their own.
+        let mixed = mark.number().wrapping_mul(0x9e37_79b9) >> 28;
+        let cached = &self.rows[(mixed as usize ^ lane as usize) % self.rows.len()];
         let word = cached.load(Relaxed);
-        if word >> 16 == ticket.number() {
+        if word & !0xffff == key {
             return Some(self.recorder.row(word as u16));
         }
-        let index = self.recorder.find(ticket, &self.identity)?;
-        cached.store(ticket.number() << 16 | u64::from(index), Relaxed);
-        Some(self.recorder.row(index))
-    }
-
-    /// The same of other details. Of the few there are, no two share 32 bits of their hash but by an
-    /// improbable accident, which would count one as the other.
-    fn detailed_row(&self, ticket: Ticket, details: &Details) -> Option<Row> {
-        let variant = details.hash() as u32 ^ u32::from(outboard_observation::lane()) << 28;
-        let key = ticket.number() << 48 | u64::from(variant) << 16;
-        let mixed = variant ^ variant >> 16;
-        let cached = &self.rows[((mixed ^ mixed >> 8 ^ mixed >> 4) & 15) as usize];
-        let word = cached.load(Relaxed);
-        if word & !0xffff == key && word != 0 {
-            return Some(self.recorder.row(word as u16));
-        }
-        let index = self.recorder.find(ticket, &self.identity.with(details))?;
+        let identity = self.identity.with(&mark.details()?);
+        let index = self.recorder.find(ticket, &identity)?;
         cached.store(key | u64::from(index), Relaxed);
         Some(self.recorder.row(index))
     }

@@ -335,13 +335,13 @@ impl StandIn {
             functions[entry.function_id as usize] = entry.function;
         }
         let name = inner::first_name(algorithm);
-        let key_params = self.key_params(name);
+        let key_questions = self.key_questions(name);
         let slot = Slot::new(
             kind,
             functions,
             &self.name,
             name,
-            key_params,
+            key_questions,
             self.recorder?,
         );
         let number = slot.register()?;
@@ -358,7 +358,7 @@ impl StandIn {
     }
 
     /// How to ask about the keys of an algorithm.
-    fn key_params(&self, algorithm: &str) -> Option<key::GetParams> {
+    fn key_questions(&self, algorithm: &str) -> Option<key::Questions> {
         const KEY_MANAGEMENT: c_int = 10;
         const GET_PARAMS: c_int = 11;
         let key_type = key::type_of(algorithm)?;
@@ -371,7 +371,12 @@ impl StandIn {
             .find(|entry| entry.function_id == GET_PARAMS)?
             .function?;
         // SAFETY: the function of that id has that type.
-        Some(unsafe { std::mem::transmute::<unsafe extern "C" fn(), key::GetParams>(function) })
+        let get =
+            unsafe { std::mem::transmute::<unsafe extern "C" fn(), key::GetParams>(function) };
+        Some(key::Questions {
+            get,
+            have_groups: ["EC", "DH", "DHX"].contains(&key_type),
+        })
     }
 }
 

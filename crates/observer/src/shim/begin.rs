@@ -1,6 +1,7 @@
 //! Beginning, copying and ending contexts, and listing their parameters: the same for all kinds.
 
 use std::ffi::{c_char, c_int};
+use std::ptr::NonNull;
 
 use outboard_provider_abi::raw::Param;
 
@@ -131,9 +132,9 @@ pub(super) fn free<const ID: c_int>() -> Shim {
 }
 
 unsafe extern "C" fn free_context<const ID: c_int>(context: Pointer) {
-    if context.is_null() {
+    let Some(context) = NonNull::new(context) else {
         return;
-    }
+    };
     // SAFETY: libcrypto passes a context that it got from us, for the last time.
     let (slot, context) = unsafe { Context::unwrap(context) };
     let inner = inner!(slot, ID, fn(Pointer));

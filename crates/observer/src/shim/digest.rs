@@ -100,7 +100,7 @@ unsafe fn at_once_in(
     // SAFETY: everything as it came.
     let answer = unsafe { inner(provider, input, length, out, out_length, size) };
     let ticks = clock.now().wrapping_sub(start);
-    if let Some(row) = slot.plain_row(slot.recorder.ticket()) {
+    if let Some(row) = slot.row(slot.recorder.ticket(), slot.mark) {
         match answer {
             1 => row.add(length as u64, ticks),
             _ => row.fail(ticks),

@@ -44,14 +44,14 @@ unsafe fn generate_in(
     // SAFETY: everything as it came.
     let key = unsafe { inner(context, progress, argument) };
     let ticks = clock.now().wrapping_sub(start);
-    let mut details = slot.details;
-    if let Some(get) = slot.key_params {
+    let mut mark = slot.mark;
+    if let Some(questions) = slot.key_questions {
         let mut text = [0; 32];
         // SAFETY: a key just made by this key management, or null.
-        let length = unsafe { key::describe(get, key, &mut text) };
-        details.set_key(&text[..length]);
+        let length = unsafe { key::describe(questions, key, &mut text) };
+        mark = mark.with_key(&text[..length]);
     }
-    if let Some(row) = slot.row(slot.recorder.ticket(), &details) {
+    if let Some(row) = slot.row(slot.recorder.ticket(), mark) {
         match key.is_null() {
             true => row.fail(ticks),
             false => row.add(0, ticks),

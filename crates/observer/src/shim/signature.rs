@@ -59,10 +59,10 @@ unsafe fn begun(
     params: *const Param,
     ticks: u64,
 ) {
-    let operation = match context.slot.details.operation() {
+    let operation = match context.slot.mark.is(Operation::Mac) {
         // A MAC by its nature signs and verifies with one key.
-        Some(Operation::Mac) => Operation::Mac,
-        _ => operation,
+        true => Operation::Mac,
+        false => operation,
     };
     context.flush();
     context.set_operation(operation);

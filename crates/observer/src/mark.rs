@@ -1,0 +1,171 @@
+//! What an algorithm is used for, in one word: contexts come and go by the dozen in a handshake, and
+//! each says anew with which digest.
+
+use std::ptr;
+use std::sync::atomic::AtomicPtr;
+use std::sync::atomic::Ordering::{AcqRel, Acquire};
+
+use outboard_observation::{Details, Operation};
+
+/// Operation, mode, digest and key, as far as they are known. Texts are the numbers of those that this
+/// process has met.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Mark(u32);
+
+const MODE: u32 = 8;
+const DIGEST: u32 = 16;
+const KEY: u32 = 24;
+
+impl Mark {
+    pub(crate) fn new(operation: Operation) -> Self {
+        Self(operation as u32)
+    }
+
+    #[inline]
+    pub(crate) fn number(self) -> u32 {
+        self.0
+    }
+
+    #[inline]
+    pub(crate) fn is(self, operation: Operation) -> bool {
+        self.0 as u8 == operation as u8
+    }
+
+    #[inline]
+    pub(crate) fn with_operation(self, operation: Operation) -> Self {
+        self.with(0, operation as u8)
+    }
+
+    pub(crate) fn with_mode(self, mode: &[u8]) -> Self {
+        self.with(MODE, number_of(mode))
+    }
+
+    pub(crate) fn with_digest(self, digest: &[u8]) -> Self {
+        self.with(DIGEST, number_of(digest))
+    }
+
+    pub(crate) fn with_key(self, key: &[u8]) -> Self {
+        self.with(KEY, number_of(key))
+    }
+
+    #[inline]
+    fn with(self, part: u32, number: u8) -> Self {
+        Self(self.0 & !(0xff << part) | u32::from(number) << part)
+    }
+
+    /// The same in full. `operation` is what it was made with.
+    pub(crate) fn details(self) -> Option<Details> {
+        let code = self.0 as u8;
+        let operation = Operation::ALL.iter().find(|&&known| known as u8 == code)?;
+        let mut details = Details::new(*operation);
+        let text = |part: u32| text_of((self.0 >> part) as u8);
+        details.set_mode(&text(MODE));
+        details.set_digest(&text(DIGEST));
+        details.set_key(&text(KEY));
+        Some(details)
+    }
+}
+
+/// As much of a text as a record keeps of any: up to 24 bytes, then zeros.
+type Text = [u64; 3];
+
+/// A text without the zeros that it may end with.
+#[inline]
+fn text(mut bytes: &[u8]) -> Text {
+    while let [before @ .., 0] = bytes {
+        bytes = before;
+    }
+    let mut padded = [0; size_of::<Text>()];
+    let length = bytes.len().min(padded.len());
+    padded[..length].copy_from_slice(&bytes[..length]);
+    let (words, _) = padded.as_chunks();
+    [0, 1, 2].map(|index: usize| u64::from_le_bytes(words[index]))
+}
+
+/// The texts of this process; the first place stays empty, and is that of no text. Never freed.
+static TEXTS: [AtomicPtr<Text>; 256] = [const { AtomicPtr::new(ptr::null_mut()) }; 256];
+
+/// The number of a text; 0, as if it were not known, where there are too many.
+#[inline]
+fn number_of(bytes: &[u8]) -> u8 {
+    let text = text(bytes);
+    let [first, second, third] = text;
+    if first == 0 {
+        return 0;
+    }
+    let mixed = (first ^ second.rotate_left(17) ^ third.rotate_left(34))
+        .wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let number = ((mixed >> 56) as u8).max(1);
+    // SAFETY: null, or from `Box::into_raw` below, and never freed.
+    let known = unsafe { TEXTS[usize::from(number)].load(Acquire).as_ref() };
+    match known {
+        Some(known) if *known == text => number,
+        _ => find(text, number),
+    }
+}
+
+/// The same, sought from a place on.
+#[cold]
+#[inline(never)]
+fn find(text: Text, first: u8) -> u8 {
+    let own = Box::into_raw(Box::new(text));
+    for number in (first..=u8::MAX).chain(1..first) {
+        let place = &TEXTS[usize::from(number)];
+        let known = match place.compare_exchange(ptr::null_mut(), own, AcqRel, Acquire) {
+            Ok(_) => return number,
+            Err(known) => known,
+        };
+        // SAFETY: not null, so from `Box::into_raw`, and never freed.
+        if unsafe { *known } == text {
+            // SAFETY: shared with nobody.
+            drop(unsafe { Box::from_raw(own) });
+            return number;
+        }
+    }
+    // SAFETY: as above.
+    drop(unsafe { Box::from_raw(own) });
+    0
+}
+
+fn text_of(number: u8) -> Vec<u8> {
+    // SAFETY: null, or from `Box::into_raw`, and never freed.
+    let text = unsafe { TEXTS[usize::from(number)].load(Acquire).as_ref() };
+    let bytes = text
+        .into_iter()
+        .flatten()
+        .flat_map(|word| word.to_le_bytes());
+    bytes.take_while(|&byte| byte != 0).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One test, for the texts are the process's.
+    #[test]
+    fn texts_lead_back_and_too_many_are_none() {
+        let sign = Mark::new(Operation::Sign);
+        let one = sign.with_digest(b"SHA2-256").with_key(b"prime256v1");
+        assert!(one.with_mode(b"pss").with_mode(b"") == one);
+        assert!(sign.with_key(b"prime256v1").with_digest(b"SHA2-256") == one);
+        assert!(one.is(Operation::Sign) && !one.is(Operation::Verify));
+        let mut details = Details::new(Operation::Verify);
+        details.set_digest(b"SHA2-256");
+        details.set_key(b"prime256v1");
+        details.set_mode(b"pss");
+        let verify = one.with_operation(Operation::Verify).with_mode(b"pss");
+        assert!(verify.details() == Some(details));
+        assert_eq!(number_of(b"SHA2-256\0"), number_of(b"SHA2-256"));
+
+        let numbers: Vec<u8> = (1000..1400_u32)
+            .map(|bits| number_of(bits.to_string().as_bytes()))
+            .collect();
+        assert_eq!(numbers.last(), Some(&0));
+        for (bits, &number) in (1000_u32..)
+            .zip(&numbers)
+            .filter(|(_, number)| **number != 0)
+        {
+            assert_eq!(text_of(number), bits.to_string().as_bytes());
+        }
+    }
+}

@@ -264,8 +264,9 @@ impl StandIn {
             };
         }
         let kind = match Kind::of_operation(operation) {
-            // Beside the provider itself, what is not observed is left to it.
-            None | Some(Kind::Random) if self.beside => return (std::ptr::null(), 0),
+            // Beside the provider itself, what is not observed is left to it; but for random generators,
+            // whose ciphers would be taken for the program's.
+            None if self.beside => return (std::ptr::null(), 0),
             None => return self.inner.algorithms(operation),
             // A module lives in the program's own library context.
             Some(Kind::Random) if self.inner.functions().is_some() => {

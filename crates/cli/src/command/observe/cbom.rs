@@ -3,7 +3,7 @@
 
 use super::catalogue::{self, Quantum};
 use super::openssh;
-use super::report::Report;
+use super::report::{Report, is_preparation};
 use outboard_engine::profile::rfc3339;
 use outboard_observation::{Operation, Work};
 use serde_json::{Value, json};
@@ -28,7 +28,8 @@ pub(super) fn document(report: &Report) -> Value {
             used.insert(protocol.reference());
             protocols.insert(protocol);
         }
-        for work in &process.work {
+        let done = process.work.iter().filter(|work| !is_preparation(work));
+        for work in done {
             let reference = reference(work);
             used.insert(reference.clone());
             assets

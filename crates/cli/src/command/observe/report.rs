@@ -133,6 +133,7 @@ pub(super) struct Sources<'a> {
 impl Report {
     pub(super) fn new(record: Record, sources: Sources<'_>) -> Self {
         let record = record.renamed(|work| work.digest = catalogue::digest(&work.digest));
+        let record = with_preparations_settled(record);
         let total = record.total();
         let cryptography = nanoseconds(&total);
         // On a busy machine a clock shows more than was used; a part is never more than the whole.
@@ -144,9 +145,11 @@ impl Report {
                 with: catalogue::with(&work),
                 share_of_cpu: share(work.nanoseconds, whole),
                 share_of_cryptography: share(work.nanoseconds, Some(cryptography)).unwrap_or(0.0),
-                finding: catalogue::finding(&work).map(|(severity, _)| severity),
+                finding: catalogue::finding(&work)
+                    .filter(|_| !is_preparation(&work))
+                    .map(|(severity, _)| severity),
                 quantum: catalogue::quantum(&work),
-                saving: saving::of(&work, sources.profile),
+                saving: saving::of(&work, sources.profile).filter(|_| work.calls > 0),
                 work,
             })
             .collect();
@@ -184,7 +187,9 @@ impl Report {
 impl ProcessReport {
     fn new(process: &RecordedProcess, times: &Times) -> Self {
         let cryptography = nanoseconds(&process.work);
+        // A clock of hundredths of a second that shows nothing yet knows nothing.
         let cpu = process.pid.and_then(|pid| times.get(&pid)).copied();
+        let cpu = cpu.filter(|&cpu| cpu > 0);
         Self {
             pid: process.pid,
             program: process.program.clone(),
@@ -292,9 +297,46 @@ impl Acceleration {
     }
 }
 
+/// Who prepares a key for one digest or padding and then works with another (nginx, for RSA-PSS in TLS 1.2) did
+/// nothing with the first: what the preparation took belongs to the work.
+fn with_preparations_settled(mut record: Record) -> Record {
+    for process in &mut record.processes {
+        let (prepared, used): (Vec<Work>, Vec<Work>) =
+            process.work.drain(..).partition(is_preparation);
+        let settled = prepared.into_iter().map(|mut work| {
+            let alike = used.iter().filter(|used| {
+                (
+                    &used.algorithm,
+                    used.operation,
+                    &used.implementation,
+                    &used.key,
+                ) == (
+                    &work.algorithm,
+                    work.operation,
+                    &work.implementation,
+                    &work.key,
+                )
+            });
+            if let Some(used) = alike.max_by_key(|used| used.calls) {
+                work.digest.clone_from(&used.digest);
+                work.mode.clone_from(&used.mode);
+            }
+            work
+        });
+        process.work = settled.chain(used.iter().cloned()).collect();
+    }
+    record.renamed(|_| {})
+}
+
+/// Whether nothing came of it, or not yet.
+pub(super) fn is_preparation(work: &Work) -> bool {
+    work.calls == 0 && work.failed == 0
+}
+
 fn findings(rows: &[Row], processes: &[RecordedProcess]) -> Vec<Finding> {
     let mut findings: Vec<Finding> = rows
         .iter()
+        .filter(|row| !is_preparation(&row.work))
         .filter_map(|row| {
             let (severity, because) = catalogue::finding(&row.work)?;
             let mut programs: Vec<String> = processes
@@ -383,4 +425,65 @@ fn share(part: u64, whole: Option<u64>) -> Option<f64> {
 #[expect(clippy::cast_precision_loss, reason = "a few digits are enough")]
 pub(super) fn float(number: u64) -> f64 {
     number as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::catalogue::tests::work;
+    use super::*;
+
+    fn record(work: Vec<Work>) -> Record {
+        let process = RecordedProcess {
+            pid: Some(7),
+            uid: 0,
+            program: "nginx".into(),
+            processes: 1,
+            started: 0,
+            work,
+        };
+        Record {
+            created: std::time::SystemTime::UNIX_EPOCH,
+            processes: vec![process],
+            lost: 0,
+        }
+    }
+
+    /// As nginx does with RSA-PSS in TLS 1.2, and with SHA-1 for the worse.
+    #[test]
+    fn what_was_only_prepared_was_not_done() {
+        let mut prepared = work("RSA", Operation::Sign, "2048", "SHA1");
+        prepared.calls = 0;
+        prepared.nanoseconds = 300;
+        let mut signed = work("RSA", Operation::Sign, "2048", "SHA256");
+        signed.mode = "pss".into();
+        let mut unfinished = work("ECDSA", Operation::Sign, "prime256v1", "SHA1");
+        unfinished.calls = 0;
+        let times = Times::from([(7, 0)]);
+        let report = Report::new(
+            record(vec![prepared, signed, unfinished]),
+            Sources {
+                program: None,
+                cpu: None,
+                times: &times,
+                profile: &Profile::built_in(&outboard_engine::Machine::detect(), "3.0.22"),
+            },
+        );
+        let rows: Vec<_> = report
+            .work
+            .iter()
+            .map(|row| (&*row.name, &*row.with, row.work.calls, row.work.nanoseconds))
+            .collect();
+        assert_eq!(
+            rows,
+            [
+                ("RSA-2048", "SHA-256 PSS", 1, 1300),
+                ("ECDSA P-256", "SHA-1", 0, 1000)
+            ]
+        );
+        assert!(report.findings.is_empty());
+        assert!(report.work[1].saving.is_none() && report.work[1].finding.is_none());
+        assert_eq!(report.processes[0].cpu_nanoseconds, None);
+        let bill = super::super::cbom::document(&report).to_string();
+        assert!(!bill.contains("ECDSA"), "{bill}");
+    }
 }

@@ -60,12 +60,17 @@ impl Half {
     fn told(&self, earlier: Option<&Self>) -> String {
         let is_same = earlier.is_some_and(|earlier| earlier.text == self.text);
         let file = self.file.display();
-        let end = if is_same { ", the same." } else { ":" };
-        let state = match (self.changed, self.in_place) {
-            (true, _) => styled(GOOD, format!("{file} is written{end}")),
-            (false, true) => styled(GOOD, format!("{file} says so already{end}")),
-            (false, false) => styled(TITLE, format!("{file} would say{end}")),
+        let (style, verb) = match (self.changed, self.in_place) {
+            (true, _) => (GOOD, "is written"),
+            (false, true) => (GOOD, "says so already"),
+            (false, false) => (TITLE, "would say"),
         };
+        let state = match (is_same, verb) {
+            (true, "would say") => format!("{file} would say the same."),
+            (true, _) => format!("{file} {verb}, with the same text."),
+            (false, _) => format!("{file} {verb}:"),
+        };
+        let state = styled(style, state);
         let mut text = format!("\n{state}\n");
         if !is_same {
             for line in self.text.lines() {

@@ -2,7 +2,8 @@
 
 use super::chart::Ink;
 use super::quantity::number;
-use crate::result::{Better, Row, Table};
+use crate::reference::digits;
+use crate::result::{Better, Ratio, Row, Table};
 
 /// One figure under every setup that it was measured with.
 #[derive(Clone, Debug)]
@@ -216,6 +217,14 @@ pub(super) fn ink(setup: &str, setups: &[&str]) -> Ink {
             let others = setups[1..place].iter().filter(|other| !is_main(other));
             Ink::Other(others.count())
         }
+    }
+}
+
+/// "(0.95–1.05)"; of one pair there is none.
+pub(super) fn interval(pairs: u64, ratio: &Ratio) -> String {
+    match pairs {
+        1 => "(one pair)".to_owned(),
+        _ => format!("({}–{})", digits(ratio.low), digits(ratio.high)),
     }
 }
 

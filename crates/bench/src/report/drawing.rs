@@ -114,7 +114,7 @@ fn ratios(table: &Table, cases: &[Case<'_>]) -> Strips {
         // What the row says is what Outboard does, where it takes part; peers have their marks.
         let ours = || {
             compared()
-                .filter(|(row, _)| is_gain(row))
+                .filter(|(row, _)| is_gain(row) || row.setup == "lanes")
                 .map(|(_, ratio)| ratio.median)
         };
         let all: Vec<f64> = match ours().count() {

@@ -3,7 +3,7 @@
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::cases::{
-    Case, cases, column_name, hint, ink, is_gain, measure_name, setup_name, setups,
+    Case, cases, column_name, hint, ink, interval, is_gain, measure_name, setup_name, setups,
 };
 use super::chart::{self, Ink, Mark};
 use super::date::day;
@@ -12,7 +12,7 @@ use super::quantity::readable;
 use super::summary::{Headline, Summary, Tally, Verdict, range, summary, verdict};
 use super::then::{Pairing, pairings};
 use crate::reference::Source;
-use crate::reference::{digits, times};
+use crate::reference::times;
 use crate::result::{Better, Extent, ResultFile, Row, Table};
 
 const STYLE: &str = include_str!("page.css");
@@ -354,7 +354,7 @@ fn cell(case: &Case<'_>, setup: &str) -> Markup {
             @if let Some(ratio) = &row.ratio {
                 small {
                     span class={ "times" @if is_gain(row) && verdict(row) == Verdict::Slower { " slower" } } { (times(ratio.median)) }
-                    " " span { "(" (digits(ratio.low)) "–" (digits(ratio.high)) ")" }
+                    " " span { (interval(row.samples, ratio)) }
                 }
             }
         }

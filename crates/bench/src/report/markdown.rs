@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::cases::{Case, cases, column_name, hint, measure_name, setup_name, setups};
+use super::cases::{Case, cases, column_name, hint, interval, measure_name, setup_name, setups};
 use super::date::day;
 use super::quantity::readable;
 use super::summary::{range, summary};
@@ -177,8 +177,8 @@ fn figure(row: &Row) -> String {
         text.push_str(" ✕");
     }
     if let Some(ratio) = &row.ratio {
-        let (low, high) = (digits(ratio.low), digits(ratio.high));
-        let _ = write!(text, ", **{} ×** ({low}–{high})", digits(ratio.median));
+        let interval = interval(row.samples, ratio);
+        let _ = write!(text, ", **{} ×** {interval}", digits(ratio.median));
     }
     text
 }

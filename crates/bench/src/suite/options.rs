@@ -8,6 +8,8 @@ use crate::result::Extent;
 pub struct Options {
     /// How much of each workload.
     pub extent: Extent,
+    /// Every combination of what a workload varies, not only those that tell something new.
+    pub all: bool,
     /// Others to be measured beside stock and Outboard, where a workload can.
     pub peers: Vec<Peer>,
 }

@@ -24,6 +24,9 @@ pub struct Arguments {
     /// The smallest runs that can work: shows that everything is there, measures nothing
     #[arg(long, conflicts_with = "quick", hide = true)]
     tiny: bool,
+    /// Every combination of server, key, cipher and so on (tls, ssh), which takes hours
+    #[arg(long)]
+    all: bool,
     /// Others to measure as well: openssl-3.5, openssl-4.0 or NAME=PATH of a libcrypto (speed); crypto_mb or
     /// crypto_mb=PATH (cards)
     #[arg(long, value_name = "PEER", value_delimiter = ',')]
@@ -76,6 +79,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
             (true, false) => Extent::Quick,
             (false, false) => Extent::Full,
         },
+        all: arguments.all,
         peers: arguments.peers.clone(),
     };
     let plans = chosen.iter().flat_map(|workload| workload.plan(&options));
@@ -139,6 +143,7 @@ pub fn list(_: &ListArguments) -> Result<ExitCode, Failure> {
             let seconds = |extent| {
                 let options = Options {
                     extent,
+                    all: false,
                     peers: Vec::new(),
                 };
                 let steps = workload.plan(&options);

@@ -49,6 +49,9 @@ impl<'a> Session<'a> {
         let began = SystemTime::now().duration_since(UNIX_EPOCH);
         let mut command = format!("outboard-bench run {}", workload.name());
         command += options.pick("", " --quick", " --tiny");
+        if options.all {
+            command += " --all";
+        }
         let peers = options.peers.iter().filter(|peer| workload.takes(peer));
         let peers: Vec<&str> = peers.map(|peer| peer.name.as_str()).collect();
         if !peers.is_empty() {

@@ -146,7 +146,22 @@ fn transfer(
 
 /// The published ciphers with their MACs, then today's.
 fn cases(options: &Options) -> Vec<(Tool, Suite)> {
+    if options.all {
+        return every();
+    }
     options.pick::<fn() -> Vec<(Tool, Suite)>>(full, quick, tiny)()
+}
+
+/// Every tool with every cipher and MAC.
+fn every() -> Vec<(Tool, Suite)> {
+    let mut suites = vec![Suite::DEFAULT, Suite::AES_128_GCM, Suite::AES_256_GCM];
+    for cipher in ["3des-cbc", "aes128-cbc", "aes192-cbc", "aes128-ctr"] {
+        let macs = ["hmac-md5", "hmac-sha1", "hmac-sha2-256-etm", "umac-64-etm"];
+        suites.extend(macs.map(|mac| Suite::new(cipher, mac)));
+    }
+    let tools = [Tool::Scp, Tool::Sftp, Tool::Rsync];
+    let of = |tool| suites.iter().map(move |&suite| (tool, suite));
+    tools.into_iter().flat_map(of).collect()
 }
 
 fn full() -> Vec<(Tool, Suite)> {

@@ -18,6 +18,9 @@ pub(super) struct Case {
     pub(super) authentication: bool,
 }
 
+/// Whether a session is resumed, and whether the client shows a certificate.
+const WAYS: [(bool, bool); 4] = [(false, false), (true, false), (false, true), (true, true)];
+
 impl Case {
     /// What everything else is a variation of: a full TLS 1.3 handshake, without a client's
     /// certificate, AES-128-GCM.
@@ -36,16 +39,47 @@ impl Case {
     /// certificate with each other, and RSA-2048 with every cipher; with the other servers every
     /// key, and RSA-2048 with one thing varied at a time.
     pub(super) fn all(options: &Options) -> Vec<Self> {
+        if options.all {
+            return Self::every();
+        }
         options.pick::<fn() -> Vec<Self>>(Self::full, Self::quick, Self::tiny)()
+    }
+
+    /// Every server with every key, version, resumption, client's certificate and cipher.
+    fn every() -> Vec<Self> {
+        let mut cases = Vec::new();
+        for make in [Make::Nginx, Make::HaProxy, Make::Apache] {
+            for key in Key::ALL {
+                for cipher in [
+                    Cipher::Aes128Gcm,
+                    Cipher::Aes256Gcm,
+                    Cipher::ChaCha20Poly1305,
+                ] {
+                    let base = Self {
+                        cipher,
+                        ..Self::new(make, key)
+                    };
+                    for version in [Version::Tls13, Version::Tls12] {
+                        for (resumed, authentication) in WAYS {
+                            cases.push(Self {
+                                version,
+                                resumed,
+                                authentication,
+                                ..base
+                            });
+                        }
+                    }
+                }
+            }
+        }
+        cases
     }
 
     fn full() -> Vec<Self> {
         let mut cases = Vec::new();
         for key in Key::ALL {
             for version in [Version::Tls13, Version::Tls12] {
-                for (resumed, authentication) in
-                    [(false, false), (true, false), (false, true), (true, true)]
-                {
+                for (resumed, authentication) in WAYS {
                     cases.push(Self {
                         version,
                         resumed,
@@ -167,12 +201,21 @@ mod tests {
 
     #[test]
     fn no_case_twice() {
-        for extent in [Extent::Full, Extent::Quick, Extent::Tiny] {
-            let options = Options {
+        let of = |extent, all| {
+            Case::all(&Options {
                 extent,
+                all,
                 peers: Vec::new(),
-            };
-            let cases = Case::all(&options);
+            })
+        };
+        let every = of(Extent::Full, true);
+        assert_eq!(every.len(), 3 * 5 * 3 * 2 * 4);
+        for cases in [
+            of(Extent::Full, false),
+            of(Extent::Quick, false),
+            every.clone(),
+        ] {
+            assert!(cases.iter().all(|case| every.contains(case)));
             for (index, case) in cases.iter().enumerate() {
                 assert!(!cases[..index].contains(case), "{}", case.name());
             }

@@ -109,6 +109,14 @@ impl Proof {
         }
     }
 
+    /// Where Outboard does not take that on at all.
+    pub fn not_ours(what: &str) -> Self {
+        Self {
+            valid: true,
+            text: format!("left to stock: Outboard has no {what}"),
+        }
+    }
+
     /// Where something else than the ledger speaks against it.
     pub fn unproved(reason: &str) -> Self {
         Self::invalid(reason)

@@ -1,7 +1,9 @@
 //! What a program's libcrypto reads: a configuration of our own, with or without Outboard.
 
 use std::fmt;
+use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::{Error, Launch, Workplace};
 
@@ -34,7 +36,18 @@ pub struct Outboard {
 #[derive(Clone, Debug)]
 pub struct OpenSsl {
     configuration: PathBuf,
-    ledger: Option<PathBuf>,
+    ledger: Option<Arc<Ledger>>,
+}
+
+/// A ledger's file, whose megabytes of memory are given back with its last configuration.
+#[derive(Debug)]
+struct Ledger(PathBuf);
+
+impl Drop for Ledger {
+    fn drop(&mut self) {
+        // It is not there if no program ran.
+        let _ = fs::remove_file(&self.0);
+    }
 }
 
 impl OpenSsl {
@@ -86,7 +99,7 @@ impl OpenSsl {
         );
         Ok(Self {
             configuration: workplace.write(&format!("{name}.cnf"), text)?,
-            ledger: Some(ledger),
+            ledger: Some(Arc::new(Ledger(ledger))),
         })
     }
 
@@ -108,7 +121,7 @@ impl OpenSsl {
 
     /// Where Outboard counts; `None` for stock.
     pub fn ledger(&self) -> Option<&Path> {
-        self.ledger.as_deref()
+        self.ledger.as_ref().map(|ledger| ledger.0.as_path())
     }
 
     /// The `openssl` command of the system under this configuration.
@@ -144,8 +157,6 @@ const TAIL: &str = "[req]\ndistinguished_name = name\n[name]\n";
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
-
     use super::*;
 
     #[test]
@@ -176,5 +187,23 @@ mod tests {
         let stock = OpenSsl::stock(&workplace).unwrap();
         let stock = fs::read_to_string(stock.configuration()).unwrap();
         assert!(stock.lines().all(|line| text.contains(line)));
+    }
+
+    #[test]
+    fn a_ledger_goes_with_its_last_configuration() {
+        let workplace = Workplace::new().unwrap();
+        let outboard = Outboard {
+            module: "outboard.so".into(),
+            offer: Offer::None,
+            profile: None,
+        };
+        let first = OpenSsl::outboard(&workplace, &outboard, "one").unwrap();
+        let ledger = first.ledger().unwrap().to_owned();
+        fs::write(&ledger, "counts").unwrap();
+        let second = first.clone();
+        drop(first);
+        assert!(ledger.exists());
+        drop(second);
+        assert!(!ledger.exists());
     }
 }

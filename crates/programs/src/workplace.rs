@@ -1,7 +1,7 @@
 //! A temporary directory that is gone afterwards, whatever happens.
 
 use std::fs;
-use std::io::{ErrorKind, Write};
+use std::io::{self, ErrorKind, Write};
 use std::net::Ipv4Addr;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
@@ -17,6 +17,8 @@ use crate::{Error, cleanup};
 #[derive(Debug)]
 pub struct Workplace {
     path: PathBuf,
+    /// Locked while it is used: a number of a process says nothing where containers share the directory.
+    _lock: fs::File,
 }
 
 impl Workplace {
@@ -49,12 +51,18 @@ impl Workplace {
             let number = NEXT.fetch_add(1, Ordering::Relaxed);
             let path = parent.join(format!("{PREFIX}{}.{number}", std::process::id()));
             match fs::DirBuilder::new().mode(0o711).create(&path) {
-                Ok(()) => {
-                    cleanup::register_directory(&path);
-                    return Ok(Self { path });
-                }
+                Ok(()) => match lock(&path) {
+                    // Somebody who sweeps came before us.
+                    Err(error)
+                        if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::WouldBlock) => {}
+                    Err(error) => return Err(Error::file("lock", &path)(error)),
+                    Ok(_lock) => {
+                        cleanup::register_directory(&path);
+                        return Ok(Self { path, _lock });
+                    }
+                },
                 // Left by a process of the same number that was killed outright.
-                Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(Error::file("make", &path)(error)),
             }
         }
@@ -108,7 +116,6 @@ impl Workplace {
     /// # Errors
     /// [`Error::File`].
     pub fn write_noise(&self, name: &str, bytes: u64) -> Result<PathBuf, Error> {
-        use std::io::Write;
         let path = self.join(name);
         let failed = Error::file("write", &path);
         let mut file = fs::File::create(&path).map_err(&failed)?;
@@ -148,11 +155,22 @@ fn sweep(parent: &Path) {
                 .parse::<u32>()
                 .ok()
         });
-        if owner.is_some_and(|process| !Path::new(&format!("/proc/{process}")).exists()) {
+        let path = entry.path();
+        if owner.is_some_and(|process| !Path::new(&format!("/proc/{process}")).exists())
+            && let Ok(_lock) = lock(&path)
+        {
             // Another user's stays; so does what somebody else sweeps at the same time.
-            let _ = fs::remove_dir_all(entry.path());
+            let _ = fs::remove_dir_all(&path);
         }
     }
+}
+
+/// Locks a directory that nobody uses, and that is still there.
+fn lock(path: &Path) -> io::Result<fs::File> {
+    let directory = fs::File::open(path)?;
+    directory.try_lock()?;
+    fs::metadata(path)?;
+    Ok(directory)
 }
 
 /// A port that nobody listens on: below those that the kernel gives to clients, of which a load has
@@ -181,9 +199,9 @@ pub fn free_port() -> Result<u16, Error> {
 
 /// Binds a socket to a port of 127.0.0.1 and closes it. It never listens: a child that is forked
 /// meanwhile holds it until it becomes a program, and would look like a server.
-fn bind(port: u16) -> std::io::Result<()> {
+fn bind(port: u16) -> io::Result<()> {
     let checked = |answer: i32| match answer {
-        -1 => Err(std::io::Error::last_os_error()),
+        -1 => Err(io::Error::last_os_error()),
         answer => Ok(answer),
     };
     let address = libc::sockaddr_in {
@@ -285,11 +303,17 @@ mod tests {
         // Above the largest number that a process can have.
         let dead = workplace.join(format!("{PREFIX}4194305.0"));
         let living = workplace.join(format!("{PREFIX}{}.9", std::process::id()));
-        for directory in [&dead, &living] {
+        // In a container, whose processes are not seen.
+        let elsewhere = workplace.join(format!("{PREFIX}4194305.1"));
+        for directory in [&dead, &living, &elsewhere] {
             fs::create_dir_all(directory.join("files")).unwrap();
         }
+        let lock = lock(&elsewhere).unwrap();
         sweep(workplace.path());
         assert!(!dead.exists());
-        assert!(living.exists());
+        assert!(living.exists() && elsewhere.exists());
+        drop(lock);
+        sweep(workplace.path());
+        assert!(!elsewhere.exists());
     }
 }

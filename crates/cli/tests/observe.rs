@@ -212,7 +212,11 @@ fn the_bill_of_materials_is_valid() {
              # By its name this is OpenSSH's, by its traces one with an algorithm of its own.
              cp \"$(command -v openssl)\" ssh
              head -c 1159 /dev/zero >public-key
-             ./ssh dgst -sha512 public-key
+             head -c 1072 /dev/zero >session-key
+             ./ssh dgst -sha512 public-key session-key
+             # And this only keeps keys.
+             cp ssh ssh-keygen
+             ./ssh-keygen enc -aes-256-ctr -K 01 -iv 01 -in rsa.pem -out sealed
              ./ssh enc -chacha20 -K 01 -iv 01 -in rsa.pem -out sealed
              openssl mac -macopt digest:SHA1 -macopt hexkey:01 -in rsa.pem HMAC",
         ],
@@ -287,9 +291,15 @@ fn the_bill_of_materials_is_valid() {
         .expect("openssl used all of it");
     let used = program["dependsOn"].as_array().expect("a list");
     assert!(used.contains(&"protocol/tls/1.3".into()), "{used:?}");
+    let program = bill["dependencies"]
+        .as_array()
+        .and_then(|all| all.iter().find(|one| one["ref"] == "program/ssh-keygen"))
+        .expect("it encrypted");
+    let used = program["dependsOn"].as_array().expect("a list");
+    assert_eq!(used, &["crypto/block-cipher/AES-256-CTR"]);
 }
 
-/// A program of OpenSSH's name that hashes a public key of sntrup761's length.
+/// A program of OpenSSH's name that hashes what has the lengths of sntrup761's.
 #[test]
 fn what_openssh_does_by_itself_is_inferred() {
     let directory = TempDir::new().expect("a temporary directory");
@@ -300,22 +310,27 @@ fn what_openssh_does_by_itself_is_inferred() {
             "-ec",
             "cp \"$(command -v openssl)\" ssh
              head -c 1159 /dev/zero >public-key
-             ./ssh dgst -sha512 public-key >&2",
+             head -c 1072 /dev/zero >session-key
+             ./ssh dgst -sha512 public-key session-key >&2",
         ],
     )
     .current_dir(&directory)
     .assert()
     .success();
     let document = document(&observed, "outboard-observe");
-    assert_eq!(document["quantum"]["key_agreements"], 1, "{document:#}");
-    assert_eq!(document["quantum"]["key_agreements_post_quantum"], 1);
+    let quantum = &document["quantum"];
+    assert_eq!(quantum["openssh_hybrid_exchanges"], 1, "{document:#}");
+    assert_eq!(quantum["key_agreements"], 0);
+    assert_eq!(quantum["key_agreements_post_quantum"], 0);
     // How long it takes is known of some versions.
     let estimates = document["estimates"].as_array().expect("a list");
     for estimate in estimates {
         assert_eq!(estimate["algorithm"], "sntrup761");
         assert_eq!(estimate["exchanges"], 1);
-        let share = |name: &str| document[name].as_f64().expect("a share");
-        assert!(share("share_of_cpu_estimated") > share("share_of_cpu"));
+        // So short a program took less than what is estimated of it: then there is no share.
+        if let Some(estimated) = document["share_of_cpu_estimated"].as_f64() {
+            assert!(estimated > document["share_of_cpu"].as_f64().expect("a share"));
+        }
     }
 }
 

@@ -18,11 +18,9 @@ pub(super) fn document(report: &Report) -> Value {
     let mut inferred: BTreeSet<openssh::Algorithm> = BTreeSet::new();
     for process in &report.processes {
         let used = used.entry(&process.program).or_default();
-        if openssh::is_openssh(&process.program) {
-            for one in openssh::inferred(&process.work) {
-                used.insert(inferred_reference(one.algorithm));
-                inferred.insert(one.algorithm);
-            }
+        for one in openssh::inferred(&process.program, &process.work) {
+            used.insert(inferred_reference(one.algorithm));
+            inferred.insert(one.algorithm);
         }
         for protocol in Protocol::of(&process.program, &process.work) {
             used.insert(protocol.reference());
@@ -112,7 +110,7 @@ enum Protocol {
 }
 
 impl Protocol {
-    /// Those of a process: TLS has functions of its own to derive keys, SSH is OpenSSH's only business.
+    /// Those of a process: TLS has functions of its own to derive keys, SSH is the only business of some.
     fn of(program: &str, work: &[Work]) -> impl Iterator<Item = Self> {
         let uses = |kdf: &str| {
             work.iter()
@@ -120,7 +118,7 @@ impl Protocol {
         };
         let enciphers = work.iter().any(|work| work.operation == Operation::Seal);
         [
-            (Self::Ssh, openssh::is_openssh(program) && enciphers),
+            (Self::Ssh, openssh::speaks_ssh(program) && enciphers),
             (Self::Tls12, uses("TLS1-PRF")),
             (Self::Tls13, uses("TLS13-KDF")),
         ]

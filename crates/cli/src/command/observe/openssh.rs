@@ -4,7 +4,7 @@
 //! RSA and ECDSA past EVP. The cipher and the digests of the key exchange tell which it negotiated;
 //! what that costs is known from another machine, by the constants below.
 
-use outboard_observation::{Operation, SizeClass, Work};
+use outboard_observation::{Operation, Work};
 use outboard_programs::Launch;
 use serde::Serialize;
 
@@ -20,7 +20,7 @@ pub(super) struct Estimate {
     /// Its time, by what each took elsewhere.
     pub(super) nanoseconds: u64,
     /// How we come to think so.
-    pub(super) because: &'static str,
+    pub(super) because: String,
 }
 
 /// What OpenSSH's own C takes for a byte, and for its part in a key exchange with sntrup761: OpenSSH 9.2 on an AMD
@@ -30,10 +30,10 @@ const UMAC_PICOSECONDS: u64 = 950;
 const SNTRUP761_CLIENT_NANOSECONDS: u64 = 70_000_000;
 const SNTRUP761_SERVER_NANOSECONDS: u64 = 11_000_000;
 
-/// sntrup761's public key after the byte that tells this hash from others: both sides hash it once with SHA-512.
-const SNTRUP761_HASHED: u64 = 1 + 1158;
-/// That key, the ciphertext and X25519's halves, which the hash of the whole exchange covers, too.
-const SNTRUP761_SENT: u64 = 1158 + 1039 + 2 * 32;
+/// What both sides hash once with SHA-512 in a key exchange with sntrup761, after the byte that tells such a hash from
+/// others: the public key, and (a hash of) the secret with the ciphertext.
+const SNTRUP761_KEY: u64 = 1 + 1158;
+const SNTRUP761_SESSION: u64 = 1 + 32 + 1039;
 
 /// The minor version of the installed OpenSSH by its hundreds, 902 for 9.2; none if it does not say.
 pub(super) fn installed() -> Option<u32> {
@@ -53,6 +53,12 @@ pub(super) fn is_openssh(program: &str) -> bool {
     matches!(program, "ssh" | "sshd" | "sftp-server")
         || program.starts_with("sshd-")
         || program.starts_with("ssh-")
+}
+
+/// Whether a program is one of OpenSSH's that exchange keys and encrypt what they send: what the others do (files of
+/// keys, signatures) says nothing of a connection.
+pub(super) fn speaks_ssh(program: &str) -> bool {
+    matches!(program, "ssh" | "sshd" | "ssh-keyscan") || program.starts_with("sshd-")
 }
 
 /// What a process of OpenSSH used unseen.
@@ -92,8 +98,16 @@ impl Algorithm {
             }
             Self::Umac => "more was encrypted than hashed: the MAC is umac-64 or umac-128",
             Self::Sntrup761 => {
-                "its public key was hashed: the key exchange is sntrup761x25519-sha512"
+                "its public key and session key were hashed: the key exchange is sntrup761x25519-sha512"
             }
+        }
+    }
+
+    /// What its time depends on, but for the machine.
+    fn provided(self) -> &'static str {
+        match self {
+            Self::Poly1305 | Self::Umac => "",
+            Self::Sntrup761 => "; so long only if the program is of the version of 'ssh -V'",
         }
     }
 
@@ -115,8 +129,11 @@ impl Algorithm {
     }
 }
 
-/// What a process of OpenSSH used unseen.
-pub(super) fn inferred(work: &[Work]) -> Vec<Inferred> {
+/// What a process of that `program` used unseen; key exchanges at least.
+pub(super) fn inferred(program: &str, work: &[Work]) -> Vec<Inferred> {
+    if !speaks_ssh(program) {
+        return Vec::new();
+    }
     let bytes_of = |is: &dyn Fn(&str) -> bool, operations: &[Operation]| {
         work.iter()
             .filter(|work| operations.contains(&work.operation))
@@ -156,38 +173,49 @@ pub(super) fn estimates(program: &str, work: &[Work], version: Option<u32>) -> V
             bytes: inferred.bytes,
             exchanges: inferred.exchanges,
             nanoseconds: algorithm.nanoseconds(&inferred, program, version)?,
-            because: algorithm.because(),
+            because: algorithm.because().to_owned() + algorithm.provided(),
         })
     };
-    inferred(work).into_iter().filter_map(estimate).collect()
+    let inferred = inferred(program, work);
+    inferred.into_iter().filter_map(estimate).collect()
 }
 
-/// How many key exchanges with sntrup761 a process's digests tell of.
+/// How many key exchanges with sntrup761 a process's digests tell of, at least. Classes of sizes hold sums: we count
+/// only where a class has those of public keys and nothing else, and the next smaller one has room for as many session
+/// keys. Other digests of that class (with short lists of algorithms, the hash of the exchange) hide them.
 fn sntrup761_exchanges(work: &[Work]) -> u64 {
-    let is_sha512 = |work: &&Work| {
-        work.operation == Operation::Digest && work.algorithm.eq_ignore_ascii_case("SHA2-512")
+    let of_class = |up_to: u64| {
+        work.iter()
+            .filter(|work| work.operation == Operation::Digest)
+            .filter(|work| work.algorithm.eq_ignore_ascii_case("SHA2-512"))
+            .flat_map(|work| &work.sizes)
+            .filter(|class| class.up_to == Some(up_to))
+            .fold((0u64, 0u64), |(calls, bytes), class| {
+                (
+                    calls.saturating_add(class.calls),
+                    bytes.saturating_add(class.bytes),
+                )
+            })
     };
-    let exchanges = |class: &SizeClass| {
-        let (calls, bytes) = (class.calls, class.bytes);
-        let with_exchange = (calls / 2).saturating_mul(SNTRUP761_HASHED + SNTRUP761_SENT);
-        if bytes == calls.saturating_mul(SNTRUP761_HASHED) {
-            calls
-        } else if calls % 2 == 0 && bytes > with_exchange {
-            // With short lists of algorithms the hash of the exchange is of this class, too.
-            calls / 2
-        } else {
-            0
-        }
+    let (exchanges, bytes) = of_class(4 << 10);
+    if bytes != exchanges.saturating_mul(SNTRUP761_KEY) {
+        return 0;
+    }
+    let (calls, bytes) = of_class(1 << 10);
+    let Some(others) = calls.checked_sub(exchanges) else {
+        return 0;
     };
-    let classes = work.iter().filter(is_sha512).flat_map(|work| &work.sizes);
-    let of_its_size = classes.filter(|class| class.up_to == Some(4096));
-    of_its_size.map(exchanges).fold(0, u64::saturating_add)
+    // What else is of this class has more bytes than the class before, which holds 64 more than its name says.
+    let least = exchanges.saturating_mul(SNTRUP761_SESSION);
+    let least = least.saturating_add(others.saturating_mul(256 + 64 + 1));
+    if bytes < least { 0 } else { exchanges }
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::catalogue::tests::work;
     use super::*;
+    use outboard_observation::SizeClass;
 
     fn bytes(algorithm: &str, operation: Operation, bytes: u64) -> Work {
         let mut work = work(algorithm, operation, "", "");
@@ -213,39 +241,90 @@ mod tests {
         assert_eq!(names(&[gcm]), Vec::<&str>::new());
     }
 
+    /// SHA-512's calls and bytes by the class of sizes.
+    fn digests(classes: &[(u64, u64, u64)]) -> Vec<Work> {
+        let mut work = work("SHA2-512", Operation::Digest, "", "");
+        let class = |&(up_to, calls, bytes)| SizeClass {
+            up_to: Some(up_to),
+            calls,
+            bytes,
+            nanoseconds: 0,
+        };
+        work.sizes = classes.iter().map(class).collect();
+        vec![work]
+    }
+
     #[test]
     fn a_key_exchange_is_inferred_from_its_hashes() {
-        let digests = |calls, bytes| {
-            let mut work = work("SHA2-512", Operation::Digest, "", "");
-            work.sizes = vec![SizeClass {
-                up_to: Some(4096),
-                calls,
-                bytes,
-                nanoseconds: 0,
-            }];
-            vec![work]
-        };
         let of = |program, work: &[Work], version| {
             let estimates = estimates(program, work, version);
             estimates.first().map(|e| (e.exchanges, e.nanoseconds))
         };
-        assert_eq!(
-            of("ssh", &digests(1, 1159), Some(902)),
-            Some((1, 70_000_000))
-        );
-        assert_eq!(
-            of("sshd", &digests(3, 3 * 1159), Some(804)),
-            Some((3, 33_000_000))
-        );
-        // With the hash of the exchange; without a public key (Diffie-Hellman's group 16); another version.
-        assert_eq!(
-            of("ssh", &digests(2, 1159 + 3000), Some(902)),
-            Some((1, 70_000_000))
-        );
-        assert_eq!(of("ssh", &digests(1, 4060), Some(902)), None);
-        assert_eq!(of("ssh", &digests(0, 0), Some(902)), None);
-        assert_eq!(of("ssh", &digests(1, 1159), Some(909)), None);
-        assert_eq!(of("ssh", &digests(1, 1159), None), None);
+        let one = digests(&[(1024, 1, 1072), (4096, 1, 1159)]);
+        assert_eq!(of("ssh", &one, Some(902)), Some((1, 70_000_000)));
+        // What is signed is of the first class, too: clients of OpenSSH 9.2 with keys of Ed25519 and RSA.
+        for bytes in [1396, 1817] {
+            let one = digests(&[(1024, 2, bytes), (4096, 1, 1159)]);
+            assert_eq!(of("ssh", &one, Some(902)), Some((1, 70_000_000)));
+        }
+        let three = digests(&[(1024, 5, 3 * 1072 + 700 + 400), (4096, 3, 3 * 1159)]);
+        for program in ["sshd", "sshd-session"] {
+            assert_eq!(of(program, &three, Some(804)), Some((3, 33_000_000)));
+        }
+        // How long another version takes is not known; that it is one is.
+        assert_eq!(of("ssh", &one, Some(909)), None);
+        assert_eq!(of("ssh", &one, None), None);
+        assert_eq!(inferred("ssh", &one).len(), 1);
+    }
+
+    #[test]
+    fn no_key_exchange_is_made_up() {
+        for (what, program, classes) in [
+            ("nothing", "ssh", [(1024, 0, 0), (4096, 0, 0)]),
+            // As observed with OpenSSH 9.2 in the class of 4096; the other as would mislead most.
+            ("group16 once", "ssh", [(1024, 7, 4615), (4096, 1, 4061)]),
+            (
+                "group16 again and again",
+                "ssh",
+                [(1024, 6, 6 * 1072), (4096, 6, 22_988)],
+            ),
+            (
+                "a certificate by RSA-4096",
+                "ssh",
+                [(1024, 2, 2 * 1072), (4096, 2, 3452)],
+            ),
+            (
+                "two files signed",
+                "ssh-keygen",
+                [(1024, 2, 2 * 1072), (4096, 2, 5500)],
+            ),
+            (
+                "sntrup761 with short lists: missed",
+                "ssh",
+                [(1024, 2, 1817), (4096, 2, 4988)],
+            ),
+            (
+                "sntrup761 with a certificate: missed",
+                "ssh",
+                [(1024, 1, 1072), (4096, 3, 4473)],
+            ),
+            (
+                "not a program that exchanges keys",
+                "ssh-agent",
+                [(1024, 1, 1072), (4096, 1, 1159)],
+            ),
+            ("no session key", "ssh", [(1024, 0, 0), (4096, 1, 1159)]),
+            (
+                "what is no session key",
+                "ssh",
+                [(1024, 2, 1072 + 320), (4096, 1, 1159)],
+            ),
+        ] {
+            assert_eq!(inferred(program, &digests(&classes)), [], "{what}");
+        }
+        let sealed = bytes("AES-256-CTR", Operation::Seal, 400);
+        assert_eq!(inferred("ssh-keygen", std::slice::from_ref(&sealed)), []);
+        assert_eq!(inferred("ssh", &[sealed]).len(), 1);
     }
 
     #[test]

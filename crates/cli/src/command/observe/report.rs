@@ -19,7 +19,7 @@ pub(super) struct Report {
     pub(super) cryptography_nanoseconds: u64,
     /// The share of the CPU time that was cryptography, from 0 to 1.
     pub(super) share_of_cpu: Option<f64>,
-    /// The same with what OpenSSH did past EVP, where that is estimated.
+    /// The same with what OpenSSH did past EVP, where that is estimated; none where both were more than the CPU time.
     pub(super) share_of_cpu_estimated: Option<f64>,
     /// All work added up, the most time first.
     pub(super) work: Vec<Row>,
@@ -101,9 +101,11 @@ pub(super) struct Finding {
 #[derive(Serialize)]
 pub(super) struct QuantumReadiness {
     /// Key agreements and encapsulations that withstand one, and all of them: what is recorded today
-    /// can be opened then. Those of OpenSSH's own that are inferred count, too.
+    /// can be opened then. OpenSSH's own are in neither.
     pub(super) key_agreements_post_quantum: u64,
     pub(super) key_agreements: u64,
+    /// OpenSSH's key exchanges that were inferred to be hybrid: at least so many. Its others are not seen.
+    pub(super) openssh_hybrid_exchanges: u64,
     pub(super) signatures_post_quantum: u64,
     pub(super) signatures: u64,
 }
@@ -168,7 +170,11 @@ impl Report {
             share_of_cpu: share(cryptography, sources.cpu),
             share_of_cpu_estimated: match unseen_time {
                 0 => None,
-                unseen => share(cryptography.saturating_add(unseen), sources.cpu),
+                unseen => {
+                    let estimated = cryptography.saturating_add(unseen);
+                    // More than there was: the constants are wrong for this machine.
+                    share(estimated, sources.cpu.filter(|&cpu| cpu >= estimated))
+                }
             },
             handshakes: Handshakes::of(&rows),
             findings: findings(&rows, &record.processes),
@@ -257,14 +263,14 @@ impl QuantumReadiness {
         };
         let agreements = [O::Derive, O::Encapsulate, O::Decapsulate, O::KeyDecrypt];
         let signatures = [O::Sign, O::Verify];
-        let unseen = processes
+        let openssh_hybrid_exchanges = processes
             .iter()
-            .filter(|process| openssh::is_openssh(&process.program))
-            .flat_map(|process| openssh::inferred(&process.work))
+            .flat_map(|process| openssh::inferred(&process.program, &process.work))
             .fold(0, |sum: u64, one| sum.saturating_add(one.exchanges));
         Self {
-            key_agreements_post_quantum: unseen.saturating_add(calls(&agreements, true)),
-            key_agreements: unseen.saturating_add(calls(&agreements, false)),
+            key_agreements_post_quantum: calls(&agreements, true),
+            key_agreements: calls(&agreements, false),
+            openssh_hybrid_exchanges,
             signatures_post_quantum: calls(&signatures, true),
             signatures: calls(&signatures, false),
         }
@@ -366,7 +372,7 @@ fn findings(rows: &[Row], processes: &[RecordedProcess]) -> Vec<Finding> {
 
 fn estimates(processes: &[RecordedProcess]) -> Vec<Estimate> {
     let mut estimates: Vec<Estimate> = Vec::new();
-    let of_openssh = |process: &&RecordedProcess| openssh::is_openssh(&process.program);
+    let of_openssh = |process: &&RecordedProcess| openssh::speaks_ssh(&process.program);
     // Asked only where it matters.
     let version = processes
         .iter()
@@ -485,5 +491,52 @@ mod tests {
         assert_eq!(report.processes[0].cpu_nanoseconds, None);
         let bill = super::super::cbom::document(&report).to_string();
         assert!(!bill.contains("ECDSA"), "{bill}");
+    }
+
+    /// An exchange of OpenSSH's own, and what is seen of another program.
+    #[test]
+    fn what_is_inferred_is_told_apart() {
+        let class = |up_to, bytes| outboard_observation::SizeClass {
+            up_to: Some(up_to),
+            calls: 1,
+            bytes,
+            nanoseconds: 0,
+        };
+        let mut hashed = work("SHA2-512", Operation::Digest, "", "");
+        hashed.sizes = vec![class(1024, 1072), class(4096, 1159)];
+        let sealed = Work {
+            bytes: 1_000_000,
+            ..work("ChaCha20", Operation::Seal, "", "")
+        };
+        let agreed = work("X25519", Operation::Derive, "", "");
+        let report = |cpu| {
+            let mut record = record(vec![hashed.clone(), sealed.clone(), agreed.clone()]);
+            record.processes[0].program = "ssh".into();
+            Report::new(
+                record,
+                Sources {
+                    program: None,
+                    cpu: Some(cpu),
+                    times: &Times::new(),
+                    profile: &Profile::built_in(&outboard_engine::Machine::detect(), "3.0.22"),
+                },
+            )
+        };
+        // More than what these take anywhere; less than the megabyte's tags.
+        let (long, short) = (report(1_000_000_000), report(700_000));
+        let quantum = &long.quantum;
+        assert_eq!(
+            (quantum.key_agreements_post_quantum, quantum.key_agreements),
+            (0, 1)
+        );
+        assert_eq!(quantum.openssh_hybrid_exchanges, 1);
+        let text = long.text(false);
+        assert!(
+            text.contains("0 of 1 key agreements would withstand one\n  at least 1 of OpenSSH's"),
+            "{text}"
+        );
+        assert!(long.share_of_cpu_estimated > long.share_of_cpu);
+        assert_eq!(short.share_of_cpu_estimated, None);
+        assert!(short.share_of_cpu.is_some());
     }
 }

@@ -287,7 +287,8 @@ impl Report {
 
     fn quantum_text(&self) -> String {
         let quantum = &self.quantum;
-        if quantum.key_agreements == 0 && quantum.signatures == 0 {
+        let hybrid = quantum.openssh_hybrid_exchanges;
+        if quantum.key_agreements == 0 && quantum.signatures == 0 && hybrid == 0 {
             return String::new();
         }
         let mut text = styled(TITLE, "Quantum computers") + "\n";
@@ -308,7 +309,16 @@ impl Report {
             .filter(|(_, all, _)| *all > 0)
             .map(|(ready, all, what)| format!("{} of {} {what}", count(ready), count(all)))
             .collect();
-        let _ = writeln!(text, "  {} would withstand one", parts.join(" and "));
+        if !parts.is_empty() {
+            let _ = writeln!(text, "  {} would withstand one", parts.join(" and "));
+        }
+        if hybrid > 0 {
+            let _ = writeln!(
+                text,
+                "  at least {} of OpenSSH's own key exchanges would withstand one; its others are not seen",
+                count(hybrid)
+            );
+        }
         text
     }
 
@@ -320,8 +330,8 @@ impl Report {
         for estimate in &self.estimates {
             let amount = match estimate.exchanges {
                 0 => bytes(estimate.bytes),
-                1 => "1 key exchange".to_owned(),
-                exchanges => format!("{} key exchanges", count(exchanges)),
+                1 => "at least 1 key exchange".to_owned(),
+                exchanges => format!("at least {} key exchanges", count(exchanges)),
             };
             let _ = writeln!(
                 text,

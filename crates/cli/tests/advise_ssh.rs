@@ -11,7 +11,7 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Output};
 use tempfile::TempDir;
 
 /// In the shape of Debian's /etc/ssh, with the costs of some algorithms.
@@ -74,6 +74,17 @@ impl System {
             command.arg("--costs").arg(self.path("costs.json"));
         }
         command.args(arguments).assert()
+    }
+
+    /// The same under what these words of a shell set.
+    fn limited(&self, limits: &str, arguments: &[&str]) -> Output {
+        let mut command = shell(&assert_cmd::cargo::cargo_bin("outboard"), limits);
+        command.args(["advise", "ssh", "--directory"]);
+        command.arg(self.directory.path());
+        if !arguments.contains(&"--revert") {
+            command.arg("--costs").arg(self.path("costs.json"));
+        }
+        command.args(arguments).output().expect("it runs")
     }
 
     /// Every file and what is in it.
@@ -329,7 +340,7 @@ fn a_drop_in_may_be_taken_in_by_a_file_that_is_included() {
 fn what_cannot_work_is_refused_and_nothing_changes() {
     let include = |system: &System| system.include("sshd_config");
     type Damage = fn(&System, String);
-    let cases: [(&str, Damage, &str); 14] = [
+    let cases: [(&str, Damage, &str); 19] = [
         (
             "a line that sshd does not know",
             |system, include| system.write("sshd_config", &format!("{include}\nNonsense yes\n")),
@@ -408,6 +419,52 @@ fn what_cannot_work_is_refused_and_nothing_changes() {
                 );
             },
             "20-old.conf line 2 sets Ciphers for the block of line 1 alone",
+        ),
+        (
+            "one that is not all UTF-8",
+            |system, _| {
+                let text = b"# Pr\xfcfung\nHost old\nCiphers aes256-ctr\n";
+                fs::write(system.path("ssh_config.d/50-old.conf"), text).expect("it is ours");
+            },
+            "50-old.conf line 3 sets Ciphers for the block of line 2 alone",
+        ),
+        (
+            "one with quoted keywords",
+            |system, _| {
+                let include = system.include("ssh_config");
+                let more = system.path("more.conf");
+                system.write("more.conf", "\"Host\" old\n\"Ciphers\" aes256-ctr\n");
+                system.write(
+                    "ssh_config",
+                    &format!("{include}\n\"Include\" {}\n", more.display()),
+                );
+            },
+            "more.conf line 2 sets Ciphers for the block of line 1 alone",
+        ),
+        (
+            "one that is too long to be read",
+            |system, _| system.write("ssh_config.d/50-long.conf", &"#\n".repeat(1 << 20)),
+            "50-long.conf: it is longer than any configuration: what it sets for some hosts",
+        ),
+        (
+            "a pattern that only glob(3) understands",
+            |system, _| {
+                let directory = system.path("ssh_config.d");
+                system.write(
+                    "ssh_config",
+                    &format!("Include {}/**\n", directory.display()),
+                );
+            },
+            "is for OpenSSH alone to say (write it without **)",
+        ),
+        (
+            "a pattern of classes",
+            |system, _| {
+                let directory = system.path("sshd_config.d");
+                let pattern = format!("{}/[[:digit:]]*.conf", directory.display());
+                system.write("sshd_config", &format!("Include {pattern}\n"));
+            },
+            "is for OpenSSH alone to say (write it without [:)",
         ),
         (
             "a directive in a file that is included earlier",
@@ -518,6 +575,111 @@ fn a_host_s_own_lines_are_pointed_out() {
     says(&stderr(&refusal), "within the Host block of line 1");
 }
 
+/// sshd and ssh are asked by root, who would not notice.
+#[test]
+fn every_user_may_enter_the_directories_that_are_made() {
+    let system = System::new();
+    for name in HALVES {
+        fs::remove_dir(system.path(&format!("{name}.d"))).expect("it is ours and empty");
+    }
+    let output = system.limited("umask 077", &["--stock", "--apply"]);
+    assert!(output.status.success(), "{output:?}");
+    for name in HALVES {
+        let directory = fs::metadata(system.path(&format!("{name}.d"))).expect("it was made");
+        assert_eq!(directory.mode() & 0o777, 0o755, "{name}");
+    }
+}
+
+/// No file may grow beyond 8 MiB: the proof has no room for its own.
+#[test]
+fn a_proof_that_fails_leaves_nothing_written() {
+    let system = System::new();
+    let before = system.state();
+    let output = system.limited(
+        "trap '' XFSZ; ulimit -f 16384",
+        &["--stock", "--apply", "--prove", "--quick"],
+    );
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    says(&said, "File too large");
+    assert_eq!(system.state(), before);
+}
+
+#[test]
+fn reverting_takes_no_room_and_no_key() {
+    let system = System::new();
+    system.advise(&["--stock", "--apply"]).success();
+    let output = system.limited("export TMPDIR=/nowhere", &["--revert"]);
+    assert!(output.status.success(), "{output:?}");
+    for name in HALVES {
+        assert!(!system.drop_in(name).exists(), "{name}");
+    }
+}
+
+/// A home may be another user's: with `sudo -E` it is.
+#[test]
+fn a_user_s_configuration_without_end_ends_in_a_note() {
+    let system = System::new();
+    fs::create_dir(system.path(".ssh")).expect("it is ours");
+    let limits = format!("export HOME={}", system.directory.path().display());
+    for (own, note) in [
+        (
+            "Include /dev/zero\n",
+            "cannot read /dev/zero: it is no plain file",
+        ),
+        (
+            "Include \u{1b}[2J**\n",
+            r"\u{1b}[2J**' finds is for OpenSSH",
+        ),
+        (
+            "Ciphers aes128-ctr\n",
+            "/.ssh/config line 1 sets Ciphers, and for its user",
+        ),
+    ] {
+        system.write(".ssh/config", own);
+        let output = system.limited(&limits, &["--stock", "--for", "client"]);
+        assert!(output.status.success(), "{output:?}");
+        says(&String::from_utf8_lossy(&output.stdout), note);
+    }
+    fs::remove_file(system.path(".ssh/config")).expect("it is ours");
+    let made = Command::new("mkfifo")
+        .arg(system.path(".ssh/config"))
+        .status();
+    assert!(made.expect("it is installed").success());
+    let output = system.limited(&limits, &["--stock", "--for", "client"]);
+    says(
+        &String::from_utf8_lossy(&output.stdout),
+        "/.ssh/config: it is no plain file",
+    );
+}
+
+/// An sshd that reads the real file otherwise than its copy with the drop-in.
+#[test]
+fn what_is_not_in_force_afterwards_is_taken_back() {
+    let system = System::new();
+    let before = system.state();
+    let programs = system.path("programs");
+    fs::create_dir(&programs).expect("it is ours");
+    let main = system.path("sshd_config");
+    let script = format!(
+        "#!/bin/sh\ncase \"$*\" in\n*' {}') echo 'ciphers aes128-ctr';;\n*) exec /usr/sbin/sshd \"$@\";;\nesac\n",
+        main.display()
+    );
+    let written = programs.join("script");
+    fs::write(&written, script).expect("it is ours");
+    fs::set_permissions(&written, PermissionsExt::from_mode(0o755)).expect("a mode");
+    copy(&written, &programs.join("sshd"));
+    let path = format!("export PATH={}:$PATH", programs.display());
+    let output = system.limited(&path, &["--stock", "--apply"]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    says(
+        &said,
+        "everything is as it was: sshd reads other Ciphers in ",
+    );
+    assert_eq!(system.state(), before);
+}
+
 #[test]
 fn a_document_that_is_none_is_refused() {
     let system = System::new();
@@ -595,7 +757,18 @@ fn who_may_not_read_or_write_is_told_before_anything_is_measured() {
 }
 
 fn outboard_process_at(program: &Path) -> Command {
-    let mut command = Command::new(program);
+    isolated(Command::new(program))
+}
+
+/// The program, started by a shell that first does that.
+fn shell(program: &Path, first: &str) -> Command {
+    let mut command = isolated(Command::new("sh"));
+    command.args(["-c", &format!("{first}; exec \"$0\" \"$@\"")]);
+    command.arg(program);
+    command
+}
+
+fn isolated(mut command: Command) -> Command {
     for (name, value) in outboard_process().get_envs() {
         match value {
             Some(value) => command.env(name, value),

@@ -1,16 +1,15 @@
-//! The drop-in: tried with sshd and ssh as part of the whole configuration, then put in its place.
+//! The drop-in, tried with sshd and ssh as part of the whole configuration.
 
 use outboard_programs::Workplace;
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use super::super::level::Level;
 use super::algorithm::Kind;
+use super::file::{DropInFile, MARK, failed};
 use super::include::{self, Staging};
 use super::installed::{Lists, Refusal, Side};
 use super::reading::{Directive, Line, Places, Reading};
-use crate::replace::{create, replace};
 use crate::{Failure, system};
 
 /// One side's configuration and the drop-in's place in it.
@@ -18,26 +17,18 @@ pub(super) struct Target<'a> {
     pub(super) side: Side,
     /// `/etc/ssh/sshd_config`.
     pub(super) main: PathBuf,
-    /// `/etc/ssh/sshd_config.d/10-outboard.conf`.
-    pub(super) place: PathBuf,
+    pub(super) file: DropInFile,
     scratch: &'a Workplace,
     key: &'a Path,
 }
 
-/// Before most names that distributions use (Red Hat's begin with 50), because the first value holds.
-const NAME: &str = "10-outboard.conf";
-
-/// How every drop-in of ours begins.
-const MARK: &str = "# Written by 'outboard advise ssh'";
-
 impl<'a> Target<'a> {
     /// Below `directory` (`/etc/ssh`); `scratch` is for trials, `key` a host key for them.
     pub(super) fn new(side: Side, directory: &Path, scratch: &'a Workplace, key: &'a Path) -> Self {
-        let main = directory.join(side.file());
         Self {
             side,
-            place: directory.join(format!("{}.d", side.file())).join(NAME),
-            main,
+            main: directory.join(side.file()),
+            file: DropInFile::new(side, directory),
             scratch,
             key,
         }
@@ -106,7 +97,7 @@ impl<'a> Target<'a> {
 
     /// What would keep the drop-in `text` from giving these `lists`, in words.
     pub(super) fn obstacle(&self, text: &str, lists: &Lists) -> Option<String> {
-        self.foreign().or_else(|| {
+        self.file.foreign().or_else(|| {
             let candidate = self
                 .scratch
                 .write(&format!("{}.new", self.side.file()), text);
@@ -119,70 +110,33 @@ impl<'a> Target<'a> {
         })
     }
 
-    /// Whether the drop-in is in its place with this very text.
-    pub(super) fn holds(&self, text: &str) -> bool {
-        fs::read(&self.place).is_ok_and(|present| present == text.as_bytes())
-    }
-
-    /// Why the drop-in could not be written, before anything is measured.
-    pub(super) fn check_writable(&self) -> Result<(), Failure> {
-        let directory = self.directory();
-        let existing = if directory.exists() {
-            directory
-        } else {
-            directory.parent().unwrap_or(Path::new("/"))
-        };
-        rustix::fs::access(existing, rustix::fs::Access::WRITE_OK)
-            .map_err(|error| self.failed("write to", existing, error.into()))
-    }
-
-    /// Puts the drop-in in its place. What was there is answered, for [`Target::restore`].
-    pub(super) fn write(&self, text: &str) -> Result<Option<Vec<u8>>, Failure> {
-        let failed = |error| self.failed("write", &self.place, error);
-        let directory = self.directory();
-        if !directory.exists() {
-            fs::create_dir(directory).map_err(|error| self.failed("make", directory, error))?;
-        }
-        match fs::read(&self.place) {
-            Ok(previous) => {
-                replace::<io::Error>(&self.place, text.as_bytes(), |_| Ok(())).map_err(failed)?;
-                Ok(Some(previous))
-            }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                create(&self.place, text.as_bytes()).map_err(failed)?;
-                Ok(None)
-            }
-            Err(error) => Err(failed(error)),
-        }
-    }
-
     /// Whether the configuration, as it is now, gives these lists; why not.
     pub(super) fn verify(&self, lists: &Lists) -> Option<String> {
-        self.difference(&self.place, lists)
+        self.difference(&self.file.path, lists)
+            .or_else(|| self.really_differs(lists))
     }
 
-    /// Makes it as it was before [`Target::write`].
-    pub(super) fn restore(&self, previous: Option<Vec<u8>>) -> Result<(), Failure> {
-        let restored = match previous {
-            Some(previous) => replace::<io::Error>(&self.place, &previous, |_| Ok(())),
-            None => fs::remove_file(&self.place),
-        };
-        restored.map_err(|error| self.failed("restore", &self.place, error))
-    }
-
-    /// Takes the drop-in away, and answers what it said, if there was one.
-    ///
-    /// # Errors
-    /// If a file of that name is not ours, or cannot be removed.
-    pub(super) fn remove(&self) -> Result<Option<String>, Failure> {
-        if let Some(foreign) = self.foreign() {
-            return Err(foreign.into());
+    /// What sshd itself reads in the drop-in's place, after all that was tried on copies. ssh would seek relative
+    /// names elsewhere, and so does sshd for a configuration that is not the system's.
+    fn really_differs(&self, lists: &Lists) -> Option<String> {
+        let is_system_s = self.directory() == Path::new("/etc/ssh");
+        if self.side == Side::Client || !(is_system_s || self.reading().is_absolute()) {
+            return None;
         }
-        let text = fs::read_to_string(&self.place).unwrap_or_default();
-        match fs::remove_file(&self.place) {
-            Ok(()) => Ok(Some(text)),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(self.failed("remove", &self.place, error)),
+        let (program, main) = (self.side.program(), self.main.display());
+        match self.side.evaluate(&self.main, self.key) {
+            Ok(given) => {
+                let (kind, _) = lists
+                    .iter()
+                    .find(|(kind, names)| given.get(kind) != Some(names))?;
+                let keyword = kind.keyword();
+                Some(format!(
+                    "{program} reads other {keyword} in {main} than the drop-in's"
+                ))
+            }
+            Err(refusal) => Some(format!(
+                "{program} does not accept {main} with the drop-in: {refusal}"
+            )),
         }
     }
 
@@ -210,25 +164,14 @@ impl<'a> Target<'a> {
     /// The whole configuration, and where in it the drop-in is read.
     fn reading(&self) -> Reading {
         let places = Places {
-            directory: self.main.parent().unwrap_or(Path::new("/")),
+            directory: self.directory(),
             home: None,
         };
-        Reading::of(&self.main, places, Some(&self.place))
+        Reading::of(&self.main, places, Some(&self.file.path))
     }
 
     fn directory(&self) -> &Path {
-        self.place.parent().unwrap_or(Path::new("/"))
-    }
-
-    /// Why the file in the drop-in's place must not be touched, if so.
-    fn foreign(&self) -> Option<String> {
-        let present = fs::read(&self.place).ok()?;
-        (!present.starts_with(MARK.as_bytes())).then(|| {
-            format!(
-                "{} was not written by 'outboard advise ssh' (rename it first)",
-                self.place.display()
-            )
-        })
+        self.main.parent().unwrap_or(Path::new("/"))
     }
 
     /// Why the configuration with that file as the drop-in does not give these lists.
@@ -246,7 +189,7 @@ impl<'a> Target<'a> {
             return Some(format!(
                 "{} takes no drop-ins in (add this line at its top: Include {}/*.conf)",
                 self.main.display(),
-                self.directory().display()
+                self.file.directory().display()
             ));
         };
         let different = lists
@@ -295,6 +238,11 @@ impl<'a> Target<'a> {
     /// hold for them, too: they might no longer be reached.
     fn silenced(&self, lists: &Lists) -> Option<String> {
         let reading = self.reading();
+        if let Some(reason) = reading.unread() {
+            return Some(format!(
+                "{reason}: what it sets for some hosts is not known"
+            ));
+        }
         let includer = &reading.includer()?.line;
         reading.after().iter().find_map(|directive| {
             let block = directive.block.as_ref()?;
@@ -316,13 +264,13 @@ impl<'a> Target<'a> {
 
     /// What the program makes of the configuration with that file as the drop-in.
     fn evaluate(&self, drop_in: Option<&Path>) -> Result<Lists, Refusal> {
-        let unread = |error| Refusal::Unasked(self.failed("read", &self.main, error).to_string());
+        let unread = |error| Refusal::Unasked(failed("read", &self.main, error).to_string());
         let text = include::read(&self.main).map_err(unread)?;
         // As private as the most private configuration.
         let write = |name: &str, text: &str| self.scratch.write_secret(name, text);
         let staging = Staging {
-            directory: self.main.parent().unwrap_or(Path::new("/")),
-            place: &self.place,
+            directory: self.directory(),
+            place: &self.file.path,
             instead: drop_in,
             keep: &|number, text| {
                 let name = format!("{}.included.{number}.tried", self.side.file());
@@ -348,7 +296,7 @@ impl<'a> Target<'a> {
             Refusal::Said(said) => {
                 // The reader knows the files by their own names.
                 let ours = [(&*file, &*self.main)].into_iter();
-                let ours = ours.chain(drop_in.map(|drop_in| (drop_in, &*self.place)));
+                let ours = ours.chain(drop_in.map(|drop_in| (drop_in, &*self.file.path)));
                 let copies = staged.copies.iter().map(|(copy, file)| (&**copy, &**file));
                 Refusal::Said(ours.chain(copies).fold(said, |said, (tried, own)| {
                     said.replace(&*tried.to_string_lossy(), &own.to_string_lossy())
@@ -356,11 +304,6 @@ impl<'a> Target<'a> {
             }
             unasked @ Refusal::Unasked(_) => unasked,
         })
-    }
-
-    fn failed(&self, doing: &str, path: &Path, error: io::Error) -> Failure {
-        let remedy = system::remedy();
-        format!("cannot {doing} {}: {error}{remedy}", path.display()).into()
     }
 }
 

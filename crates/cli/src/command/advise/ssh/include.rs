@@ -8,7 +8,8 @@
 
 use std::fmt::Write as _;
 use std::fs;
-use std::io;
+use std::io::{self, Read as _};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 /// `READCONF_MAX_DEPTH`, `SERVCONF_MAX_DEPTH`. Who goes beyond it is refused by OpenSSH itself.
@@ -89,6 +90,7 @@ impl Staging<'_> {
                 files.push(pattern.into());
                 continue;
             }
+            check_pattern(pattern)?;
             let absolute = self.directory.join(pattern).to_string_lossy().into_owned();
             is_changed |= absolute != *pattern;
             let ours = takes_in(&absolute, self.place);
@@ -161,17 +163,33 @@ fn included(line: &str) -> Option<Vec<String>> {
         .then(|| arguments(rest))
 }
 
-/// A line's keyword and its arguments: `Keyword arguments`, `Keyword=arguments`.
-pub(super) fn split_keyword(line: &str) -> Option<(&str, &str)> {
-    let line = line.trim();
-    if line.is_empty() || line.starts_with('#') {
-        return None;
+/// A line's keyword, without quotes, and its arguments: `Keyword arguments`, `Keyword=arguments`,
+/// `"Keyword" arguments`.
+pub(super) fn split_keyword(line: &str) -> Option<(String, &str)> {
+    let (mut keyword, mut rest) = first_word(line.trim_end())?;
+    // The space before it ends a word that is empty.
+    if keyword.is_empty() {
+        (keyword, rest) = first_word(rest)?;
     }
-    let end = line
-        .find(|c: char| c.is_ascii_whitespace() || c == '=')
-        .unwrap_or(line.len());
-    let rest = line[end..].trim_start();
-    Some((&line[..end], rest.strip_prefix('=').unwrap_or(rest)))
+    let is_one = !keyword.is_empty() && !keyword.starts_with('#');
+    is_one.then_some((keyword, rest))
+}
+
+/// What OpenSSH's `strdelim` cuts off: up to a space or one `=`; or to the end of what is quoted, which may begin
+/// within a word. Without its end it is nothing.
+fn first_word(text: &str) -> Option<(String, &str)> {
+    let is_space = |c: char| matches!(c, ' ' | '\t' | '\r' | '\n');
+    let Some(end) = text.find(|c| is_space(c) || matches!(c, '"' | '=')) else {
+        return Some((text.to_owned(), ""));
+    };
+    let (word, rest) = text.split_at(end);
+    if let Some(quoted) = rest.strip_prefix('"') {
+        let (quoted, rest) = quoted.split_once('"')?;
+        return Some((format!("{word}{quoted}"), rest.trim_start_matches(is_space)));
+    }
+    let rest = rest.trim_start_matches(is_space);
+    let rest = rest.strip_prefix('=').unwrap_or(rest);
+    Some((word.to_owned(), rest.trim_start_matches(is_space)))
 }
 
 /// Words, of which those with spaces stand in quotes (sshd's `argv_split`); a `#` ends the line.
@@ -222,6 +240,21 @@ fn escaped(
     }
 }
 
+/// Whether glob(3) may find something else by `pattern` than [`expand`] does.
+///
+/// # Errors
+/// If so, in words.
+pub(super) fn check_pattern(pattern: &str) -> io::Result<()> {
+    // What was not text in UTF-8 is another name now.
+    let other = ["**", "[^", "[:", "[.", "[=", "\\", "\u{fffd}"];
+    match other.iter().find(|part| pattern.contains(**part)) {
+        Some(part) => Err(io::Error::other(format!(
+            "what 'Include {pattern}' finds is for OpenSSH alone to say (write it without {part})"
+        ))),
+        None => Ok(()),
+    }
+}
+
 /// Whether `pattern` finds a file at `place`.
 pub(super) fn takes_in(pattern: &str, place: &Path) -> bool {
     glob::Pattern::new(pattern)
@@ -262,13 +295,32 @@ const AS_THE_SHELL_DOES: glob::MatchOptions = glob::MatchOptions {
     require_literal_leading_dot: true,
 };
 
-/// The whole text of a configuration; an empty one if there is none.
-pub(super) fn read(main: &Path) -> io::Result<String> {
-    match fs::read(main) {
-        Ok(bytes) => String::from_utf8(bytes)
-            .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not text in UTF-8")),
-        Err(error) => Err(error),
+/// The whole text of a configuration; what in it is not UTF-8, in a comment say, is no reason to pass it over.
+///
+/// # Errors
+/// Of the file system, and for what may have no end: a configuration may be another user's.
+pub(super) fn read(file: &Path) -> io::Result<String> {
+    const MOST: u64 = 1 << 20;
+    let unwilling = |reason| Err(io::Error::new(io::ErrorKind::InvalidInput, reason));
+    let opened = fs::OpenOptions::new()
+        .read(true)
+        // Not to wait for a pipe's other end.
+        .custom_flags(libc::O_NONBLOCK)
+        .open(file)?;
+    let metadata = opened.metadata()?;
+    // Both read as empty to OpenSSH; the second is how a drop-in is masked.
+    if metadata.is_dir() || metadata.rdev() == rustix::fs::makedev(1, 3) {
+        return Ok(String::new());
     }
+    if !metadata.is_file() {
+        return unwilling("it is no plain file");
+    }
+    let mut bytes = Vec::new();
+    opened.take(MOST + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MOST {
+        return unwilling("it is longer than any configuration");
+    }
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 #[cfg(test)]
@@ -395,6 +447,65 @@ mod tests {
         drop(root);
     }
 
+    #[test]
+    fn keywords_are_found_as_openssh_finds_them() {
+        for (line, keyword, rest) in [
+            ("Port 1", "Port", "1"),
+            (" \t Port = 1 \r", "Port", "1"),
+            ("\"Port\" 1", "Port", "1"),
+            ("Po\"rt\"1", "Port", "1"),
+            ("=Port 1", "Port", "1"),
+            ("Port==1", "Port", "=1"),
+            ("Port", "Port", ""),
+        ] {
+            assert_eq!(
+                split_keyword(line),
+                Some((keyword.to_owned(), rest)),
+                "{line}"
+            );
+        }
+        for line in ["", " ", "# Port 1", "#Port 1", "\"Port 1"] {
+            assert_eq!(split_keyword(line), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn patterns_that_only_glob_3_knows_are_refused() {
+        let (_root, main, directory) = tree(&["50.conf"]);
+        let place = directory.join("10-outboard.conf");
+        for (part, text) in [
+            ("**", "Include d/**\n"),
+            ("[^", "Include d/[^x]*\n"),
+            ("[:", "Include d/[[:digit:]]*\n"),
+            ("\\", "Include d/\\*\n"),
+        ] {
+            let refused = staging(&main, &place, None, |staging| {
+                staging.stage(text).expect_err("it is not for us to say")
+            });
+            assert!(
+                refused.to_string().contains(&format!("without {part})")),
+                "{refused}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_may_have_no_end_is_not_read() {
+        let (root, main, directory) = tree(&[]);
+        let pipe = root.path().join("pipe");
+        let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+        assert!(made.expect("mkfifo is installed").success());
+        fs::write(&main, vec![b'\n'; (1 << 20) + 1]).expect("it is ours");
+        for endless in [&*pipe, &*main, Path::new("/dev/zero")] {
+            assert!(read(endless).is_err(), "{}", endless.display());
+        }
+        for empty in [&*directory, Path::new("/dev/null")] {
+            assert_eq!(read(empty).expect("it reads as empty"), "");
+        }
+        fs::write(&main, b"# Pr\xfcfung\nPort 1\n").expect("it is ours");
+        assert!(read(&main).expect("it can be read").ends_with("\nPort 1\n"));
+    }
+
     proptest! {
         /// Words that were quoted come back.
         #[test]
@@ -412,7 +523,7 @@ mod tests {
         fn any_text_is_survived(text in "(?s).{0,200}") {
             let (_root, main, directory) = tree(&[]);
             let staged = stage(&text, &main, &directory.join("x.conf"), None);
-            if !text.to_ascii_lowercase().contains("include") {
+            if !text.replace('"', "").to_ascii_lowercase().contains("include") {
                 let lines: Vec<&str> = text.split_terminator('\n').collect();
                 prop_assert_eq!(staged.text.split_terminator('\n').collect::<Vec<_>>(), lines);
             }

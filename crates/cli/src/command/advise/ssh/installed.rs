@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::algorithm::Kind;
 use crate::Failure;
+use crate::output::printable;
 
 /// Algorithms by kind, in the order of preference.
 pub(crate) type Lists = BTreeMap<Kind, Vec<String>>;
@@ -115,7 +116,9 @@ impl Side {
         };
         let said = launch.finish().map_err(unasked)?;
         if !said.status.success() {
-            return Err(Refusal::Said(said.errors.trim().to_owned()));
+            // It quotes what stands in files, which may be anybody's.
+            let lines: Vec<String> = said.errors.trim().lines().map(printable).collect();
+            return Err(Refusal::Said(lines.join("\n")));
         }
         Ok(Kind::ALL
             .into_iter()

@@ -7,12 +7,14 @@
 //! measure    what each costs: real transfers and logins            (stand, cost)
 //! recommend  an order
 //! drop_in    that order as configuration, tried before it counts   (include, reading)
+//! file       where it is written
 //! report     all of that in words and for programs                 (prove)
 //! ```
 
 mod algorithm;
 mod cost;
 mod drop_in;
+mod file;
 mod include;
 mod installed;
 mod measure;
@@ -25,6 +27,7 @@ mod stand;
 use algorithm::Kind;
 use cost::Costs;
 use drop_in::Target;
+use file::DropInFile;
 use installed::{Lists, Side};
 use measure::{Effort, measurable, measure};
 use outboard_programs::{OpenSsl, Workplace, clean_up_on_signals, without_interruption};
@@ -40,7 +43,7 @@ use super::check_only;
 use super::level::Level;
 use super::serving::{Serving, ServingArguments};
 use crate::Failure;
-use crate::output::{print, print_json, remark};
+use crate::output::{print, print_json, printable, remark};
 
 /// The document that `--json` prints and `--costs` reads.
 const SCHEMA: &str = "outboard-advise-ssh";
@@ -136,25 +139,32 @@ impl Whose {
 
 pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
     clean_up_on_signals()?;
-    let scratch = Workplace::new()?;
-    let key = installed::temporary_key(scratch.path())?;
     let directory = std::path::absolute(&arguments.directory)?;
     let sides = arguments.whose.sides().iter();
+    if arguments.revert {
+        let files: Vec<DropInFile> = sides
+            .map(|&side| DropInFile::new(side, &directory))
+            .collect();
+        return without_interruption(|| revert(&files, arguments.json));
+    }
+    let scratch = Workplace::new()?;
+    let key = installed::temporary_key(scratch.path())?;
     let targets: Vec<Target<'_>> = sides
         .map(|&side| Target::new(side, &directory, &scratch, &key))
         .collect();
-    if arguments.revert {
-        return without_interruption(|| revert(&targets, arguments.json));
-    }
 
     // All that can be refused is refused before a minute is spent on measuring.
     if arguments.prove && arguments.whose == Whose::Server {
         return Err("--prove copies with the client's settings (leave --for out)".into());
     }
+    let proving = match arguments.prove {
+        true => Some(Proving::new(arguments.quick)?),
+        false => None,
+    };
     let mut configured = Vec::new();
     for target in &targets {
         if arguments.apply {
-            target.check_writable()?;
+            target.file.check_writable()?;
         }
         configured.push((target.today()?, target.default()?));
     }
@@ -201,19 +211,26 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
             .map_err(|reason| format!("{}: {reason}", target.main.display()))?;
         halves.push(Half::new(target, today, advice, choice.level));
     }
+    let obstacle = halves.iter().find_map(|half| half.obstacle.as_ref());
+    if let Some(obstacle) = obstacle.filter(|_| arguments.apply) {
+        return Err(format!("nothing was changed: {obstacle}").into());
+    }
+    let proof = match proving {
+        Some(proving) => Some(measure_proof(proving, &serving, &offered, &halves)?),
+        None => None,
+    };
+    let notes = serving.note.into_iter().chain(notes(&targets));
+    let notes = notes.map(|note| printable(&note)).collect();
+    // Last, for what fails after it would leave it unsaid.
     if arguments.apply {
         tell_losses(&halves);
         without_interruption(|| apply(&targets, &mut halves))?;
     }
-    let proof = match arguments.prove {
-        true => Some(measure_proof(&arguments, &serving, &offered, &halves)?),
-        false => None,
-    };
     let report = Report {
         level: choice.level,
         strict: choice.strict,
         applied: arguments.apply,
-        notes: serving.note.into_iter().chain(notes(&targets)).collect(),
+        notes,
         measured: costs,
         halves,
         proof,
@@ -254,17 +271,12 @@ fn tell_losses(halves: &[Half]) {
 
 /// Writes all drop-ins or none.
 fn apply(targets: &[Target<'_>], halves: &mut [Half]) -> Result<(), Failure> {
-    for half in halves.iter() {
-        if let Some(obstacle) = &half.obstacle {
-            return Err(format!("nothing was changed: {obstacle}").into());
-        }
-    }
     let mut written: Vec<(&Target<'_>, Option<Vec<u8>>)> = Vec::new();
     for (target, half) in targets.iter().zip(halves.iter_mut()) {
-        if target.holds(&half.text) {
+        if target.file.holds(&half.text) {
             continue;
         }
-        let failure = match target.write(&half.text) {
+        let failure = match target.file.write(&half.text) {
             Ok(previous) => {
                 written.push((target, previous));
                 half.changed = true;
@@ -274,7 +286,7 @@ fn apply(targets: &[Target<'_>], halves: &mut [Half]) -> Result<(), Failure> {
         };
         if let Some(failure) = failure {
             for (target, previous) in written.into_iter().rev() {
-                target.restore(previous)?;
+                target.file.restore(previous)?;
             }
             return Err(format!("everything is as it was: {failure}").into());
         }
@@ -282,23 +294,20 @@ fn apply(targets: &[Target<'_>], halves: &mut [Half]) -> Result<(), Failure> {
     Ok(())
 }
 
-fn revert(targets: &[Target<'_>], json: bool) -> Result<ExitCode, Failure> {
-    let mut taken: Vec<(&Target<'_>, String)> = Vec::new();
-    for target in targets {
-        match target.remove() {
-            Ok(text) => taken.extend(text.map(|text| (target, text))),
+fn revert(files: &[DropInFile], json: bool) -> Result<ExitCode, Failure> {
+    let mut taken: Vec<(&DropInFile, String)> = Vec::new();
+    for file in files {
+        match file.remove() {
+            Ok(text) => taken.extend(text.map(|text| (file, text))),
             Err(failure) => {
-                for (target, text) in taken {
-                    target.write(&text)?;
+                for (file, text) in taken {
+                    file.write(&text)?;
                 }
                 return Err(format!("everything is as it was: {failure}").into());
             }
         }
     }
-    let removed: Vec<PathBuf> = taken
-        .iter()
-        .map(|(target, _)| target.place.clone())
-        .collect();
+    let removed: Vec<PathBuf> = taken.iter().map(|(file, _)| file.path.clone()).collect();
     if json {
         #[derive(serde::Serialize)]
         struct Reverted<'a> {
@@ -326,8 +335,44 @@ fn revert(targets: &[Target<'_>], json: bool) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// What a proof takes, and where.
+struct Proving {
+    workplace: Workplace,
+    bytes: u64,
+    pairs: u32,
+}
+
+impl Proving {
+    /// With room for the file and its copy.
+    fn new(quick: bool) -> Result<Self, Failure> {
+        let (bytes, pairs) = if quick { (128 << 20, 3) } else { (1 << 30, 5) };
+        Ok(Self {
+            workplace: room_for(2 * bytes)?,
+            bytes,
+            pairs,
+        })
+    }
+}
+
+/// A directory in memory, or else where temporary files are.
+///
+/// # Errors
+/// If so many bytes have no room there.
+fn room_for(bytes: u64) -> Result<Workplace, Failure> {
+    let workplace = Workplace::in_memory(bytes)?;
+    let space = rustix::fs::statvfs(workplace.path())?;
+    if space.f_bavail.saturating_mul(space.f_frsize) < bytes {
+        let place = workplace.path().parent().unwrap_or(workplace.path());
+        let (place, size) = (place.display(), bytes >> 20);
+        return Err(
+            format!("{place} has no room for {size} MiB (name another with TMPDIR)").into(),
+        );
+    }
+    Ok(workplace)
+}
+
 fn measure_proof(
-    arguments: &Arguments,
+    proving: Proving,
     serving: &Serving,
     offered: &Lists,
     halves: &[Half],
@@ -336,12 +381,11 @@ fn measure_proof(
         .iter()
         .find(|half| half.side == Side::Client)
         .ok_or("the client's settings are not among these")?;
-    let (bytes, pairs) = if arguments.quick {
-        (128 << 20, 3)
-    } else {
-        (1 << 30, 5)
-    };
-    let workplace = Workplace::in_memory(2 * bytes)?;
+    let Proving {
+        workplace,
+        bytes,
+        pairs,
+    } = proving;
     let stock = OpenSsl::stock(&workplace)?;
     let openssl = serving.openssl(&workplace)?;
     let stand = Stand::new(workplace, stock.clone(), offered, bytes)?;
@@ -368,6 +412,9 @@ fn notes(targets: &[Target<'_>]) -> Vec<String> {
             home: Some(&home),
         };
         let own = Reading::of(&places.directory.join("config"), places, None);
+        if let Some(reason) = own.unread() {
+            notes.push(format!("{reason}; what it sets comes first for its user"));
+        }
         for kind in Kind::ORDERED {
             let keyword = kind.keyword();
             if let Some(first) = own.before().iter().find(|one| one.sets(keyword)) {
@@ -379,4 +426,19 @@ fn notes(targets: &[Target<'_>]) -> Vec<String> {
         }
     }
     notes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_has_no_room_is_refused_at_once() {
+        drop(room_for(1).expect("a byte has room"));
+        let refusal = room_for(1 << 60).expect_err("an exbibyte has none");
+        assert!(
+            refusal.to_string().contains(" has no room for "),
+            "{refusal}"
+        );
+    }
 }

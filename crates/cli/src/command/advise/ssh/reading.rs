@@ -6,10 +6,11 @@
 //! directory, whatever file it stands in; and 16 files may include one another. `Match` conditions are not judged: what
 //! holds for some, may hold.
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use super::include::{self, MAX_DEPTH, arguments, expand, split_keyword, takes_in};
+use super::include::{self, MAX_DEPTH, arguments, check_pattern, expand, split_keyword, takes_in};
 
 /// Where names are sought.
 #[derive(Clone, Copy)]
@@ -41,6 +42,8 @@ pub(super) struct Directive {
 pub(super) struct Reading {
     directives: Vec<Directive>,
     drop_in: Option<(usize, Directive)>,
+    unread: Option<String>,
+    has_relative_names: bool,
 }
 
 impl Reading {
@@ -50,10 +53,13 @@ impl Reading {
         let mut reader = Reader {
             places,
             place,
+            files: 0,
             reading: Self::default(),
         };
-        // Too deep a nesting ends it; what was read until then counts.
-        let _ = reader.read(main, None, 0);
+        if reader.read(main, None, 0).is_err() {
+            let reason = format!("what {} includes has no end", main.display());
+            reader.reading.unread.get_or_insert(reason);
+        }
         reader.reading
     }
 
@@ -66,6 +72,16 @@ impl Reading {
     pub(super) fn before(&self) -> &[Directive] {
         let end = self.drop_in.as_ref().map(|(at, _)| *at);
         &self.directives[..end.unwrap_or(self.directives.len())]
+    }
+
+    /// Why that is not all, if so: a file that is there and could not be read.
+    pub(super) fn unread(&self) -> Option<&str> {
+        self.unread.as_deref()
+    }
+
+    /// Whether it reads the same wherever relative names are sought.
+    pub(super) fn is_absolute(&self) -> bool {
+        !self.has_relative_names
     }
 
     /// What is read after our drop-in.
@@ -91,20 +107,30 @@ impl Line {
 struct Reader<'a> {
     places: Places<'a>,
     place: Option<&'a Path>,
+    files: usize,
     reading: Reading,
 }
 
-/// Files include one another too deep.
-struct TooDeep;
+/// Files include one another too deep, or too many.
+struct Endless;
+
+/// 16 files that each include the next one twice take hours.
+const MAX_FILES: usize = 4096;
 
 impl Reader<'_> {
     /// `outer` is the block that the file is included in.
-    fn read(&mut self, file: &Path, outer: Option<&Line>, depth: usize) -> Result<(), TooDeep> {
-        if depth > MAX_DEPTH {
-            return Err(TooDeep);
+    fn read(&mut self, file: &Path, outer: Option<&Line>, depth: usize) -> Result<(), Endless> {
+        self.files += 1;
+        if depth > MAX_DEPTH || self.files > MAX_FILES {
+            return Err(Endless);
         }
-        let Ok(text) = include::read(file) else {
-            return Ok(());
+        let text = match include::read(file) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            Err(error) => {
+                self.pass_over(format!("cannot read {}: {error}", file.display()));
+                return Ok(());
+            }
         };
         let file: Rc<Path> = file.into();
         let mut block = outer.cloned();
@@ -115,7 +141,7 @@ impl Reader<'_> {
             let line = Line {
                 file: Rc::clone(&file),
                 number: index + 1,
-                keyword: keyword.to_owned(),
+                keyword,
             };
             if line.is("Host") || line.is("Match") {
                 let is_for_all =
@@ -144,14 +170,19 @@ impl Reader<'_> {
         includer: &Directive,
         patterns: &[String],
         depth: usize,
-    ) -> Result<(), TooDeep> {
+    ) -> Result<(), Endless> {
         for pattern in patterns {
+            self.reading.has_relative_names |= !pattern.starts_with(['/', '~']);
             let Some(pattern) = self.absolute(pattern) else {
                 continue;
             };
             let ours = self.place.filter(|place| takes_in(&pattern, place));
-            // A directory that cannot be read keeps its files to itself.
-            for file in expand(&pattern, ours, ours).unwrap_or_default() {
+            let found = check_pattern(&pattern).and_then(|()| expand(&pattern, ours, ours));
+            let files = found.unwrap_or_else(|error| {
+                self.pass_over(error.to_string());
+                Vec::new()
+            });
+            for file in files {
                 if Some(&*file) != self.place {
                     self.read(&file, includer.block.as_ref(), depth + 1)?;
                 } else if self.reading.drop_in.is_none() {
@@ -161,6 +192,11 @@ impl Reader<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Goes on without what could not be read, and keeps the first reason.
+    fn pass_over(&mut self, reason: String) {
+        self.reading.unread.get_or_insert(reason);
     }
 
     fn absolute(&self, pattern: &str) -> Option<String> {
@@ -288,6 +324,37 @@ mod tests {
         let root = tree(&[("main", "Port 1\nInclude main main\nPort 2\n")]);
         // The first at each depth, and no more.
         assert_eq!(read(&root, None).before().len(), MAX_DEPTH + 1);
+    }
+
+    #[test]
+    fn what_could_not_be_read_is_told() {
+        let root = tree(&[("main", "Include d/* none\nPort 1\n"), ("d/a", "")]);
+        let unread = || read(&root, None).unread().map(str::to_owned);
+        assert_eq!(unread(), None);
+        let long = vec![b'\n'; 2 << 20];
+        fs::write(root.path().join("d/a"), long).expect("it is ours");
+        let reason = unread().expect("it is too long");
+        assert!(
+            reason.ends_with("d/a: it is longer than any configuration"),
+            "{reason}"
+        );
+        fs::write(root.path().join("main"), "Include d/**\n").expect("it is ours");
+        assert!(unread().is_some_and(|reason| reason.contains("without **")));
+    }
+
+    #[test]
+    fn many_files_that_include_many_end() {
+        let root = tree(&[("main", "Include 1 1\n")]);
+        for file in 1..16 {
+            let text = format!("Include {0} {0}\n", file + 1);
+            fs::write(root.path().join(file.to_string()), text).expect("it is ours");
+        }
+        let reading = read(&root, None);
+        assert!(
+            reading
+                .unread()
+                .is_some_and(|reason| reason.ends_with("has no end"))
+        );
     }
 
     #[test]

@@ -8,7 +8,7 @@ use super::installed::{Lists, Side};
 use super::prove::Proof;
 use super::recommend::Advice;
 use super::stand::Negotiated;
-use crate::output::{BAD, GOOD, NOTE, TITLE, styled};
+use crate::output::{BAD, GOOD, NOTE, TITLE, printable, styled};
 use crate::table::{Align, Table, time};
 use serde::Serialize;
 use std::path::PathBuf;
@@ -44,9 +44,11 @@ impl Half {
         let text = target.text(&advice.lists, level);
         Self {
             side: target.side,
-            file: target.place.clone(),
-            obstacle: target.obstacle(&text, &advice.lists),
-            in_place: target.holds(&text),
+            file: target.file.path.clone(),
+            obstacle: target
+                .obstacle(&text, &advice.lists)
+                .map(|obstacle| printable(&obstacle)),
+            in_place: target.file.holds(&text),
             today,
             advice,
             text,
@@ -264,7 +266,7 @@ impl Proof {
         };
         let by_outboard = match self.by_outboard {
             None => String::new(),
-            Some(0.0) => ", by OpenSSL: Outboard's profile leaves it there".into(),
+            Some(0.0) => ", none of it by Outboard".into(),
             Some(share) => format!(", {:.0} % by Outboard", (100.0 * share).floor()),
         };
         format!(

@@ -61,7 +61,7 @@ functions! {
     fn OPENSSL_version_patch() -> c_uint;
     fn OPENSSL_init_crypto(u64, *const c_void) -> c_int;
     fn RAND_bytes(*mut c_uchar, c_int) -> c_int;
-    fn RAND_priv_bytes_ex(*mut OSSL_LIB_CTX, *mut c_uchar, usize, c_uint) -> c_int;
+    fn RAND_get0_private(*mut OSSL_LIB_CTX) -> *mut c_void;
     fn CRYPTO_clear_free(*mut c_void, usize, *const c_char, c_int);
     fn OSSL_LIB_CTX_new() -> *mut OSSL_LIB_CTX;
     fn OSSL_LIB_CTX_load_config(*mut OSSL_LIB_CTX, *const c_char) -> c_int;

@@ -1,7 +1,7 @@
 //! The provider that is stood in for.
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
-use std::mem::ManuallyDrop;
+use std::mem::{self, ManuallyDrop};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Mutex;
@@ -32,9 +32,10 @@ pub(crate) struct Own {
     library: usize,
 }
 
-/// One that is not used now. Programs end with it: to free what ends with them takes time that a short
-/// one has not. And who makes library contexts again and again gets it again.
-static SPARE: Mutex<Option<Own>> = Mutex::new(None);
+/// Those that are not used now, for who makes library contexts again and again. None is ever freed: a
+/// thread that used one has its random generators in it until it ends, and the program, which knows
+/// nothing of it, cannot end them before (OPENSSL_thread_stop_ex(3)).
+static SPARES: Mutex<Vec<Own>> = Mutex::new(Vec::new());
 
 // SAFETY: providers may be asked from any thread.
 unsafe impl Send for Inner {}
@@ -55,9 +56,14 @@ impl Inner {
     /// where that libcrypto cannot be reached.
     pub(crate) fn default(core: &Core) -> Option<Self> {
         let address = core.address()?;
-        let spare = SPARE.try_lock().ok().and_then(|mut spare| {
+        // Never waited for: a fork in another thread may have left it locked.
+        let spare = SPARES.try_lock().ok().and_then(|mut spares| {
             // A process may have two libcryptos.
-            spare.take_if(|spare| spare.library == address as usize)
+            let fits = |spare: &Own| spare.library == address as usize;
+            spares
+                .iter()
+                .position(fits)
+                .map(|fit| spares.swap_remove(fit))
         });
         let own = match spare {
             Some(own) => own,
@@ -214,7 +220,6 @@ impl Inner {
         };
         let functions = functions(&own.context);
         let context = own.context.as_ptr();
-        let mut byte = 0;
         // SAFETY: a live context and terminated names. A fetch that fails leaves nothing but an error,
         // which is taken back: who needs it will see it fail again.
         unsafe {
@@ -222,7 +227,8 @@ impl Inner {
             let any = std::ptr::null();
             (functions.EVP_MD_free)((functions.EVP_MD_fetch)(context, c"SHA2-256".as_ptr(), any));
             (functions.EVP_MAC_free)((functions.EVP_MAC_fetch)(context, c"HMAC".as_ptr(), any));
-            (functions.RAND_priv_bytes_ex)(context, &mut byte, 1, 0);
+            // Made and seeded, and not asked: a program may have a source of its own for that.
+            (functions.RAND_get0_private)(context);
             (functions.ERR_pop_to_mark)();
         }
     }
@@ -245,9 +251,9 @@ impl Drop for Inner {
             Self::Default(own) => {
                 // SAFETY: nobody uses it after this.
                 let own = unsafe { ManuallyDrop::take(own) };
-                if let Ok(mut spare) = SPARE.try_lock() {
-                    // An older one, if there is, ends here.
-                    *spare = Some(own);
+                match SPARES.try_lock() {
+                    Ok(mut spares) => spares.push(own),
+                    Err(_) => mem::forget(own),
                 }
             }
             Self::Module { context, functions } => {

@@ -19,6 +19,7 @@
 mod context;
 mod inner;
 mod key;
+mod living;
 mod mark;
 mod params;
 mod shim;

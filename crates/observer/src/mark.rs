@@ -37,15 +37,15 @@ impl Mark {
     }
 
     pub(crate) fn with_mode(self, mode: &[u8]) -> Self {
-        self.with(MODE, number_of(mode))
+        self.with(MODE, NAMES.number_of(mode))
     }
 
     pub(crate) fn with_digest(self, digest: &[u8]) -> Self {
-        self.with(DIGEST, number_of(digest))
+        self.with(DIGEST, NAMES.number_of(digest))
     }
 
     pub(crate) fn with_key(self, key: &[u8]) -> Self {
-        self.with(KEY, number_of(key))
+        self.with(KEY, KEYS.number_of(key))
     }
 
     #[inline]
@@ -58,10 +58,10 @@ impl Mark {
         let code = self.0 as u8;
         let operation = Operation::ALL.iter().find(|&&known| known as u8 == code)?;
         let mut details = Details::new(*operation);
-        let text = |part: u32| text_of((self.0 >> part) as u8);
-        details.set_mode(&text(MODE));
-        details.set_digest(&text(DIGEST));
-        details.set_key(&text(KEY));
+        let number = |part: u32| (self.0 >> part) as u8;
+        details.set_mode(&NAMES.text_of(number(MODE)));
+        details.set_digest(&NAMES.text_of(number(DIGEST)));
+        details.set_key(&KEYS.text_of(number(KEY)));
         Some(details)
     }
 }
@@ -69,72 +69,85 @@ impl Mark {
 /// As much of a text as a record keeps of any: up to 24 bytes, then zeros.
 type Text = [u64; 3];
 
-/// A text without the zeros that it may end with.
+/// A text up to the zero that may end it.
 #[inline]
-fn text(mut bytes: &[u8]) -> Text {
-    while let [before @ .., 0] = bytes {
-        bytes = before;
-    }
+fn text(bytes: &[u8]) -> Text {
     let mut padded = [0; size_of::<Text>()];
-    let length = bytes.len().min(padded.len());
-    padded[..length].copy_from_slice(&bytes[..length]);
+    for (padded, &byte) in padded
+        .iter_mut()
+        .zip(bytes.iter().take_while(|&&byte| byte != 0))
+    {
+        *padded = byte;
+    }
     let (words, _) = padded.as_chunks();
     [0, 1, 2].map(|index: usize| u64::from_le_bytes(words[index]))
 }
 
-/// The texts of this process; the first place stays empty, and is that of no text. Never freed.
-static TEXTS: [AtomicPtr<Text>; 256] = [const { AtomicPtr::new(ptr::null_mut()) }; 256];
+/// Texts of this process; the first place stays empty, and is that of no text. Never freed.
+struct Texts([AtomicPtr<Text>; 256]);
 
-/// The number of a text; 0, as if it were not known, where there are too many.
-#[inline]
-fn number_of(bytes: &[u8]) -> u8 {
-    let text = text(bytes);
-    let [first, second, third] = text;
-    if first == 0 {
-        return 0;
-    }
-    let mixed = (first ^ second.rotate_left(17) ^ third.rotate_left(34))
-        .wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    let number = ((mixed >> 56) as u8).max(1);
-    // SAFETY: null, or from `Box::into_raw` below, and never freed.
-    let known = unsafe { TEXTS[usize::from(number)].load(Acquire).as_ref() };
-    match known {
-        Some(known) if *known == text => number,
-        _ => find(text, number),
-    }
-}
+/// What keys are. A peer may show keys of as many lengths as it likes, so that these fill no other's place.
+static KEYS: Texts = Texts::none();
 
-/// The same, sought from a place on.
-#[cold]
-#[inline(never)]
-fn find(text: Text, first: u8) -> u8 {
-    let own = Box::into_raw(Box::new(text));
-    for number in (first..=u8::MAX).chain(1..first) {
-        let place = &TEXTS[usize::from(number)];
-        let known = match place.compare_exchange(ptr::null_mut(), own, AcqRel, Acquire) {
-            Ok(_) => return number,
-            Err(known) => known,
-        };
-        // SAFETY: not null, so from `Box::into_raw`, and never freed.
-        if unsafe { *known } == text {
-            // SAFETY: shared with nobody.
-            drop(unsafe { Box::from_raw(own) });
-            return number;
+/// What digests and modes are called.
+static NAMES: Texts = Texts::none();
+
+impl Texts {
+    const fn none() -> Self {
+        Self([const { AtomicPtr::new(ptr::null_mut()) }; 256])
+    }
+
+    /// The number of a text; 0, as if it were not known, where there are too many.
+    #[inline]
+    fn number_of(&self, bytes: &[u8]) -> u8 {
+        let text = text(bytes);
+        let [first, second, third] = text;
+        if first == 0 {
+            return 0;
+        }
+        let mixed = (first ^ second.rotate_left(17) ^ third.rotate_left(34))
+            .wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let number = ((mixed >> 56) as u8).max(1);
+        // SAFETY: null, or from `Box::into_raw` below, and never freed.
+        let known = unsafe { self.0[usize::from(number)].load(Acquire).as_ref() };
+        match known {
+            Some(known) if *known == text => number,
+            _ => self.find(text, number),
         }
     }
-    // SAFETY: as above.
-    drop(unsafe { Box::from_raw(own) });
-    0
-}
 
-fn text_of(number: u8) -> Vec<u8> {
-    // SAFETY: null, or from `Box::into_raw`, and never freed.
-    let text = unsafe { TEXTS[usize::from(number)].load(Acquire).as_ref() };
-    let bytes = text
-        .into_iter()
-        .flatten()
-        .flat_map(|word| word.to_le_bytes());
-    bytes.take_while(|&byte| byte != 0).collect()
+    /// The same, sought from a place on.
+    #[cold]
+    #[inline(never)]
+    fn find(&self, text: Text, first: u8) -> u8 {
+        let own = Box::into_raw(Box::new(text));
+        for number in (first..=u8::MAX).chain(1..first) {
+            let place = &self.0[usize::from(number)];
+            let known = match place.compare_exchange(ptr::null_mut(), own, AcqRel, Acquire) {
+                Ok(_) => return number,
+                Err(known) => known,
+            };
+            // SAFETY: not null, so from `Box::into_raw`, and never freed.
+            if unsafe { *known } == text {
+                // SAFETY: shared with nobody.
+                drop(unsafe { Box::from_raw(own) });
+                return number;
+            }
+        }
+        // SAFETY: as above.
+        drop(unsafe { Box::from_raw(own) });
+        0
+    }
+
+    fn text_of(&self, number: u8) -> Vec<u8> {
+        // SAFETY: null, or from `Box::into_raw`, and never freed.
+        let text = unsafe { self.0[usize::from(number)].load(Acquire).as_ref() };
+        let bytes = text
+            .into_iter()
+            .flatten()
+            .flat_map(|word| word.to_le_bytes());
+        bytes.take_while(|&byte| byte != 0).collect()
+    }
 }
 
 #[cfg(test)]
@@ -155,17 +168,21 @@ mod tests {
         details.set_mode(b"pss");
         let verify = one.with_operation(Operation::Verify).with_mode(b"pss");
         assert!(verify.details() == Some(details));
-        assert_eq!(number_of(b"SHA2-256\0"), number_of(b"SHA2-256"));
+        assert_eq!(
+            NAMES.number_of(b"SHA2-256\0 whatever"),
+            NAMES.number_of(b"SHA2-256")
+        );
 
         let numbers: Vec<u8> = (1000..1400_u32)
-            .map(|bits| number_of(bits.to_string().as_bytes()))
+            .map(|bits| KEYS.number_of(bits.to_string().as_bytes()))
             .collect();
+        assert_ne!(NAMES.number_of(b"SHA2-384"), 0);
         assert_eq!(numbers.last(), Some(&0));
         for (bits, &number) in (1000_u32..)
             .zip(&numbers)
             .filter(|(_, number)| **number != 0)
         {
-            assert_eq!(text_of(number), bits.to_string().as_bytes());
+            assert_eq!(KEYS.text_of(number), bits.to_string().as_bytes());
         }
     }
 }

@@ -23,7 +23,7 @@ pub(crate) unsafe fn each<'a>(params: *const Param) -> impl Iterator<Item = &'a 
     })
 }
 
-/// What a parameter says that somebody sets. Texts may end with a zero.
+/// What a parameter says that somebody sets.
 pub(crate) enum Said<'a> {
     Digest(&'a [u8]),
     Padding(&'a [u8]),
@@ -45,6 +45,8 @@ pub(crate) unsafe fn said(param: &Param) -> Option<Said<'_>> {
     }
 }
 
+/// A text up to the zero that may end it: what is behind may be anything, and must not be read.
+///
 /// # Safety
 /// Its value is whole.
 #[inline]
@@ -52,8 +54,12 @@ unsafe fn text(param: &Param) -> Option<&[u8]> {
     if param.data_type != PARAM_UTF8_STRING || param.data.is_null() {
         return None;
     }
-    // SAFETY: `data` holds that many bytes.
-    Some(unsafe { std::slice::from_raw_parts(param.data.cast::<u8>(), param.data_size) })
+    let data = param.data.cast::<u8>();
+    // SAFETY: `data` holds that many bytes, or fewer and a zero.
+    let is_end = |&index: &usize| unsafe { data.add(index).read() } == 0;
+    let length = (0..param.data_size).find(is_end).unwrap_or(param.data_size);
+    // SAFETY: as above, without the zero.
+    Some(unsafe { std::slice::from_raw_parts(data, length) })
 }
 
 /// The name of a padding, which may be said as one of the numbers of openssl/rsa.h.
@@ -142,3 +148,30 @@ const END: Param = Param {
     data_size: 0,
     return_size: 0,
 };
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_ends_with_its_zero() {
+        let mut text = *b"SHA256\0 what the stack held before";
+        let param = Param {
+            key: c"digest".as_ptr(),
+            data_type: PARAM_UTF8_STRING,
+            data: text.as_mut_ptr().cast(),
+            data_size: text.len(),
+            return_size: PARAM_UNMODIFIED,
+        };
+        // SAFETY: its key is terminated, and its value whole.
+        let said = unsafe { said(&param) };
+        assert!(matches!(said, Some(Said::Digest(b"SHA256"))));
+        let unended = Param {
+            data_size: 3,
+            ..param
+        };
+        // SAFETY: as above.
+        let said = unsafe { super::said(&unended) };
+        assert!(matches!(said, Some(Said::Digest(b"SHA"))));
+    }
+}

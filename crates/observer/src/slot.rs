@@ -1,11 +1,10 @@
 //! One algorithm that is stood in for. Functions that begin a context get nothing that tells
 //! algorithms apart, so each slot has functions of its own: they are generic in its number.
 
-use std::collections::BTreeSet;
 use std::ffi::{c_int, c_void};
-use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::ptr;
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
 use std::sync::atomic::{AtomicPtr, AtomicU64};
-use std::sync::{Mutex, PoisonError};
 
 use outboard_observation::{Details, Identity, Recorder, Row, Ticket};
 
@@ -70,25 +69,26 @@ impl Slot {
     }
 
     /// Its number: that of an equal one if there is one already (the tables of a provider are the same
-    /// in every library context), else a new one; none if all are taken.
+    /// in every library context), else a new one; none if all are taken. No lock: a fork in another thread
+    /// would leave it locked in the child.
     pub(crate) fn register(self) -> Option<usize> {
-        /// Those that there are: a summary to find them by, and their numbers.
-        static KNOWN: Mutex<BTreeSet<(u64, usize)>> = Mutex::new(BTreeSet::new());
-        let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-        let summary = self.summary();
-        for &(_, number) in known.range((summary, 0)..=(summary, SLOTS)) {
-            // SAFETY: null, or from `Box::into_raw` below and never freed.
-            let slot = unsafe { TABLE[number].load(Acquire).as_ref() };
-            if slot.is_some_and(|slot| slot.is_like(&self)) {
+        let first = (self.summary() >> 32) as usize;
+        let own = Box::into_raw(Box::new(self));
+        for number in (first..first + SLOTS).map(|number| number % SLOTS) {
+            let known = TABLE[number].compare_exchange(ptr::null_mut(), own, AcqRel, Acquire);
+            let Err(known) = known else {
+                return Some(number);
+            };
+            // SAFETY: not null, so from `Box::into_raw` and never freed; ours is not shared.
+            if unsafe { (*known).is_like(&*own) } {
+                // SAFETY: shared with nobody.
+                drop(unsafe { Box::from_raw(own) });
                 return Some(number);
             }
         }
-        let number = known.len();
-        TABLE
-            .get(number)?
-            .store(Box::into_raw(Box::new(self)), Release);
-        known.insert((summary, number));
-        Some(number)
+        // SAFETY: as above.
+        drop(unsafe { Box::from_raw(own) });
+        None
     }
 
     fn addresses(&self) -> impl Iterator<Item = usize> {

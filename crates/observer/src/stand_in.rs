@@ -5,14 +5,15 @@ use std::panic::AssertUnwindSafe;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::{Arc, Mutex, PoisonError};
 
+use once_cell::race::OnceBox;
 use outboard_observation::Recorder;
 use outboard_provider_abi::Core;
 use outboard_provider_abi::raw::{Algorithm, Callback, CoreHandle, Dispatch, Param, provider};
 
 use crate::inner::{self, Inner};
 use crate::key;
+use crate::living::Living;
 use crate::shim::{Kind, Shim};
 use crate::slot::{FUNCTIONS, Slot};
 
@@ -27,8 +28,9 @@ struct StandIn {
     beside: bool,
     /// What libcrypto was given.
     functions: Vec<Dispatch>,
-    /// The lists made so far, by operation. They live as long as this.
-    lists: Mutex<Vec<(c_int, List)>>,
+    /// The lists made so far, by kind. No lock: a fork in another thread would leave it locked in the
+    /// child. Two threads may make a list at once; one is kept.
+    lists: [OnceBox<List>; Kind::ALL.len()],
     /// Whether all was made ready that a TLS handshake needs.
     is_ready_for_tls: AtomicBool,
 }
@@ -56,13 +58,11 @@ unsafe impl Send for StandIn {}
 // SAFETY: as above.
 unsafe impl Sync for StandIn {}
 
-/// Those that live. libcrypto knows them by the other provider's context.
-static LIVING: Mutex<Vec<(usize, Arc<StandIn>)>> = Mutex::new(Vec::new());
+static LIVING: Living<StandIn> = Living::none();
 
-fn living(context: *mut c_void) -> Option<Arc<StandIn>> {
-    let living = LIVING.lock().unwrap_or_else(PoisonError::into_inner);
-    let of_context = living.iter().find(|(known, _)| *known == context as usize);
-    of_context.map(|(_, stand_in)| Arc::clone(stand_in))
+fn living<'a>(context: *mut c_void) -> Option<&'a StandIn> {
+    // SAFETY: libcrypto calls nothing of a provider after its teardown.
+    unsafe { LIVING.of(context) }
 }
 
 /// The body of `OSSL_provider_init`. Settings of our section of the configuration:
@@ -101,7 +101,7 @@ pub(crate) unsafe fn init(
         functions: functions(&inner),
         recorder,
         inner,
-        lists: Mutex::new(Vec::new()),
+        lists: [const { OnceBox::new() }; Kind::ALL.len()],
         is_ready_for_tls: AtomicBool::new(false),
     };
     let inner_context = stand_in.inner.context();
@@ -110,10 +110,7 @@ pub(crate) unsafe fn init(
         *out = stand_in.functions.as_ptr();
         *context = inner_context;
     }
-    LIVING
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .push((inner_context as usize, Arc::new(stand_in)));
+    LIVING.enter(inner_context, stand_in);
     Some(())
 }
 
@@ -172,14 +169,7 @@ fn functions(inner: &Inner) -> Vec<Dispatch> {
 const SELF_TEST: c_int = 1031;
 
 unsafe extern "C" fn teardown(context: *mut c_void) {
-    let mut living = LIVING.lock().unwrap_or_else(PoisonError::into_inner);
-    let position = living
-        .iter()
-        .position(|(known, _)| *known == context as usize);
-    let ended = position.map(|position| living.swap_remove(position));
-    // Unlocked before the other provider ends, which may call anything.
-    drop(living);
-    drop(ended);
+    drop(LIVING.leave(context));
 }
 
 unsafe extern "C" fn query(
@@ -274,8 +264,8 @@ impl StandIn {
             }
             Some(kind) => kind,
         };
-        let mut lists = self.lists.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, list)) = lists.iter().find(|(known, _)| *known == operation) {
+        let place = &self.lists[kind as usize];
+        if let Some(list) = place.get() {
             return (list.as_ptr(), 0);
         }
         let (theirs, no_cache) = self.inner.algorithms(operation);
@@ -284,10 +274,9 @@ impl StandIn {
             return (theirs, no_cache);
         }
         // SAFETY: a list that the provider keeps, ended by a null name.
-        let list = self.list(kind, unsafe { inner::algorithms(theirs) });
-        let first = list.as_ptr();
-        lists.push((operation, list));
-        (first, 0)
+        let list =
+            place.get_or_init(|| Box::new(self.list(kind, unsafe { inner::algorithms(theirs) })));
+        (list.as_ptr(), 0)
     }
 
     fn list<'a>(&self, kind: Kind, theirs: impl Iterator<Item = &'a Algorithm>) -> List {
@@ -332,8 +321,10 @@ impl StandIn {
             return None;
         }
         let mut functions = vec![None; largest + 1].into_boxed_slice();
+        // libcrypto takes the first where an id is there twice (ED25519ph of OpenSSL 3.5).
         for entry in theirs() {
-            functions[entry.function_id as usize] = entry.function;
+            let function = &mut functions[entry.function_id as usize];
+            *function = function.or(entry.function);
         }
         let name = inner::first_name(algorithm);
         let key_questions = self.key_questions(name);
@@ -347,12 +338,16 @@ impl StandIn {
         );
         let number = slot.register()?;
         let mut ours = Vec::with_capacity(count + 1);
-        ours.extend(theirs().map(|entry| Dispatch {
-            function_id: entry.function_id,
-            function: match kind.shim(entry.function_id, number) {
-                Shim::Wrapped(function) => Some(function),
-                Shim::Kept | Shim::Unknown => entry.function,
-            },
+        ours.extend(theirs().map(|entry| {
+            Dispatch {
+                function_id: entry.function_id,
+                function: entry
+                    .function
+                    .map(|own| match kind.shim(entry.function_id, number) {
+                        Shim::Wrapped(function) => function,
+                        Shim::Kept | Shim::Unknown => own,
+                    }),
+            }
         }));
         ours.push(Dispatch::END);
         Some(ours.into_boxed_slice())

@@ -487,6 +487,110 @@ fn library_contexts_come_and_go() {
     }
 }
 
+/// Calls libcrypto by python's ctypes.
+fn python(openssl: &OpenSsl, script: &str, arguments: &[&Path]) -> String {
+    Launch::new("python3")
+        .unwrap()
+        .with(openssl)
+        .args(["-c", script])
+        .args(arguments)
+        .succeed()
+        .unwrap()
+        .output
+}
+
+/// A thread's random generators are in the library context that the stand-in has, too, and end with the
+/// thread.
+#[test]
+fn a_thread_may_end_after_the_contexts_that_it_used() {
+    let Some(stand) = Stand::for_programs(&["python3"], Place::Instead) else {
+        return;
+    };
+    let script = "
+import ctypes, sys, threading
+crypto = ctypes.CDLL('libcrypto.so.3')
+Pointer = ctypes.c_void_p
+for name in ['OSSL_LIB_CTX_new', 'EVP_PKEY_Q_keygen']:
+    getattr(crypto, name).restype = Pointer
+def context():
+    made = Pointer(crypto.OSSL_LIB_CTX_new())
+    assert crypto.OSSL_LIB_CTX_load_config(made, sys.argv[1].encode()) == 1
+    return made
+contexts = [context(), context()]
+used, go = threading.Event(), threading.Event()
+def work():
+    key = Pointer(crypto.EVP_PKEY_Q_keygen(contexts[0], None, b'X25519'))
+    crypto.EVP_PKEY_free(key)
+    crypto.OPENSSL_thread_stop_ex(contexts[0])
+    used.set()
+    go.wait()
+thread = threading.Thread(target=work)
+thread.start()
+used.wait()
+for context in contexts: crypto.OSSL_LIB_CTX_free(context)
+# What was freed is overwritten.
+others = [ctypes.create_string_buffer(b'A' * size, size + 1) for size in range(16, 4000, 8)]
+go.set()
+thread.join()
+print('ended')
+";
+    let file = stand.observed.configuration();
+    assert_eq!(python(&stand.stock, script, &[file]).trim(), "ended");
+}
+
+/// A source of randomness that a program brings is asked as often as without us.
+#[test]
+fn a_program_s_own_randomness_is_asked_no_more() {
+    let Some(stand) = Stand::for_programs(&["python3"], Place::Instead) else {
+        return;
+    };
+    let script = "
+import ctypes
+Pointer = ctypes.c_void_p
+crypto, ssl = ctypes.CDLL('libcrypto.so.3'), ctypes.CDLL('libssl.so.3')
+asked = []
+Bytes = ctypes.CFUNCTYPE(ctypes.c_int, Pointer, ctypes.c_int)
+@Bytes
+def answer(place, size):
+    asked.append(size)
+    ctypes.memset(place, 7, size)
+    return 1
+class Method(ctypes.Structure):
+    _fields_ = [('seed', Pointer), ('bytes', Bytes), ('cleanup', Pointer), ('add', Pointer),
+                ('pseudorand', Bytes), ('status', Pointer)]
+method = Method(None, answer, None, None, answer, None)
+crypto.RAND_set_rand_method(ctypes.byref(method))
+ssl.TLS_method.restype = Pointer
+ssl.SSL_CTX_new.restype = Pointer
+assert ssl.SSL_CTX_new(Pointer(ssl.TLS_method()))
+print(asked)
+";
+    let [stock, observed] =
+        [&stand.stock, &stand.observed].map(|openssl| python(openssl, script, &[]));
+    assert_eq!(stock, observed);
+    assert_ne!(stock.trim(), "[]");
+}
+
+/// Signs what is a hash already. (ED25519ph has two functions of one number in OpenSSL 3.5.)
+const PREHASHED: &str = "
+import ctypes, glob, os
+crypto = ctypes.CDLL(glob.glob(os.environ['LD_LIBRARY_PATH'] + '/libcrypto.so.*')[0])
+Pointer, size_t = ctypes.c_void_p, ctypes.c_size_t
+for name in ['EVP_PKEY_new_raw_private_key_ex', 'EVP_SIGNATURE_fetch', 'EVP_PKEY_CTX_new_from_pkey']:
+    getattr(crypto, name).restype = Pointer
+for kind, bits, size in [(b'ED25519', 32, 64), (b'ED448', 57, 114)]:
+    key = Pointer(crypto.EVP_PKEY_new_raw_private_key_ex(None, kind, None, b'7' * bits, size_t(bits)))
+    algorithm = Pointer(crypto.EVP_SIGNATURE_fetch(None, kind + b'ph', None))
+    context = Pointer(crypto.EVP_PKEY_CTX_new_from_pkey(None, key, None))
+    assert crypto.EVP_PKEY_sign_init_ex2(context, algorithm, None) == 1
+    signature, length = ctypes.create_string_buffer(size), size_t(size)
+    hashed = (b'x' * 64, size_t(64))
+    assert crypto.EVP_PKEY_sign(context, signature, ctypes.byref(length), *hashed) == 1
+    print(signature.raw.hex())
+    assert crypto.EVP_PKEY_verify_init_ex2(context, algorithm, None) == 1
+    assert crypto.EVP_PKEY_verify(context, signature, length, *hashed) == 1
+";
+
 /// What each version offers and does is the same with a stand-in, and it is counted.
 fn another_openssl(version: Version) {
     let stand = Stand::new(Place::Instead);
@@ -520,6 +624,17 @@ fn another_openssl(version: Version) {
          cmp one other
          \"$OPENSSL\" dgst -sha3-256 public",
     );
+    let prehashed = [&stand.stock, &stand.observed].map(|openssl| {
+        Launch::new("python3")
+            .unwrap()
+            .with(openssl)
+            .env("LD_LIBRARY_PATH", &installation.libraries)
+            .args(["-c", PREHASHED])
+            .succeed()
+            .unwrap()
+            .output
+    });
+    assert_eq!(prehashed[0], prehashed[1]);
     let work = Record::read(&stand.record).unwrap().total();
     for (algorithm, operation) in [
         ("ML-DSA-65", Operation::Generate),

@@ -48,7 +48,7 @@ pub(crate) enum Shim {
 }
 
 impl Kind {
-    const ALL: [Self; 10] = [
+    pub(crate) const ALL: [Self; 10] = [
         Self::Digest,
         Self::Cipher,
         Self::Mac,

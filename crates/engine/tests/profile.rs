@@ -205,6 +205,37 @@ fn cards_get_what_they_gain_and_what_alone_does_not_lose() {
         Path::Card,
         "pays from 4, and a queue costs it nothing"
     );
+    // As measured on Zen 4.
+    let slow = Profile::measured(
+        machine(),
+        LIBCRYPTO,
+        vec![
+            measurement(Rsa2048Sign, 0, 1.02),
+            measurement(Rsa4096Sign, 0, 2.6),
+            measurement(X25519Derive, 0, 1.26),
+        ],
+    )
+    .with_lanes(
+        vec![
+            lanes(Rsa2048Sign, 342.0, 1256.0),
+            lanes(Rsa4096Sign, 1835.0, 8158.0),
+            lanes(X25519Derive, 34.0, 120.0),
+        ],
+        costs,
+    );
+    assert_eq!(slow.break_even().get(Rsa2048Sign), Some((4, 4)));
+    assert_eq!(slow.path(Rsa2048Sign), Path::Card);
+    assert_eq!(slow.break_even().get(Rsa4096Sign), Some((5, 5)));
+    assert_eq!(
+        slow.path(Rsa4096Sign),
+        Path::Card,
+        "twice as fast with eight"
+    );
+    assert_eq!(
+        slow.path(X25519Derive),
+        Path::Scalar,
+        "needs too many for what its queue costs"
+    );
     assert_eq!(profile.path(P384Sign), Path::Card);
     assert_eq!(profile.path(X25519Derive), Path::Card);
     assert_eq!(

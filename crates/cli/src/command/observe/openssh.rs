@@ -24,7 +24,7 @@ pub(super) struct Estimate {
 }
 
 /// What OpenSSH's own C takes for a byte, and for its part in a key exchange with sntrup761: OpenSSH 9.2 on an AMD
-/// EPYC (Zen 5), by samples of `perf` and the user time of logins (docs/observe.md).
+/// EPYC (Zen 4), by samples of `perf` and the user time of logins (docs/observe.md).
 const POLY1305_PICOSECONDS: u64 = 750;
 const UMAC_PICOSECONDS: u64 = 950;
 const SNTRUP761_CLIENT_NANOSECONDS: u64 = 70_000_000;

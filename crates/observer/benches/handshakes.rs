@@ -5,12 +5,15 @@
 
 #![allow(clippy::unwrap_used, reason = "a measurement that cannot go on ends")]
 
+mod common;
+
 use std::ffi::{CStr, CString, c_char, c_int, c_long, c_void};
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::ptr::null_mut;
 use std::time::Duration;
 
+use common::module;
 use outboard_libcrypto::{Context, Library};
 use outboard_programs::{Certificate, OpenSsl, Workplace};
 
@@ -238,15 +241,4 @@ fn observed(workplace: &Workplace) -> String {
         module().display(),
         workplace.join("record").display()
     )
-}
-
-/// The module beside this program, or the one that `OUTBOARD_OBSERVER` names.
-fn module() -> PathBuf {
-    if let Some(named) = std::env::var_os("OUTBOARD_OBSERVER") {
-        return named.into();
-    }
-    let program = std::env::current_exe().unwrap();
-    let module = program.with_file_name("liboutboard_observe.so");
-    assert!(module.is_file(), "cargo builds {}", module.display());
-    module
 }

@@ -5,11 +5,14 @@
 
 #![allow(clippy::unwrap_used, reason = "a measurement that cannot go on ends")]
 
+mod common;
+
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
+use common::module;
 use outboard_programs::{
     Certificate, HaProxyMode, HaProxyOptions, Launch, Nginx, NginxOptions, OpenSsl,
     PostgreSqlOptions, Sshd, SshdOptions, Workplace,
@@ -225,17 +228,6 @@ fn observed(workplace: &Workplace, name: &str, record: &Path) -> OpenSsl {
         record.display()
     );
     OpenSsl::configured(workplace, name, &text).unwrap()
-}
-
-/// The module beside this program, or the one that `OUTBOARD_OBSERVER` names.
-fn module() -> PathBuf {
-    if let Some(named) = std::env::var_os("OUTBOARD_OBSERVER") {
-        return named.into();
-    }
-    let program = std::env::current_exe().unwrap();
-    let module = program.with_file_name("liboutboard_observe.so");
-    assert!(module.is_file(), "cargo builds {}", module.display());
-    module
 }
 
 /// CPU time of a process's children that have ended.

@@ -25,7 +25,7 @@ mod row;
 pub use clock::Clock;
 pub use error::RecordError;
 pub use identity::{Details, Identity, Operation};
-pub use layout::SIZE_LIMITS;
+pub use layout::{SIZE_LIMITS, TELLING_SIZES};
 pub use reader::{
     Record, RecordedProcess, SizeClass, Work, all_paths, create, default_path, reset,
 };

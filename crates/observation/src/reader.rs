@@ -12,7 +12,8 @@ use outboard_shared_memory::{self as shared_memory, UserFiles, bytes_mut, proces
 use serde::Serialize;
 
 use crate::layout::{
-    ENTRIES, Header, Image, PROCESSES, ROWS, RowImage, SIZE_CLASSES, SIZE_LIMITS, state,
+    ENTRIES, Header, Image, PROCESSES, ROWS, RowImage, SIZE_CLASSES, SIZE_LIMITS, TELLING_SIZES,
+    state,
 };
 use crate::{Clock, Operation, RecordError};
 
@@ -75,6 +76,9 @@ pub struct Work {
     pub failed: u64,
     /// By size of the input.
     pub sizes: Vec<SizeClass>,
+    /// How many had exactly one of [`TELLING_SIZES`] each.
+    #[serde(skip)]
+    pub telling: [u64; TELLING_SIZES.len()],
 }
 
 /// The operations of one class of sizes.
@@ -240,6 +244,9 @@ impl Work {
             mine.bytes += theirs.bytes;
             mine.nanoseconds += theirs.nanoseconds;
         }
+        for (mine, theirs) in self.telling.iter_mut().zip(other.telling) {
+            *mine += theirs;
+        }
     }
 }
 
@@ -304,6 +311,7 @@ fn work(row: &RowImage, rate: f64) -> Option<Work> {
         interrupted: row.interrupted.load(Relaxed),
         failed: row.failed.load(Relaxed),
         sizes,
+        telling: row.telling.each_ref().map(|count| count.load(Relaxed)),
     })
 }
 

@@ -259,7 +259,7 @@ pub fn lane() -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Details, Operation};
+    use crate::{Details, Operation, Record, TELLING_SIZES, reset};
 
     #[test]
     fn what_finds_no_row_is_not_sought_again() {
@@ -280,5 +280,29 @@ mod tests {
         assert_eq!(recorder.find(ticket, &identity), None);
         let other = Identity::new("default", "SHA2-512", &digest);
         assert!(recorder.find(ticket, &other).is_some());
+    }
+
+    #[test]
+    fn sizes_that_tell_something_are_counted_apart() {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let path = directory.path().join("record");
+        let recorder = Recorder::new(&path).expect("it can be made");
+        let identity = Identity::new("default", "SHA2-512", &Details::new(Operation::Digest));
+        let row = recorder.find(recorder.ticket(), &identity);
+        let row = recorder.row(row.expect("there is room"));
+        let [less, more] = TELLING_SIZES;
+        for (bytes, times) in [(less, 3), (more, 2)] {
+            for _ in 0..times {
+                row.add(bytes, 1);
+            }
+            // Not its neighbours, nor what has another size with such a part.
+            row.add(bytes - 1, 1);
+            row.add(bytes + 1, 1);
+            row.prepare(bytes, 1);
+        }
+        let read = || Record::read(&path).expect("it is ours").total();
+        assert_eq!((read()[0].telling, read()[0].calls), ([3, 2], 9));
+        reset(&path).expect("it is ours");
+        assert_eq!(read(), []);
     }
 }

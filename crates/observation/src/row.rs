@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
-use crate::layout::{RowImage, size_class};
+use crate::layout::{RowImage, TELLING_SIZES, size_class};
 
 /// One kind of work of one process.
 #[derive(Clone, Copy)]
@@ -30,6 +30,20 @@ impl Row {
         class.ticks.fetch_add(ticks, Relaxed);
         if bytes != 0 {
             class.bytes.fetch_add(bytes, Relaxed);
+        }
+        const LEAST: u64 = TELLING_SIZES[0];
+        const MOST: u64 = TELLING_SIZES[1];
+        if bytes.wrapping_sub(LEAST) <= MOST - LEAST {
+            self.tell(bytes);
+        }
+    }
+
+    #[cold]
+    fn tell(&self, bytes: u64) {
+        for (count, size) in self.image.telling.iter().zip(TELLING_SIZES) {
+            if bytes == size {
+                count.fetch_add(1, Relaxed);
+            }
         }
     }
 

@@ -3,6 +3,7 @@
 #![allow(dead_code, reason = "each test uses its part")]
 
 use assert_cmd::Command;
+use outboard_programs::{OpenSsl, Workplace, missing};
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
@@ -27,6 +28,27 @@ pub(crate) fn run(options: &[&str], program: &[&str]) -> Command {
     command
 }
 
+/// The observer, which cargo built beside these tests because it is a dependency of theirs.
+pub(crate) fn observer() -> PathBuf {
+    let test = std::env::current_exe().expect("a process knows its program");
+    let module = test.with_file_name("liboutboard_observe.so");
+    assert!(module.exists(), "cargo builds {}", module.display());
+    module
+}
+
+/// `outboard observe OPTIONS --observer THIS-BUILD -- PROGRAM…`.
+pub(crate) fn observe(options: &[&str], program: &[&str]) -> Command {
+    let mut command = outboard();
+    command
+        .arg("observe")
+        .args(options)
+        .arg("--observer")
+        .arg(observer())
+        .arg("--")
+        .args(program);
+    command
+}
+
 /// Fails unless `text` says `part`.
 #[track_caller]
 pub(crate) fn says(text: &str, part: &str) {
@@ -41,6 +63,44 @@ pub(crate) fn copy(program: &Path, to: &Path) {
         .arg(to)
         .status();
     assert!(copied.expect("cp is installed").success());
+}
+
+/// Whether programs are installed; says which are not, and fails then where `OUTBOARD_TEST_ALL` is set.
+pub(crate) fn are_installed(programs: &[&str]) -> bool {
+    let missing = missing(programs);
+    for program in &missing {
+        eprintln!("passed over: {} is not installed", program.name);
+    }
+    assert!(
+        missing.is_empty() || std::env::var_os("OUTBOARD_TEST_ALL").is_none(),
+        "OUTBOARD_TEST_ALL is set, and programs are missing"
+    );
+    missing.is_empty()
+}
+
+/// A configuration that counts in a record, for servers and their clients.
+pub(crate) fn observing(workplace: &Workplace, name: &str, record: &Path) -> OpenSsl {
+    // Where every user can read it.
+    let module = workplace.join("outboard-observe.so");
+    if !module.exists() {
+        copy(&observer(), &module);
+    }
+    let text = format!(
+        "config_diagnostics = 1\nopenssl_conf = openssl_init\n\
+         [openssl_init]\nproviders = provider_sections\n\
+         [provider_sections]\nobserved_default = observed_section\n\
+         [observed_section]\nmodule = {}\nrecord = {}\nactivate = 1\n",
+        module.display(),
+        record.display(),
+    );
+    OpenSsl::configured(workplace, name, &text).expect("it is ours")
+}
+
+/// What `outboard observe --json` says of a record.
+pub(crate) fn report_of(record: &Path) -> serde_json::Value {
+    let mut command = outboard();
+    let read = command.args(["observe", "--json", "--record"]).arg(record);
+    document(&read.assert().success(), "outboard-observe")
 }
 
 /// The same for a test that must talk to it while it runs.

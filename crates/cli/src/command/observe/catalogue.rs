@@ -209,6 +209,7 @@ pub(super) mod tests {
             interrupted: 0,
             failed: 0,
             sizes: Vec::new(),
+            telling: [0; 2],
         }
     }
 

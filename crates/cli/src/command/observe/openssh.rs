@@ -30,11 +30,6 @@ const UMAC_PICOSECONDS: u64 = 950;
 const SNTRUP761_CLIENT_NANOSECONDS: u64 = 70_000_000;
 const SNTRUP761_SERVER_NANOSECONDS: u64 = 11_000_000;
 
-/// What both sides hash once with SHA-512 in a key exchange with sntrup761, after the byte that tells such a hash from
-/// others: the public key, and (a hash of) the secret with the ciphertext.
-const SNTRUP761_KEY: u64 = 1 + 1158;
-const SNTRUP761_SESSION: u64 = 1 + 32 + 1039;
-
 /// The minor version of the installed OpenSSH by its hundreds, 902 for 9.2; none if it does not say.
 pub(super) fn installed() -> Option<u32> {
     let said = Launch::new("ssh").ok()?.arg("-V").finish().ok()?.errors;
@@ -180,35 +175,41 @@ pub(super) fn estimates(program: &str, work: &[Work], version: Option<u32>) -> V
     inferred.into_iter().filter_map(estimate).collect()
 }
 
-/// How many key exchanges with sntrup761 a process's digests tell of, at least. Classes of sizes hold sums: we count
-/// only where a class has those of public keys and nothing else, and the next smaller one has room for as many session
-/// keys. Other digests of that class (with short lists of algorithms, the hash of the exchange) hide them.
+/// How many key exchanges with sntrup761 a process's digests tell of, at least: of each of its messages there must be
+/// as many as one takes. On both sides these are, with SHA-512,
+///
+/// ```text
+/// 1159    the public key                                       TELLING_SIZES
+/// 1072    the secret's hash, confirmed, with the ciphertext    TELLING_SIZES
+/// 192     the secret, twice                                    class 256
+/// 65      its hash with the public key's                       class 64
+/// 64      both secrets, this one's and Curve25519's            class 64
+/// ≤ 197   six keys, each of the secret and two hashes          class 256
+/// ```
+///
+/// Other digests may be of such sizes, too (the hash of the exchange, where the lists of algorithms are short; what is
+/// signed): for one exchange too many, two of them would have to be so to the byte.
 fn sntrup761_exchanges(work: &[Work]) -> u64 {
+    let digests = work
+        .iter()
+        .filter(|work| work.operation == Operation::Digest)
+        .filter(|work| work.algorithm.eq_ignore_ascii_case("SHA2-512"));
     let of_class = |up_to: u64| {
-        work.iter()
-            .filter(|work| work.operation == Operation::Digest)
-            .filter(|work| work.algorithm.eq_ignore_ascii_case("SHA2-512"))
+        digests
+            .clone()
             .flat_map(|work| &work.sizes)
             .filter(|class| class.up_to == Some(up_to))
-            .fold((0u64, 0u64), |(calls, bytes), class| {
-                (
-                    calls.saturating_add(class.calls),
-                    bytes.saturating_add(class.bytes),
-                )
-            })
+            .fold(0, |sum: u64, class| sum.saturating_add(class.calls))
     };
-    let (exchanges, bytes) = of_class(4 << 10);
-    if bytes != exchanges.saturating_mul(SNTRUP761_KEY) {
-        return 0;
-    }
-    let (calls, bytes) = of_class(1 << 10);
-    let Some(others) = calls.checked_sub(exchanges) else {
-        return 0;
+    let telling = |index: usize| {
+        digests
+            .clone()
+            .fold(0, |sum: u64, work| sum.saturating_add(work.telling[index]))
     };
-    // What else is of this class has more bytes than the class before, which holds 64 more than its name says.
-    let least = exchanges.saturating_mul(SNTRUP761_SESSION);
-    let least = least.saturating_add(others.saturating_mul(256 + 64 + 1));
-    if bytes < least { 0 } else { exchanges }
+    [telling(0), telling(1), of_class(64) / 2, of_class(256) / 8]
+        .into_iter()
+        .min()
+        .unwrap_or(0)
 }
 
 #[cfg(test)]
@@ -241,16 +242,17 @@ mod tests {
         assert_eq!(names(&[gcm]), Vec::<&str>::new());
     }
 
-    /// SHA-512's calls and bytes by the class of sizes.
-    fn digests(classes: &[(u64, u64, u64)]) -> Vec<Work> {
+    /// SHA-512's calls of the smallest two classes, and of each of the telling sizes.
+    fn digests(up_to_64: u64, up_to_256: u64, telling: [u64; 2]) -> Vec<Work> {
         let mut work = work("SHA2-512", Operation::Digest, "", "");
-        let class = |&(up_to, calls, bytes)| SizeClass {
+        let class = |(up_to, calls)| SizeClass {
             up_to: Some(up_to),
             calls,
-            bytes,
+            bytes: 0,
             nanoseconds: 0,
         };
-        work.sizes = classes.iter().map(class).collect();
+        work.sizes = [(64, up_to_64), (256, up_to_256)].map(class).into();
+        work.telling = telling;
         vec![work]
     }
 
@@ -260,14 +262,13 @@ mod tests {
             let estimates = estimates(program, work, version);
             estimates.first().map(|e| (e.exchanges, e.nanoseconds))
         };
-        let one = digests(&[(1024, 1, 1072), (4096, 1, 1159)]);
+        let one = digests(2, 8, [1, 1]);
         assert_eq!(of("ssh", &one, Some(902)), Some((1, 70_000_000)));
-        // What is signed is of the first class, too: clients of OpenSSH 9.2 with keys of Ed25519 and RSA.
-        for bytes in [1396, 1817] {
-            let one = digests(&[(1024, 2, bytes), (4096, 1, 1159)]);
+        // A login hashes more than the exchange takes, as it happens of a telling size.
+        for one in [digests(8, 10, [1, 1]), digests(8, 16, [2, 1])] {
             assert_eq!(of("ssh", &one, Some(902)), Some((1, 70_000_000)));
         }
-        let three = digests(&[(1024, 5, 3 * 1072 + 700 + 400), (4096, 3, 3 * 1159)]);
+        let three = digests(24, 24, [3, 3]);
         for program in ["sshd", "sshd-session"] {
             assert_eq!(of(program, &three, Some(804)), Some((3, 33_000_000)));
         }
@@ -279,48 +280,17 @@ mod tests {
 
     #[test]
     fn no_key_exchange_is_made_up() {
-        for (what, program, classes) in [
-            ("nothing", "ssh", [(1024, 0, 0), (4096, 0, 0)]),
-            // As observed with OpenSSH 9.2 in the class of 4096; the other as would mislead most.
-            ("group16 once", "ssh", [(1024, 7, 4615), (4096, 1, 4061)]),
-            (
-                "group16 again and again",
-                "ssh",
-                [(1024, 6, 6 * 1072), (4096, 6, 22_988)],
-            ),
-            (
-                "a certificate by RSA-4096",
-                "ssh",
-                [(1024, 2, 2 * 1072), (4096, 2, 3452)],
-            ),
-            (
-                "two files signed",
-                "ssh-keygen",
-                [(1024, 2, 2 * 1072), (4096, 2, 5500)],
-            ),
-            (
-                "sntrup761 with short lists: missed",
-                "ssh",
-                [(1024, 2, 1817), (4096, 2, 4988)],
-            ),
-            (
-                "sntrup761 with a certificate: missed",
-                "ssh",
-                [(1024, 1, 1072), (4096, 3, 4473)],
-            ),
-            (
-                "not a program that exchanges keys",
-                "ssh-agent",
-                [(1024, 1, 1072), (4096, 1, 1159)],
-            ),
-            ("no session key", "ssh", [(1024, 0, 0), (4096, 1, 1159)]),
-            (
-                "what is no session key",
-                "ssh",
-                [(1024, 2, 1072 + 320), (4096, 1, 1159)],
-            ),
+        for (what, program, digests) in [
+            ("nothing", "ssh", digests(0, 0, [0, 0])),
+            ("group16, and much signed", "ssh", digests(9, 9, [0, 0])),
+            ("two files signed", "ssh-keygen", digests(9, 9, [1, 1])),
+            ("a key without secret", "ssh-keyscan", digests(9, 9, [0, 1])),
+            ("a secret without key", "ssh", digests(9, 9, [1, 0])),
+            ("no keys derived", "ssh", digests(9, 7, [1, 1])),
+            ("nothing hashed again", "ssh", digests(1, 9, [1, 1])),
+            ("who exchanges no keys", "ssh-agent", digests(9, 9, [1, 1])),
         ] {
-            assert_eq!(inferred(program, &digests(&classes)), [], "{what}");
+            assert_eq!(inferred(program, &digests), [], "{what}");
         }
         let sealed = bytes("AES-256-CTR", Operation::Seal, 400);
         assert_eq!(inferred("ssh-keygen", std::slice::from_ref(&sealed)), []);

@@ -496,14 +496,15 @@ mod tests {
     /// An exchange of OpenSSH's own, and what is seen of another program.
     #[test]
     fn what_is_inferred_is_told_apart() {
-        let class = |up_to, bytes| outboard_observation::SizeClass {
+        let class = |(up_to, calls)| outboard_observation::SizeClass {
             up_to: Some(up_to),
-            calls: 1,
-            bytes,
+            calls,
+            bytes: 0,
             nanoseconds: 0,
         };
         let mut hashed = work("SHA2-512", Operation::Digest, "", "");
-        hashed.sizes = vec![class(1024, 1072), class(4096, 1159)];
+        hashed.sizes = [(64, 2), (256, 8)].map(class).into();
+        hashed.telling = [1, 1];
         let sealed = Work {
             bytes: 1_000_000,
             ..work("ChaCha20", Operation::Seal, "", "")

@@ -188,6 +188,11 @@ fn the_advice_is_told_with_its_reasons() {
         "ssl-default-bind-ciphersuites TLS_AES_128_GCM_SHA256:",
     );
     says(&text, "SSLCipherSuite TLSv1.3 TLS_AES_128_GCM_SHA256:");
+    says(
+        &text,
+        "Too close to tell apart, and so in the order of preference: \
+         TLS_AES_128_GCM_SHA256, TLS_AES_256_GCM_SHA384.",
+    );
     let fips = stdout(
         &stand
             .advise(&["--level", "fips", "--for", "nginx"])

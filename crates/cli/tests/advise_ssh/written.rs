@@ -22,6 +22,10 @@ fn nothing_changes_unless_it_is_asked_for() {
         &stdout(&shown),
         "Ciphers aes128-gcm@openssh.com,aes256-gcm@openssh.com,",
     );
+    says(
+        &stdout(&shown),
+        "Too close to tell apart, and so as today: ciphers aes128-gcm@openssh.com, aes256-gcm@openssh.com.",
+    );
     says(&stdout(&shown), "Dropped: MAC hmac-sha1 ");
     says(
         &stdout(&shown),
@@ -187,8 +191,8 @@ fn a_drop_in_may_be_taken_in_by_a_file_that_is_included() {
         assert_eq!(
             half["lists"]["cipher"],
             serde_json::json!([
-                "aes128-gcm@openssh.com",
                 "aes256-gcm@openssh.com",
+                "aes128-gcm@openssh.com",
                 "chacha20-poly1305@openssh.com"
             ])
         );

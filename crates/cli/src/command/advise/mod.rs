@@ -2,6 +2,7 @@
 
 mod document;
 mod level;
+mod order;
 mod pairs;
 mod serving;
 mod ssh;

@@ -1,4 +1,4 @@
-//! Medians of pairs, the order that follows from them, and how far a measurement is.
+//! Pairs, their medians, and how far a measurement is.
 
 use crate::output::remark;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -31,38 +31,6 @@ pub(super) fn alternate<T, E>(
         let first = subject()?;
         Ok((reference()?, first))
     }
-}
-
-/// Costs so close are one: the order of today decides, so that another run says the same.
-const SAME: f64 = 1.08;
-
-/// The cheapest first; what costs about the same stays in its order, and what was not measured comes
-/// last.
-pub(super) fn by_cost<N>(names: Vec<N>, cost: impl Fn(&N) -> Option<f64>) -> Vec<N> {
-    let mut measured: Vec<(usize, f64, N)> = Vec::new();
-    let mut unmeasured = Vec::new();
-    for (place, name) in names.into_iter().enumerate() {
-        match cost(&name) {
-            Some(cost) => measured.push((place, cost, name)),
-            None => unmeasured.push(name),
-        }
-    }
-    measured.sort_by(|a, b| a.1.total_cmp(&b.1));
-    let mut start = 0;
-    while start < measured.len() {
-        let cheapest = measured[start].1;
-        let like = measured[start..]
-            .iter()
-            .take_while(|(_, cost, _)| *cost <= cheapest * SAME)
-            .count();
-        measured[start..start + like].sort_by_key(|(place, ..)| *place);
-        start += like;
-    }
-    measured
-        .into_iter()
-        .map(|(_, _, name)| name)
-        .chain(unmeasured)
-        .collect()
 }
 
 /// How far it is: a bar on a terminal, a few lines elsewhere.
@@ -132,17 +100,5 @@ mod tests {
             assert_eq!(alternate(pair, || run("r"), || run("s")), Ok(("r", "s")));
         }
         assert_eq!(order.into_inner(), "rssr");
-    }
-
-    #[test]
-    fn costs_that_differ_by_noise_keep_their_order() {
-        let names = vec!["a", "b", "c", "d"];
-        let cost = |name: &&str| match *name {
-            "a" => Some(1.03),
-            "b" => Some(1.0),
-            "c" => None,
-            _ => Some(0.5),
-        };
-        assert_eq!(by_cost(names, cost), ["d", "a", "b", "c"]);
     }
 }

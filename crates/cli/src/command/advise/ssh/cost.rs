@@ -2,7 +2,7 @@
 
 use super::algorithm::{Kind, measured_as};
 use crate::Failure;
-use crate::command::advise::document;
+use crate::command::advise::{document, order::Measured};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
@@ -17,6 +17,9 @@ pub(crate) struct Cost {
     pub(crate) client_seconds: f64,
     /// The server's seconds.
     pub(crate) server_seconds: f64,
+    /// The least and the most of both together in the pairs; `None` where these are too few to say.
+    #[serde(default)]
+    pub(crate) scatter_seconds: Option<[f64; 2]>,
     /// From how many pairs.
     pub(crate) pairs: u32,
 }
@@ -42,6 +45,11 @@ impl Cost {
     /// What client and server spend together, in seconds.
     pub(crate) fn seconds(&self) -> f64 {
         self.client_seconds + self.server_seconds
+    }
+
+    /// The same with its scatter.
+    pub(crate) fn measured(&self) -> Measured {
+        Measured::new(self.seconds(), self.scatter_seconds)
     }
 }
 

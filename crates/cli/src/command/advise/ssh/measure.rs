@@ -9,6 +9,7 @@ use super::installed::{self, Lists};
 use super::recommend::Choice;
 use super::stand::{Seconds, Stand};
 use crate::Failure;
+use crate::command::advise::order::scatter;
 use crate::command::advise::pairs::{Progress, alternate, median};
 use crate::output::remark;
 
@@ -232,15 +233,21 @@ impl<'a> Contest<'a> {
         // The median of the ratios, applied to the median of the reference: a disturbance that
         // lasts hits both of a pair.
         let settle = |of: fn(&Seconds) -> f64| {
-            let ratio = median(taken.iter().map(|(r, s)| of(s) / of(r))).unwrap_or_default();
+            let ratios = taken.iter().map(|(r, s)| of(s) / of(r));
             let reference = median(taken.iter().map(|(r, _)| of(r))).unwrap_or_default();
-            ratio * reference
+            let ratio = median(ratios.clone()).unwrap_or_default();
+            let scatter = scatter(ratios).map(|ends| ends.map(|ratio| ratio * reference));
+            (ratio * reference, scatter)
         };
+        let (client_seconds, _) = settle(|spent| spent.client);
+        let (server_seconds, _) = settle(|spent| spent.server);
+        let (_, scatter_seconds) = settle(|spent| spent.client + spent.server);
         Ok(Cost {
             kind: self.kind,
             name: name.to_owned(),
-            client_seconds: settle(|spent| spent.client),
-            server_seconds: settle(|spent| spent.server),
+            client_seconds,
+            server_seconds,
+            scatter_seconds,
             pairs,
         })
     }

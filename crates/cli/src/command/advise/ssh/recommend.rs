@@ -4,11 +4,12 @@
 //! unless it is broken, the level forbids it, or it was asked for.
 
 use super::super::level::Level;
-use super::super::pairs::by_cost;
-use super::algorithm::{Judgement, Kind, Since, judge, since};
-use super::cost::Costs;
+use super::super::order::by_cost;
+use super::algorithm::{Judgement, Kind, Since, judge, measured_as, since};
+use super::cost::{Cost, Costs};
 use super::installed::{Lists, Side};
 use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// How to choose.
 #[derive(Clone, Copy, Debug)]
@@ -24,6 +25,8 @@ pub(crate) struct Choice {
 pub(crate) struct Advice {
     /// By kind, in the order of preference.
     pub(crate) lists: Lists,
+    /// Neighbours in these whose costs cannot be told apart, each from the next: they stand as they do today.
+    pub(crate) ties: BTreeMap<Kind, Vec<Vec<String>>>,
     /// What is configured today and no longer will be.
     pub(crate) dropped: Vec<Dropped>,
     /// Who no longer matches, in words: clients of this server, servers of this client.
@@ -56,6 +59,7 @@ pub(crate) fn advise(
 ) -> Result<Advice, String> {
     let mut advice = Advice {
         lists: Lists::new(),
+        ties: BTreeMap::new(),
         dropped: Vec::new(),
         no_longer: Vec::new(),
     };
@@ -86,10 +90,12 @@ pub(crate) fn advise(
                 _ => {}
             }
         }
-        let order: Vec<String> = [first, inside, last]
-            .into_iter()
-            .flat_map(|group| by_cost(group, |name| costs.of(kind, name).map(|c| c.seconds())))
-            .collect();
+        let (mut order, mut ties) = (Vec::new(), Vec::new());
+        for group in [first, inside, last] {
+            let group = by_cost(group, |name| costs.of(kind, name).map(Cost::measured));
+            order.extend(group.names);
+            ties.extend(group.ties.into_iter().filter_map(without_synonyms));
+        }
         if order.is_empty() {
             return Err(format!(
                 "nothing that {} allows today ({}) is safe at level {} (choose another --level, or set {0} by hand)",
@@ -102,8 +108,18 @@ pub(crate) fn advise(
             .no_longer
             .extend(no_longer(side.peer(), kind, &today, &order));
         advice.lists.insert(kind, order);
+        if !ties.is_empty() {
+            advice.ties.insert(kind, ties);
+        }
     }
     Ok(advice)
+}
+
+/// A tie between more than names of one algorithm.
+fn without_synonyms(mut tie: Vec<String>) -> Option<Vec<String>> {
+    let mut seen = BTreeSet::new();
+    tie.retain(|name| seen.insert(measured_as(name).to_owned()));
+    (tie.len() > 1).then_some(tie)
 }
 
 /// Who no longer finds anything in common, if anybody.
@@ -138,7 +154,6 @@ fn no_longer(peer: &str, kind: Kind, today: &[String], order: &[String]) -> Opti
 
 #[cfg(test)]
 mod tests {
-    use super::super::cost::Cost;
     use super::*;
 
     fn costs(kind: Kind, costs: &[(&str, f64)]) -> Costs {
@@ -155,7 +170,8 @@ mod tests {
                     name: (*name).into(),
                     client_seconds: seconds / 2.0,
                     server_seconds: seconds / 2.0,
-                    pairs: 1,
+                    scatter_seconds: Some([0.95 * seconds, 1.05 * seconds]),
+                    pairs: 5,
                 })
                 .collect(),
         }
@@ -221,6 +237,35 @@ mod tests {
             ciphers,
             "aes128-gcm@openssh.com aes256-gcm@openssh.com aes128-ctr chacha20-poly1305@openssh.com"
         );
+        assert!(advice.ties.is_empty());
+    }
+
+    #[test]
+    fn what_cannot_be_told_apart_stands_as_it_does_today() {
+        let mut costs = costs(
+            Kind::Cipher,
+            &[
+                ("chacha20-poly1305@openssh.com", 3.0),
+                ("aes128-ctr", 2.0),
+                ("aes128-gcm@openssh.com", 1.0),
+                ("aes256-gcm@openssh.com", 0.8),
+            ],
+        );
+        let wide = costs.costs.iter_mut();
+        for cost in wide.filter(|cost| cost.name.contains("gcm")) {
+            cost.scatter_seconds = Some([0.7, 1.5]);
+        }
+        costs.costs.push(Cost {
+            kind: Kind::KeyExchange,
+            name: "curve25519-sha256".into(),
+            ..costs.costs[0].clone()
+        });
+        let advice = choose(&debian(), &costs, MODERN);
+        let gcm = ["aes128-gcm@openssh.com", "aes256-gcm@openssh.com"];
+        assert_eq!(advice.lists[&Kind::Cipher][..2], gcm);
+        assert_eq!(advice.ties[&Kind::Cipher], [gcm]);
+        // Two names for one key exchange are none.
+        assert_eq!(advice.ties.len(), 1);
     }
 
     #[test]

@@ -79,6 +79,16 @@ impl Half {
                 text += &format!("  {line}\n");
             }
         }
+        if !is_same {
+            for (kind, ties) in &self.advice.ties {
+                for tie in ties {
+                    text += &format!(
+                        "Too close to tell apart, and so as today: {kind}s {}.\n",
+                        tie.join(", ")
+                    );
+                }
+            }
+        }
         if let Some(obstacle) = &self.obstacle {
             text += &format!("{} {obstacle}.\n", styled(BAD, "Not possible yet:"));
         }

@@ -2,7 +2,7 @@
 
 use super::policy::Kind;
 use crate::Failure;
-use crate::command::advise::document;
+use crate::command::advise::{document, order::Measured};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
@@ -19,6 +19,10 @@ pub(crate) struct Cost {
     pub(crate) ratio: Option<f64>,
     /// The client's, under the system's OpenSSL alone.
     pub(crate) client_seconds: f64,
+    /// The least and the most that the server took in the pairs, with Outboard where that is; `None` where these
+    /// are too few to say.
+    #[serde(default)]
+    pub(crate) scatter_seconds: Option<[f64; 2]>,
     /// From how many pairs.
     pub(crate) pairs: u32,
 }
@@ -36,6 +40,11 @@ impl Cost {
     /// The server's, as it will be: with Outboard where that is.
     pub(crate) fn server_seconds(&self) -> f64 {
         self.outboard_seconds.unwrap_or(self.stock_seconds)
+    }
+
+    /// The same with its scatter.
+    pub(crate) fn measured(&self) -> Measured {
+        Measured::new(self.server_seconds(), self.scatter_seconds)
     }
 }
 

@@ -13,6 +13,7 @@ use super::cost::{Cost, Costs};
 use super::policy::{self, Kind, Known};
 use crate::Failure;
 use crate::command::advise::check_only;
+use crate::command::advise::order::scatter;
 use crate::command::advise::pairs::{Progress, alternate, median};
 
 /// The certificate with which groups and suites are measured.
@@ -143,6 +144,10 @@ impl Subject {
             .iter()
             .filter_map(|(stock, with)| Some(stock.server / with.as_ref()?.server));
         let client = self.taken.iter().map(|(stock, _)| stock.client);
+        let served = self
+            .taken
+            .iter()
+            .map(|(stock, with)| with.unwrap_or(*stock).server);
         Cost {
             kind: self.known.kind,
             name: self.known.name.to_owned(),
@@ -150,6 +155,7 @@ impl Subject {
             outboard_seconds: median(with),
             ratio: median(ratios),
             client_seconds: median(client).unwrap_or_default(),
+            scatter_seconds: scatter(served),
             pairs: u32::try_from(self.taken.len()).unwrap_or(u32::MAX),
         }
     }

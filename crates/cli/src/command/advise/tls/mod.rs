@@ -50,7 +50,7 @@ pub(crate) struct Arguments {
     /// The server to write lines for: nginx, apache or haproxy; all of them otherwise
     #[arg(long = "for", value_name = "SERVER")]
     server: Option<Server>,
-    /// Measure roughly, in less than a minute
+    /// Measure each once, in less than a minute: only large differences count then
     #[arg(long)]
     quick: bool,
     /// Measure only these; the others are left out
@@ -176,6 +176,12 @@ impl Report {
             ),
         ] {
             text += &format!("\n{}\n{}", styled(TITLE, heading), self.table(kind));
+            for tie in self.advice.ties.get(&kind).into_iter().flatten() {
+                text += &format!(
+                    "Too close to tell apart, and so in the order of preference: {}.\n",
+                    tie.join(", ")
+                );
+            }
         }
         text += &format!("\n{}", self.certificates());
         for snippet in &self.snippets {

@@ -1,10 +1,11 @@
 //! From costs and judgements to lists.
 
 use super::super::level::Level;
-use super::super::pairs::by_cost;
-use super::cost::Costs;
+use super::super::order::{Order, by_cost};
+use super::cost::{Cost, Costs};
 use super::policy::{self, Judgement, Kind};
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// What to configure, each list in the order of preference.
 #[derive(Debug, PartialEq, Eq, Serialize)]
@@ -19,6 +20,9 @@ pub(crate) struct Advice {
     pub(crate) certificate: Option<&'static str>,
     /// The key for a second certificate, for clients without elliptic curves.
     pub(crate) second_certificate: Option<&'static str>,
+    /// Of these and of what is allowed besides: neighbours by cost that cannot be told apart, each from the next. They
+    /// stand in the order of the [`policy`]'s table.
+    pub(crate) ties: BTreeMap<Kind, Vec<Vec<&'static str>>>,
 }
 
 /// Chooses among what was measured.
@@ -26,8 +30,16 @@ pub(crate) struct Advice {
 /// # Errors
 /// If nothing is left of a list.
 pub(crate) fn advise(costs: &Costs, level: Level) -> Result<Advice, String> {
-    let groups = order(costs, Kind::Group, level);
-    let suites = order(costs, Kind::Suite, level);
+    let mut ties = BTreeMap::new();
+    let mut order = |kind| {
+        let order = order(costs, kind, level);
+        if !order.ties.is_empty() {
+            ties.insert(kind, order.ties);
+        }
+        order.names
+    };
+    let groups = order(Kind::Group);
+    let suites = order(Kind::Suite);
     if groups.is_empty() || suites.is_empty() {
         return Err(format!(
             "this OpenSSL has no group or no cipher suite that level {level} allows"
@@ -38,7 +50,7 @@ pub(crate) fn advise(costs: &Costs, level: Level) -> Result<Advice, String> {
         .filter_map(|suite| policy::find(Kind::Suite, suite))
         .flat_map(|suite| ["ECDSA", "RSA"].map(|key| format!("ECDHE-{key}-{}", suite.detail)))
         .collect();
-    let certificates = order(costs, Kind::Certificate, level);
+    let certificates = order(Kind::Certificate);
     let (rsa, elliptic): (Vec<_>, Vec<_>) = certificates
         .into_iter()
         .filter(|name| *name != "Ed25519")
@@ -49,31 +61,30 @@ pub(crate) fn advise(costs: &Costs, level: Level) -> Result<Advice, String> {
         ciphers,
         certificate: elliptic.first().copied(),
         second_certificate: rsa.first().copied(),
+        ties,
     })
 }
 
-fn order(costs: &Costs, kind: Kind, level: Level) -> Vec<&'static str> {
-    [Judgement::First, Judgement::In, Judgement::Last]
-        .into_iter()
-        .flat_map(|wanted| {
-            let names = policy::all(kind)
-                .filter(|known| known.judge(level).0 == wanted)
-                .map(|known| known.name)
-                .filter(|name| costs.of(kind).any(|cost| cost.name == *name))
-                .collect();
-            by_cost(names, |name| {
-                costs
-                    .of(kind)
-                    .find(|cost| cost.name == *name)
-                    .map(|cost| cost.server_seconds())
-            })
-        })
-        .collect()
+fn order(costs: &Costs, kind: Kind, level: Level) -> Order<&'static str> {
+    let (mut names, mut ties) = (Vec::new(), Vec::new());
+    for wanted in [Judgement::First, Judgement::In, Judgement::Last] {
+        let group = policy::all(kind)
+            .filter(|known| known.judge(level).0 == wanted)
+            .map(|known| known.name)
+            .filter(|name| costs.of(kind).any(|cost| cost.name == *name))
+            .collect();
+        let group = by_cost(group, |name| {
+            let mut costs = costs.of(kind);
+            costs.find(|cost| cost.name == *name).map(Cost::measured)
+        });
+        names.extend(group.names);
+        ties.extend(group.ties);
+    }
+    Order { names, ties }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::cost::Cost;
     use super::*;
 
     fn costs(costs: &[(Kind, &str, f64)]) -> Costs {
@@ -84,7 +95,8 @@ mod tests {
             outboard_seconds: Some(seconds),
             ratio: Some(2.0),
             client_seconds: seconds,
-            pairs: 1,
+            scatter_seconds: Some([0.95 * seconds, 1.05 * seconds]),
+            pairs: 5,
         };
         Costs {
             openssl: "OpenSSL 3.0.22".into(),
@@ -122,6 +134,34 @@ mod tests {
         // Not Ed25519, however cheap: browsers don't take it. Not 112 bits, where 128 are to be had.
         assert_eq!(advice.certificate, Some("P-256"));
         assert_eq!(advice.second_certificate, Some("RSA-3072"));
+    }
+
+    #[test]
+    fn what_cannot_be_told_apart_stands_as_in_the_table() {
+        // As two quick runs saw it.
+        for (chacha20, aes256) in [(1.03, 1.42), (1.67, 1.10)] {
+            let suites = [
+                (Kind::Group, "X25519", 1.0),
+                (Kind::Suite, "TLS_CHACHA20_POLY1305_SHA256", chacha20),
+                (Kind::Suite, "TLS_AES_256_GCM_SHA384", aes256),
+                (Kind::Suite, "TLS_AES_128_GCM_SHA256", 1.2),
+            ];
+            let mut costs = costs(&suites);
+            for cost in &mut costs.costs {
+                cost.scatter_seconds = None;
+            }
+            let advice = advise(&costs, Level::Modern).expect("something is left");
+            let table = [
+                "TLS_AES_128_GCM_SHA256",
+                "TLS_AES_256_GCM_SHA384",
+                "TLS_CHACHA20_POLY1305_SHA256",
+            ];
+            assert_eq!(advice.suites, table);
+            assert_eq!(
+                advice.ties,
+                BTreeMap::from([(Kind::Suite, vec![table.to_vec()])])
+            );
+        }
     }
 
     #[test]

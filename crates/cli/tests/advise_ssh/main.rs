@@ -5,4 +5,5 @@ mod common;
 mod measured;
 mod refused;
 mod system;
+mod upgraded;
 mod written;

@@ -140,7 +140,7 @@ pub(crate) fn outboard_process_at(program: &Path) -> Command {
 }
 
 /// The program, started by a shell that first does that.
-fn shell(program: &Path, first: &str) -> Command {
+pub(crate) fn shell(program: &Path, first: &str) -> Command {
     let mut command = isolated(Command::new("sh"));
     command.args(["-c", &format!("{first}; exec \"$0\" \"$@\"")]);
     command.arg(program);

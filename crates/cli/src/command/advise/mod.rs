@@ -8,6 +8,8 @@ mod serving;
 mod ssh;
 mod tls;
 
+pub(crate) use ssh::{DropIn, SSH_DIRECTORY, Side, Verdict, drop_ins};
+
 use crate::{Failure, WrongUsage};
 use std::process::ExitCode;
 

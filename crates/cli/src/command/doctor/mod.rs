@@ -2,20 +2,23 @@
 
 mod confinement;
 mod haproxy;
+mod openssh;
 mod process;
 mod program;
 mod settings;
 mod system;
 
 use crate::Failure;
+use crate::command::advise::SSH_DIRECTORY;
 use crate::output::{BAD, GOOD, NOTE, print, print_json, printable, styled};
 use serde::Serialize;
 use std::ffi::OsString;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 const EXAMPLES: &str = "\
 Examples:
-  outboard doctor                  The installation: module, configuration, profile, ledger; running servers
+  outboard doctor                  The installation: module, configuration, profile, ledger, OpenSSH's drop-ins; running servers
   outboard doctor --pid 1234       Does this process have it loaded, and if not, why
   outboard doctor --program ssh    Can this program use it at all
 
@@ -31,6 +34,9 @@ pub(crate) struct Arguments {
     /// A program, by its path or as found in PATH
     #[arg(long, value_name = "PROGRAM", conflicts_with = "pid")]
     program: Option<OsString>,
+    /// Where the drop-ins of 'outboard advise ssh' lie
+    #[arg(long, value_name = "DIRECTORY", default_value = SSH_DIRECTORY, conflicts_with_all = ["pid", "program"])]
+    ssh_directory: PathBuf,
     /// Print a JSON document
     #[arg(long)]
     json: bool,
@@ -40,7 +46,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
     let findings = match (arguments.pid, &arguments.program) {
         (Some(pid), _) => process::examine(pid)?,
         (None, Some(program)) => program::examine(program)?,
-        (None, None) => system::examine(),
+        (None, None) => system::examine(&std::path::absolute(&arguments.ssh_directory)?),
     };
     let problems = findings
         .iter()

@@ -1,6 +1,6 @@
-//! The installation: OpenSSL, module, configuration, profile, ledger.
+//! The installation: OpenSSL, module, configuration, profile, ledger, OpenSSH's drop-ins.
 
-use super::{Finding, confinement, haproxy};
+use super::{Finding, confinement, haproxy, openssh};
 use crate::command::info;
 use crate::module::{self, Obstacle};
 use crate::openssl_conf::Config;
@@ -15,7 +15,7 @@ use outboard_libcrypto::Library;
 use std::path::{Path, PathBuf};
 
 /// Examines everything, as far as it goes.
-pub(super) fn examine() -> Vec<Finding> {
+pub(super) fn examine(ssh_directory: &Path) -> Vec<Finding> {
     let library = match system::library() {
         Ok(library) => library,
         Err(error) => return vec![Finding::problem("libcrypto", error.to_string())],
@@ -43,6 +43,7 @@ pub(super) fn examine() -> Vec<Finding> {
         findings.extend(left_behind(&processes));
     }
     findings.extend(haproxy::examine(&processes));
+    findings.extend(openssh::examine(ssh_directory));
     findings
 }
 
@@ -214,8 +215,8 @@ fn module(
 }
 
 /// Why root should not have that code run, if it should not: trying a module runs it, as 'outboard enable' would
-/// have root's programs do.
-fn unfit_for_root<'a>(files: impl IntoIterator<Item = &'a Path>) -> Option<String> {
+/// have root's programs do; and so may what ssh reads.
+pub(super) fn unfit_for_root<'a>(files: impl IntoIterator<Item = &'a Path>) -> Option<String> {
     const ROOT: u32 = 0;
     if !system::is_root() {
         return None;

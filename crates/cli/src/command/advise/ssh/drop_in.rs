@@ -119,7 +119,7 @@ impl<'a> Target<'a> {
     /// What sshd itself reads in the drop-in's place, after all that was tried on copies. ssh would seek relative
     /// names elsewhere, and so does sshd for a configuration that is not the system's.
     fn really_differs(&self, lists: &Lists) -> Option<String> {
-        let is_system_s = self.directory() == Path::new("/etc/ssh");
+        let is_system_s = self.directory() == Path::new(super::SSH_DIRECTORY);
         if self.side == Side::Client || !(is_system_s || self.reading().is_absolute()) {
             return None;
         }

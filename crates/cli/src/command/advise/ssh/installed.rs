@@ -128,7 +128,7 @@ impl Side {
 }
 
 /// A host that no `Host` block means (RFC 2606).
-const NOBODY: &str = "outboard.invalid";
+pub(super) const NOBODY: &str = "outboard.invalid";
 
 /// A host key that belongs to no host, so that sshd can be asked; in a directory of one's own.
 pub(super) fn temporary_key(directory: &Path) -> Result<PathBuf, Failure> {

@@ -9,6 +9,7 @@
 //! drop_in    that order as configuration, tried before it counts   (include, reading)
 //! file       where it is written
 //! report     all of that in words and for programs                 (prove)
+//! upgraded   later: whether OpenSSH still takes what was written
 //! ```
 
 mod algorithm;
@@ -23,12 +24,14 @@ mod reading;
 mod recommend;
 mod report;
 mod stand;
+mod upgraded;
 
 use algorithm::Kind;
 use cost::Costs;
 use drop_in::Target;
 use file::DropInFile;
-use installed::{Lists, Side};
+use installed::Lists;
+pub(crate) use installed::Side;
 use measure::{Effort, measurable, measure};
 use outboard_programs::{OpenSsl, Workplace, clean_up_on_signals, without_interruption};
 use prove::{Proof, prove};
@@ -38,12 +41,16 @@ use report::{Half, Report};
 use stand::Stand;
 use std::path::PathBuf;
 use std::process::ExitCode;
+pub(crate) use upgraded::{DropIn, Verdict, drop_ins};
 
 use super::check_only;
 use super::level::Level;
 use super::serving::{Serving, ServingArguments};
 use crate::Failure;
 use crate::output::{print, print_json, printable, remark};
+
+/// Where distributions have OpenSSH's configuration.
+pub(crate) const SSH_DIRECTORY: &str = "/etc/ssh";
 
 /// The document that `--json` prints and `--costs` reads.
 const SCHEMA: &str = "outboard-advise-ssh";
@@ -102,7 +109,7 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     serving: ServingArguments,
     /// Where sshd_config, ssh_config and their drop-ins lie
-    #[arg(long, value_name = "DIRECTORY", default_value = "/etc/ssh")]
+    #[arg(long, value_name = "DIRECTORY", default_value = SSH_DIRECTORY)]
     directory: PathBuf,
     /// Print a JSON document
     #[arg(long)]

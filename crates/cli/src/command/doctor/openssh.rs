@@ -1,0 +1,50 @@
+//! The drop-ins of `outboard advise ssh`: whether sshd would still start with them, and ssh connect.
+
+use super::Finding;
+use super::system::unfit_for_root;
+use crate::command::advise::{DropIn, SSH_DIRECTORY, Side, Verdict, drop_ins};
+use std::path::Path;
+
+/// Examines those below `directory`; none if there are none.
+pub(super) fn examine(directory: &Path) -> Vec<Finding> {
+    drop_ins(directory, |file| unfit_for_root([file]))
+        .into_iter()
+        .map(|drop_in| finding(drop_in, directory))
+        .collect()
+}
+
+fn finding(drop_in: DropIn, directory: &Path) -> Finding {
+    const SUBJECT: &str = "OpenSSH";
+    let (program, file) = (drop_in.side.program(), drop_in.file.display());
+    match drop_in.verdict {
+        Verdict::Accepted => Finding::good(SUBJECT, format!("{program} accepts {file}")),
+        Verdict::Unknown(reason) => Finding::note(
+            SUBJECT,
+            format!("whether {program} accepts {file} is not known"),
+        )
+        .because(reason),
+        Verdict::Refused { said, gone } => {
+            let consequence = match drop_in.side {
+                Side::Server => "will not start with it",
+                Side::Client => "makes no connection with it",
+            };
+            let gone = match gone.is_empty() {
+                true => String::new(),
+                false => format!("; this OpenSSH has no {}", gone.join(", ")),
+            };
+            let place = match directory == Path::new(SSH_DIRECTORY) {
+                true => String::new(),
+                false => format!(" --directory {}", directory.display()),
+            };
+            let advise = format!("outboard advise ssh{place}");
+            Finding::problem(
+                SUBJECT,
+                format!("{program} does not accept {file}, and {consequence}"),
+            )
+            .because(format!("{said}{gone}"))
+            .remedy(format!(
+                "run '{advise} --revert', then '{advise} --apply' for another"
+            ))
+        }
+    }
+}

@@ -2,9 +2,12 @@
 
 mod common;
 
-use common::observe;
+use common::{are_installed, observe, observing, outboard};
+use outboard_programs::{Certificate, OpenSsl, PostgreSqlOptions, Workplace};
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use tempfile::TempDir;
 
@@ -50,19 +53,12 @@ fn the_bill_of_materials_is_valid() {
     .current_dir(&directory)
     .assert()
     .success();
-    let bill: Value =
-        serde_json::from_slice(&fs::read(&file).expect("it was written")).expect("it is JSON");
+    let bill = read(&file);
 
     assert_valid(&bill);
 
     let components = bill["components"].as_array().expect("components");
-    let find = |name: &str| {
-        components
-            .iter()
-            .find(|component| component["name"] == name)
-            .map(|component| &component["cryptoProperties"]["algorithmProperties"])
-            .unwrap_or_else(|| panic!("no {name} in {bill:#}"))
-    };
+    let find = |name: &str| &find(&bill, name)["algorithmProperties"];
     let rsa = find("RSA-2048 with SHA-256 PSS");
     assert_eq!(rsa["primitive"], "signature");
     assert_eq!(rsa["parameterSetIdentifier"], "2048");
@@ -80,18 +76,124 @@ fn the_bill_of_materials_is_valid() {
     assert_eq!(protocols, ["SSH 2.0", "TLS 1.3"]);
     assert_eq!(find("sntrup761")["primitive"], "kem");
     assert_eq!(find("Poly1305")["primitive"], "mac");
-    let program = bill["dependencies"]
-        .as_array()
-        .and_then(|all| all.iter().find(|one| one["ref"] == "program/openssl"))
-        .expect("openssl used all of it");
-    let used = program["dependsOn"].as_array().expect("a list");
-    assert!(used.contains(&"protocol/tls/1.3".into()), "{used:?}");
-    let program = bill["dependencies"]
-        .as_array()
-        .and_then(|all| all.iter().find(|one| one["ref"] == "program/ssh-keygen"))
-        .expect("it encrypted");
-    let used = program["dependsOn"].as_array().expect("a list");
-    assert_eq!(used, &["crypto/block-cipher/AES-256-CTR"]);
+    let used = |by: &str| names(&dependency(&bill, by)["dependsOn"]);
+    assert!(used("program/openssl").contains("protocol/tls/1.3"));
+    let cipher = "crypto/block-cipher/AES-256-CTR".to_owned();
+    let by_one = [cipher.clone(), "provider/default".to_owned()];
+    assert_eq!(used("program/ssh-keygen"), by_one.into());
+    assert!(names(&dependency(&bill, "provider/default")["provides"]).contains(&cipher));
+    assert!(used("run").contains("program/ssh-keygen"));
+    let library = component(&bill, "OpenSSL's libcrypto, default provider");
+    let version = library["version"]
+        .as_str()
+        .expect("of what was run it is known");
+    assert!(version.contains('.'), "{version}");
+}
+
+const SIGNATURE: &str = "RSA-2048 with SHA-256 PSS";
+
+/// A server with TLS and SCRAM, which runs as another user, and psql.
+#[test]
+fn postgresql_s_bill_of_materials_is_valid() {
+    if !are_installed(&["initdb", "postgres", "psql"]) {
+        return;
+    }
+    let workplace = Workplace::new().expect("a directory");
+    let stock = OpenSsl::stock(&workplace).expect("it is ours");
+    let certificate =
+        Certificate::generate(&workplace, &stock, "rsa", "rsa:2048").expect("it is made");
+    // The server's user makes a record of its own, in a directory that is everybody's.
+    let shared = workplace.join("shared");
+    fs::create_dir(&shared).expect("it is ours");
+    fs::set_permissions(&shared, fs::Permissions::from_mode(0o1777)).expect("it is ours");
+    let [of_server, of_client] = ["server", "client"].map(|side| shared.join(side));
+    let options = PostgreSqlOptions {
+        openssl: &observing(&workplace, "observed-server", &of_server),
+        certificate: &certificate,
+    };
+    let server = options.start(&workplace).expect("it starts");
+    let client = observing(&workplace, "observed-client", &of_client);
+    let answer = server.query(&client, "select 1");
+    answer.expect("it is let in");
+    server.stop().expect("it ends");
+
+    let bill = |record: &Path, program: &str| {
+        let file = record.with_extension("json");
+        let mut command = outboard();
+        command.arg("observe").arg("--record").arg(record);
+        command.arg("--cbom").arg(&file).assert().success();
+        let bill = read(&file);
+        assert_valid(&bill);
+        // PostgreSQL takes one group alone (ssl_ecdh_curve).
+        for name in ["ECDH P-256", "AES-256-GCM", "SHA-256", SIGNATURE] {
+            find(&bill, name);
+        }
+        let tls = find(&bill, "TLS 1.3");
+        let suites = &tls["protocolProperties"]["cipherSuites"];
+        assert_eq!(suites[0]["name"], "TLS_AES_256_GCM_SHA384", "{bill:#}");
+        assert_eq!(suites.as_array().map(Vec::len), Some(1));
+        let used = &dependency(&bill, &format!("program/{program}"))["dependsOn"];
+        for reference in [
+            "protocol/tls/1.3",
+            "provider/default",
+            "crypto/ae/AES-256-GCM",
+        ] {
+            assert!(names(used).contains(reference), "{bill:#}");
+        }
+        bill
+    };
+    let server = bill(&of_server, "postgres");
+    let functions = |bill: &Value| {
+        let algorithm = &find(bill, SIGNATURE)["algorithmProperties"];
+        names(&algorithm["cryptoFunctions"])
+    };
+    assert_eq!(functions(&server), ["sign".to_owned()].into());
+    let client = bill(&of_client, "psql");
+    assert_eq!(functions(&client), ["verify".to_owned()].into());
+    // A password hashed 4096 times (RFC 7677), by HMAC's old functions.
+    let calls = |name: &str| -> u64 {
+        let component = component(&client, name);
+        let properties = component["properties"].as_array().expect("a list");
+        let calls = properties
+            .iter()
+            .find(|one| one["name"] == "outboard:calls");
+        let calls = calls.and_then(|calls| calls["value"].as_str());
+        calls.expect("it says").parse().expect("a number")
+    };
+    assert!(calls("SHA-256") > 2 * 4096);
+}
+
+fn read(file: &Path) -> Value {
+    serde_json::from_slice(&fs::read(file).expect("it was written")).expect("it is JSON")
+}
+
+#[track_caller]
+fn component<'a>(bill: &'a Value, name: &str) -> &'a Value {
+    let components = bill["components"].as_array().expect("components");
+    components
+        .iter()
+        .find(|component| component["name"] == name)
+        .unwrap_or_else(|| panic!("no {name} in {bill:#}"))
+}
+
+/// What is said of the asset of that name.
+#[track_caller]
+fn find<'a>(bill: &'a Value, name: &str) -> &'a Value {
+    &component(bill, name)["cryptoProperties"]
+}
+
+#[track_caller]
+fn dependency<'a>(bill: &'a Value, reference: &str) -> &'a Value {
+    let all = bill["dependencies"].as_array().expect("a list");
+    all.iter()
+        .find(|one| one["ref"] == reference)
+        .unwrap_or_else(|| panic!("nothing depends on {reference} in {bill:#}"))
+}
+
+fn names(list: &Value) -> BTreeSet<String> {
+    let list = list.as_array().expect("a list");
+    let name = |one: &Value| one.as_str().expect("a text").to_owned();
+    list.iter().map(name).collect()
 }
 
 /// By CycloneDX's own schema, which refuses it with a word that is no primitive.
@@ -121,11 +223,41 @@ fn assert_valid(bill: &Value) {
         .map(|error| format!("{}: {error}", error.instance_path()))
         .collect();
     assert!(errors.is_empty(), "{errors:#?}\n{bill:#}");
+    assert_references(bill);
     let mut broken = bill.clone();
-    broken["components"][1]["cryptoProperties"]["algorithmProperties"]["primitive"] =
-        "sword".into();
+    let primitive = broken["components"]
+        .as_array_mut()
+        .into_iter()
+        .flatten()
+        .find_map(|one| one.pointer_mut("/cryptoProperties/algorithmProperties/primitive"));
+    *primitive.expect("there is an algorithm") = "sword".into();
     assert!(
         !validator.is_valid(&broken),
         "a validator that refuses nothing proves nothing"
     );
+}
+
+/// Each is made once, and what is referred to exists.
+fn assert_references(bill: &Value) {
+    let components = bill["components"].as_array().expect("components");
+    let mut known = BTreeSet::new();
+    for one in components.iter().chain(bill["metadata"].get("component")) {
+        let reference = one["bom-ref"].as_str().expect("each has one");
+        assert!(known.insert(reference.to_owned()), "{reference} twice");
+    }
+    let mut named = BTreeSet::new();
+    for one in bill["dependencies"].as_array().expect("a list") {
+        named.insert(one["ref"].as_str().expect("a text").to_owned());
+        for list in ["dependsOn", "provides"] {
+            named.extend(one.get(list).map(names).unwrap_or_default());
+        }
+    }
+    for component in components {
+        let suites = &component["cryptoProperties"]["protocolProperties"]["cipherSuites"];
+        for suite in suites.as_array().into_iter().flatten() {
+            named.extend(names(&suite["algorithms"]));
+        }
+    }
+    let unknown: Vec<&String> = named.difference(&known).collect();
+    assert!(unknown.is_empty(), "{unknown:?}");
 }

@@ -1,8 +1,14 @@
 //! A cryptographic bill of materials: CycloneDX 1.6 (ECMA-424), a component for each algorithm that
-//! was used, and the programs that used it.
+//! was used, the programs that used it, and the providers that have it.
+//!
+//! ```text
+//! the program that was run ─▶ programs ─▶ algorithms, protocols (with their cipher suites)
+//!                                 └────▶ providers, which provide algorithms
+//! ```
 
 use super::catalogue::{self, Quantum};
 use super::openssh;
+use super::protocol::{Protocol, Suite};
 use super::report::{Report, is_preparation};
 use outboard_engine::profile::rfc3339;
 use outboard_observation::{Operation, Work};
@@ -10,11 +16,12 @@ use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::SystemTime;
 
-/// The document.
-pub(super) fn document(report: &Report) -> Value {
+/// The document. `libcrypto` is the version of the library that the programs use, if that is known.
+pub(super) fn document(report: &Report, libcrypto: Option<&str>) -> Value {
     let mut assets: BTreeMap<String, Asset> = BTreeMap::new();
     let mut used: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
-    let mut protocols: BTreeSet<Protocol> = BTreeSet::new();
+    let mut provided: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
+    let mut protocols: BTreeMap<Protocol, BTreeSet<Suite>> = BTreeMap::new();
     let mut inferred: BTreeSet<openssh::Algorithm> = BTreeSet::new();
     for process in &report.processes {
         let used = used.entry(&process.program).or_default();
@@ -24,12 +31,18 @@ pub(super) fn document(report: &Report) -> Value {
         }
         for protocol in Protocol::of(&process.program, &process.work) {
             used.insert(protocol.reference());
-            protocols.insert(protocol);
+            let suites = protocols.entry(protocol).or_default();
+            suites.extend(Suite::of(protocol, &process.work));
         }
         let done = process.work.iter().filter(|work| !is_preparation(work));
         for work in done {
             let reference = reference(work);
             used.insert(reference.clone());
+            used.insert(provider_reference(&work.implementation));
+            provided
+                .entry(&work.implementation)
+                .or_default()
+                .insert(reference.clone());
             assets
                 .entry(reference)
                 .or_insert_with(|| Asset::of(work))
@@ -49,24 +62,29 @@ pub(super) fn document(report: &Report) -> Value {
     let algorithms = assets
         .iter()
         .map(|(reference, asset)| asset.component(reference));
-    let protocols = protocols.iter().copied().map(Protocol::component);
+    let protocols = protocols
+        .iter()
+        .map(|(protocol, suites)| protocol.component(suites));
+    let providers = provided
+        .keys()
+        .map(|name| provider_component(name, libcrypto));
     let inferred = inferred.iter().copied().map(inferred_component);
     let components: Vec<Value> = programs
         .into_iter()
+        .chain(providers)
         .chain(algorithms)
         .chain(inferred)
         .chain(protocols)
         .collect();
-    let dependencies: Vec<Value> = used
+    let mut dependencies: Vec<Value> = used
         .iter()
-        .map(|(program, algorithms)| {
-            json!({
-                "ref": program_reference(program),
-                "provides": [],
-                "dependsOn": algorithms,
-            })
-        })
+        .map(|(program, used)| json!({ "ref": program_reference(program), "dependsOn": used }))
         .collect();
+    dependencies.extend(
+        provided
+            .iter()
+            .map(|(name, of_it)| json!({ "ref": provider_reference(name), "provides": of_it })),
+    );
     let mut document = json!({
         "$schema": "http://cyclonedx.org/schema/bom-1.6.schema.json",
         "bomFormat": "CycloneDX",
@@ -89,11 +107,15 @@ pub(super) fn document(report: &Report) -> Value {
                 .collect::<Vec<_>>(),
         },
         "components": components,
-        "dependencies": dependencies,
     });
+    // What was run need not be what did it: 'sh -c …'.
     if let Some(program) = &report.program {
-        document["metadata"]["component"] = json!({ "type": "application", "name": program });
+        let component = json!({ "type": "application", "bom-ref": RUN, "name": program });
+        document["metadata"]["component"] = component;
+        let programs: Vec<String> = used.keys().copied().map(program_reference).collect();
+        dependencies.push(json!({ "ref": RUN, "dependsOn": programs }));
     }
+    document["dependencies"] = dependencies.into();
     // Linux makes one for whoever reads; a document without one is valid, too.
     if let Ok(number) = std::fs::read_to_string("/proc/sys/kernel/random/uuid") {
         document["serialNumber"] = format!("urn:uuid:{}", number.trim()).into();
@@ -101,57 +123,27 @@ pub(super) fn document(report: &Report) -> Value {
     document
 }
 
-/// A protocol that leaves traces in its algorithms.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Protocol {
-    Ssh,
-    Tls12,
-    Tls13,
+/// The reference of the program that was run.
+const RUN: &str = "run";
+
+fn provider_reference(implementation: &str) -> String {
+    format!("provider/{implementation}")
 }
 
-impl Protocol {
-    /// Those of a process: TLS has functions of its own to derive keys, SSH is the only business of some.
-    fn of(program: &str, work: &[Work]) -> impl Iterator<Item = Self> {
-        let uses = |kdf: &str| {
-            work.iter()
-                .any(|work| work.algorithm.eq_ignore_ascii_case(kdf))
-        };
-        let enciphers = work.iter().any(|work| work.operation == Operation::Seal);
-        [
-            (Self::Ssh, openssh::speaks_ssh(program) && enciphers),
-            (Self::Tls12, uses("TLS1-PRF")),
-            (Self::Tls13, uses("TLS13-KDF")),
-        ]
-        .into_iter()
-        .filter_map(|(protocol, is_used)| is_used.then_some(protocol))
+/// Who has the algorithms: a provider of OpenSSL's libcrypto, or another.
+fn provider_component(implementation: &str, libcrypto: Option<&str>) -> Value {
+    let mut component = json!({
+        "type": "library",
+        "bom-ref": provider_reference(implementation),
+        "name": match implementation {
+            "default" => "OpenSSL's libcrypto, default provider".to_owned(),
+            other => format!("OpenSSL provider {other}"),
+        },
+    });
+    if let ("default", Some(version)) = (implementation, libcrypto) {
+        component["version"] = version.into();
     }
-
-    fn reference(self) -> String {
-        let (kind, version) = self.parts();
-        format!("protocol/{kind}/{version}")
-    }
-
-    fn parts(self) -> (&'static str, &'static str) {
-        match self {
-            Self::Ssh => ("ssh", "2.0"),
-            // The function is that of 1.0 and 1.1, too; OpenSSL does these no more unless it is told to.
-            Self::Tls12 => ("tls", "1.2"),
-            Self::Tls13 => ("tls", "1.3"),
-        }
-    }
-
-    fn component(self) -> Value {
-        let (kind, version) = self.parts();
-        json!({
-            "type": "cryptographic-asset",
-            "bom-ref": self.reference(),
-            "name": format!("{} {version}", kind.to_ascii_uppercase()),
-            "cryptoProperties": {
-                "assetType": "protocol",
-                "protocolProperties": { "type": kind, "version": version },
-            },
-        })
-    }
+    component
 }
 
 fn inferred_reference(algorithm: openssh::Algorithm) -> String {

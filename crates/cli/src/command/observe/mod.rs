@@ -5,6 +5,7 @@
 //!                  ├─ catalogue   names, what is weak, what a quantum computer breaks
 //!                  ├─ saving      what Outboard would do, by the profile
 //!                  ├─ openssh     what OpenSSH does past EVP
+//!                  ├─ protocol    TLS and SSH, by their algorithms
 //!                  └─ cpu         the CPU time of processes
 //! ```
 
@@ -12,6 +13,7 @@ mod catalogue;
 mod cbom;
 mod cpu;
 mod openssh;
+mod protocol;
 mod report;
 mod saving;
 mod text;
@@ -242,7 +244,11 @@ impl Arguments {
     /// does not, unless no program was run.
     fn tell(&self, report: &Report, alone: bool) -> Result<(), Failure> {
         if let Some(file) = &self.cbom {
-            let text = serde_json::to_string_pretty(&cbom::document(report))? + "\n";
+            // Services may have run with an earlier one.
+            let library = self.program.first().and_then(|_| system::library().ok());
+            let version = library.map(|library| library.version());
+            let bill = cbom::document(report, version.as_deref());
+            let text = serde_json::to_string_pretty(&bill)? + "\n";
             write(file, text.as_bytes())?;
         }
         let text = match self.json {

@@ -489,7 +489,7 @@ mod tests {
         assert!(report.findings.is_empty());
         assert!(report.work[1].saving.is_none() && report.work[1].finding.is_none());
         assert_eq!(report.processes[0].cpu_nanoseconds, None);
-        let bill = super::super::cbom::document(&report).to_string();
+        let bill = super::super::cbom::document(&report, None).to_string();
         assert!(!bill.contains("ECDSA"), "{bill}");
     }
 

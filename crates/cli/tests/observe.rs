@@ -3,42 +3,13 @@
 mod common;
 
 use assert_cmd::assert::Assert;
-use common::{document, module, observe, observer, outboard, says, stderr, stdout};
+use common::{
+    document, module, number, observe, observer, outboard, row, says, script, stderr, stdout,
+};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
 use tempfile::TempDir;
-
-/// The report about a shell's script, run in a directory of its own.
-fn script(options: &[&str], script: &str) -> Value {
-    let directory = TempDir::new().expect("a temporary directory");
-    let output = directory.path().join("report.json");
-    let named = output.display().to_string();
-    let mut options = options.to_vec();
-    options.extend(["--json", "--output", &named]);
-    observe(&options, &["sh", "-ec", script])
-        .current_dir(&directory)
-        .assert()
-        .success();
-    let text = fs::read(&output).expect("the report was written");
-    let document: Value = serde_json::from_slice(&text).expect("it is JSON");
-    assert_eq!(document["schema"], "outboard-observe");
-    assert_eq!(document["version"], 1);
-    document
-}
-
-/// The row of a kind of work.
-#[track_caller]
-fn row<'a>(document: &'a Value, name: &str, operation: &str) -> &'a Value {
-    let rows = document["work"].as_array().expect("a list of work");
-    rows.iter()
-        .find(|row| row["name"] == name && row["operation"] == operation)
-        .unwrap_or_else(|| panic!("no {name} {operation} in {:#}", document["work"]))
-}
-
-fn number(value: &Value) -> u64 {
-    value.as_u64().expect("a number")
-}
 
 #[test]
 fn the_program_s_end_is_told_as_it_was() {

@@ -79,7 +79,11 @@ unsafe fn padding(param: &Param) -> Option<&[u8]> {
         4 => b"oaep",
         5 => b"x931",
         6 => b"pss",
-        _ => b"",
+        // What a TLS server uses for RSA key exchange.
+        7 => b"tls",
+        // As 1, without a random answer to what is not padded (OpenSSL 3.2).
+        8 => b"pkcs1",
+        _ => b"other",
     })
 }
 
@@ -173,5 +177,22 @@ mod tests {
         // SAFETY: as above.
         let said = unsafe { super::said(&unended) };
         assert!(matches!(said, Some(Said::Digest(b"SHA"))));
+    }
+
+    #[test]
+    fn every_padding_has_a_name() {
+        for (mut number, name) in [(1, "pkcs1"), (4, "oaep"), (7, "tls"), (99, "other")] {
+            let param = Param {
+                key: c"pad-mode".as_ptr(),
+                data_type: PARAM_INTEGER,
+                data: (&raw mut number).cast(),
+                data_size: size_of::<i32>(),
+                return_size: PARAM_UNMODIFIED,
+            };
+            // SAFETY: its key is terminated, and its value whole.
+            let said = unsafe { said(&param) };
+            let is_named = matches!(said, Some(Said::Padding(text)) if text == name.as_bytes());
+            assert!(is_named, "{number}");
+        }
     }
 }

@@ -190,3 +190,38 @@ pub(crate) fn document(assert: &assert_cmd::assert::Assert, schema: &str) -> ser
     assert_eq!(document["version"], 1);
     document
 }
+
+/// The report about a shell's script, run in a directory of its own.
+pub(crate) fn script(options: &[&str], script: &str) -> serde_json::Value {
+    let directory = TempDir::new().expect("a temporary directory");
+    let output = directory.path().join("report.json");
+    let named = output.display().to_string();
+    let mut options = options.to_vec();
+    options.extend(["--json", "--output", &named]);
+    observe(&options, &["sh", "-ec", script])
+        .current_dir(&directory)
+        .assert()
+        .success();
+    let text = std::fs::read(&output).expect("the report was written");
+    let document: serde_json::Value = serde_json::from_slice(&text).expect("it is JSON");
+    assert_eq!(document["schema"], "outboard-observe");
+    assert_eq!(document["version"], 1);
+    document
+}
+
+/// The row of a kind of work.
+#[track_caller]
+pub(crate) fn row<'a>(
+    document: &'a serde_json::Value,
+    name: &str,
+    operation: &str,
+) -> &'a serde_json::Value {
+    let rows = document["work"].as_array().expect("a list of work");
+    rows.iter()
+        .find(|row| row["name"] == name && row["operation"] == operation)
+        .unwrap_or_else(|| panic!("no {name} {operation} in {:#}", document["work"]))
+}
+
+pub(crate) fn number(value: &serde_json::Value) -> u64 {
+    value.as_u64().expect("a number")
+}

@@ -1,6 +1,7 @@
 //! What is known of algorithms: the names that people use, what is weak and why, what a quantum
 //! computer would break.
 
+use Severity::{Legacy, Weak};
 use outboard_observation::{Operation, Work};
 use serde::Serialize;
 
@@ -36,11 +37,39 @@ pub(super) fn algorithm(work: &Work) -> String {
 /// The digest within, and the padding: `SHA-256`, `SHA-256 PSS`.
 pub(super) fn with(work: &Work) -> String {
     let digest = digest(&work.digest);
-    match (digest.as_str(), work.mode.as_str()) {
-        (digest, "" | "none" | "pkcs1") => digest.to_owned(),
-        ("", mode) => mode.to_ascii_uppercase(),
-        (digest, mode) => format!("{digest} {}", mode.to_ascii_uppercase()),
+    let padding = match work.mode.as_str() {
+        "" => String::new(),
+        // Signatures have it unless PSS is named.
+        "pkcs1" if is_signature(work) => String::new(),
+        "none" => "no padding".into(),
+        TLS_PADDING => "PKCS1 of TLS".into(),
+        mode => mode.to_ascii_uppercase(),
+    };
+    match (digest.as_str(), padding.as_str()) {
+        (digest, "") => digest.to_owned(),
+        ("", padding) => padding.to_owned(),
+        (digest, padding) => format!("{digest} {padding}"),
     }
+}
+
+/// The padding of a TLS server that opens what a client encrypted with its RSA key: PKCS #1 v1.5 in constant time.
+pub(super) const TLS_PADDING: &str = "tls";
+
+/// The same work by names that are compared: a digest by its standard's, a padding that nobody named by its own.
+pub(super) fn settle(work: &mut Work) {
+    work.digest = digest(&work.digest);
+    let is_encryption = matches!(
+        work.operation,
+        Operation::KeyEncrypt | Operation::KeyDecrypt
+    );
+    // (Not of signatures: keys of RSA-PSS have another padding then.)
+    if is_encryption && work.algorithm.eq_ignore_ascii_case("RSA") && work.mode.is_empty() {
+        work.mode = "pkcs1".into();
+    }
+}
+
+fn is_signature(work: &Work) -> bool {
+    matches!(work.operation, Operation::Sign | Operation::Verify)
 }
 
 /// The curve, the group or the length of the key.
@@ -86,68 +115,164 @@ pub(super) enum Severity {
 /// What is wrong with a kind of work, if anything is.
 pub(super) fn finding(work: &Work) -> Option<(Severity, &'static str)> {
     use Operation as O;
-    use Severity::{Legacy, Weak};
     let name = work.algorithm.to_ascii_uppercase();
-    let digest = digest(&work.digest);
-    let is_signature = matches!(work.operation, O::Sign | O::Verify);
-    let bits: Option<u32> = work.key.parse().ok();
-    let starts = |prefixes: &[&str]| prefixes.iter().any(|prefix| name.starts_with(prefix));
+    match work.operation {
+        O::Digest => of_digest(&name),
+        O::Seal | O::Open => of_cipher(&name),
+        O::Mac | O::Kdf => of_keyed(&name, &digest(&work.digest)),
+        _ => of_key(work, &name).or_else(|| of_use(work, &name)),
+    }
+}
 
-    if starts(&["DES-EDE3", "DES3"]) {
+fn of_digest(name: &str) -> Option<(Severity, &'static str)> {
+    match name {
+        "MD2" | "MD4" | "MDC2" => Some((Weak, "collisions are made at will")),
+        "MD5" => Some((
+            Legacy,
+            "collisions are made at will; fit for checksums only",
+        )),
+        "MD5-SHA1" => Some((Legacy, OLD_TLS)),
+        _ => None,
+    }
+}
+
+fn of_cipher(name: &str) -> Option<(Severity, &'static str)> {
+    const SMALL_BLOCKS: &str = "64-bit blocks repeat within some gigabytes (Sweet32)";
+    let starts = |prefixes: &[&str]| prefixes.iter().any(|prefix| name.starts_with(prefix));
+    if name == "NULL" {
+        return Some((Weak, "it encrypts nothing"));
+    }
+    if starts(&["DES-EDE", "DES3"]) {
         return Some((Weak, "64-bit blocks, retired by NIST (SP 800-131A)"));
     }
-    if starts(&["DES-", "RC2", "RC4", "RC5", "IDEA", "SEED-", "BF-", "CAST5"]) {
-        return Some((Weak, "broken, or has blocks of 64 bits"));
+    if starts(&["RC4"]) {
+        return Some((Weak, "its output is biased (RFC 7465)"));
     }
-    if starts(&["MD4", "MD2", "MDC2"]) || (name == "MD5" && is_signature) {
-        return Some((Weak, "collisions are made at will"));
+    if starts(&["DESX"]) {
+        return Some((Weak, SMALL_BLOCKS));
     }
-    if is_signature && digest == "SHA-1" {
+    if starts(&["DES-"]) {
+        return Some((Weak, "keys of 56 bits can be searched"));
+    }
+    if starts(&["RC2", "RC5", "IDEA", "BF-", "CAST5"]) {
+        return Some((Weak, SMALL_BLOCKS));
+    }
+    if starts(&["SEED-"]) {
+        return Some((Legacy, "of few uses left; AES has taken its place"));
+    }
+    if name.contains("-CBC-HMAC-") {
         return Some((
-            Weak,
-            "SHA-1 signatures can be forged by collision (RFC 9155)",
+            Legacy,
+            "authenticates before it encrypts, as TLS before 1.3 (Lucky Thirteen)",
         ));
     }
-    if is_signature && digest.starts_with("MD5") {
-        return Some((Weak, "MD5 signatures can be forged by collision (RFC 9155)"));
+    None
+}
+
+fn of_keyed(name: &str, digest: &str) -> Option<(Severity, &'static str)> {
+    if digest == "MD5-SHA1" {
+        return Some((Legacy, OLD_TLS));
     }
-    if starts(&["RSA"]) && bits.is_some_and(|bits| bits < 2048) {
+    if digest == "SHA-1" || digest == "MD5" {
+        return Some((Legacy, "not broken within HMAC; SHA-2 has taken its place"));
+    }
+    let is_old = ["PBKDF1", "PVKKDF", "PKCS12KDF"]
+        .iter()
+        .any(|prefix| name.starts_with(prefix));
+    is_old.then_some((Legacy, "a password derivation without a modern cost"))
+}
+
+/// What is wrong with a key.
+fn of_key(work: &Work, name: &str) -> Option<(Severity, &'static str)> {
+    let key = work.key.to_ascii_lowercase();
+    let is_below = |limit| length(&key).is_some_and(|bits| bits < limit);
+    if name.starts_with("RSA") && is_below(2048) {
         return Some((
             Weak,
             "RSA keys below 2048 bits can be factored by those who can pay",
         ));
     }
-    if matches!(name.as_str(), "DH" | "DHX") && bits.is_some_and(|bits| bits < 2048) {
+    if matches!(name, "DH" | "DHX") && is_below(2048) {
         return Some((Weak, "Diffie-Hellman groups below 2048 bits (Logjam)"));
     }
-    if name == "DSA" {
+    if name.starts_with("DSA") {
         return Some((Weak, "DSA is retired (FIPS 186-5)"));
     }
-    if work.operation == O::KeyDecrypt && work.mode == "pkcs1" {
-        return Some((
-            Weak,
-            "PKCS #1 v1.5 decryption invites Bleichenbacher's attack",
-        ));
-    }
-    if name == "MD5-SHA1" || digest == "MD5-SHA1" {
-        return Some((Legacy, "of TLS 1.0 and 1.1, retired by RFC 8996"));
-    }
-    if name == "MD5" {
-        return Some((
-            Legacy,
-            "collisions are made at will; fit for checksums only",
-        ));
-    }
-    if matches!(work.operation, O::Mac | O::Kdf) && (digest == "SHA-1" || digest == "MD5") {
-        return Some((Legacy, "not broken within HMAC; SHA-2 has taken its place"));
-    }
-    if starts(&["PBKDF1", "PVKKDF", "PKCS12KDF"]) {
-        return Some((Legacy, "a password derivation without a modern cost"));
-    }
-    if work.key == "prime192v1" || work.key == "secp192r1" || work.key == "secp160r1" {
-        return Some((Weak, "a curve below 224 bits"));
+    if name.starts_with("EC") {
+        if is_below(224) {
+            return Some((Weak, "a curve below 224 bits"));
+        }
+        const BINARY: [&str; 4] = ["sect", "c2", "wap-", "oakley-"];
+        let is_binary = BINARY.iter().any(|prefix| key.starts_with(prefix));
+        if is_binary && key != "wap-wsg-idm-ecid-wtls12" {
+            return Some((Legacy, "binary curves are deprecated (SP 800-186)"));
+        }
     }
     None
+}
+
+/// What is wrong with the use of a key.
+fn of_use(work: &Work, name: &str) -> Option<(Severity, &'static str)> {
+    let digest = digest(&work.digest);
+    // OpenSSL 3.4 has algorithms that name their digest.
+    let ends = |digests: &[&str]| digests.iter().any(|digest| name.ends_with(digest));
+    if is_signature(work) {
+        if digest == "SHA-1" || ends(&["-SHA1"]) {
+            return Some((
+                Weak,
+                "SHA-1 signatures can be forged by collision (RFC 9155)",
+            ));
+        }
+        if digest.starts_with("MD5") || ends(&["-MD5"]) {
+            return Some((Weak, "MD5 signatures can be forged by collision (RFC 9155)"));
+        }
+        let is_older = ["MD2", "MD4", "MDC2"].contains(&digest.to_ascii_uppercase().as_str());
+        if is_older || ends(&["-MD2", "-MD4", "-MDC2"]) {
+            return Some((Weak, "collisions are made at will"));
+        }
+    }
+    match (work.operation, work.mode.as_str()) {
+        (Operation::KeyDecrypt, TLS_PADDING) => Some((
+            Weak,
+            "RSA key exchange has no forward secrecy and invites Bleichenbacher's attack (RFC 9325)",
+        )),
+        (Operation::KeyDecrypt, "pkcs1") => Some((
+            Weak,
+            "PKCS #1 v1.5 decryption invites Bleichenbacher's attack",
+        )),
+        (Operation::KeyEncrypt, "pkcs1") => Some((
+            Legacy,
+            "PKCS #1 v1.5 encryption, as of RSA key exchange; OAEP has taken its place (RFC 8017)",
+        )),
+        _ => None,
+    }
+}
+
+const OLD_TLS: &str = "of TLS 1.0 and 1.1, retired by RFC 8996";
+
+/// How many bits a key, the field of a curve or the modulus of a group has: `2048`, `modp_1536`, `dh_1024_160`,
+/// `secp112r1`, and curves of WAP and Oakley, which are only numbered. None where the name does not tell.
+fn length(key: &str) -> Option<u32> {
+    if let Some(number) = key.strip_prefix("wap-wsg-idm-ecid-wtls") {
+        return Some(match number {
+            "1" | "4" => 113,
+            "3" | "5" => 163,
+            "6" | "8" => 112,
+            "7" | "9" => 160,
+            "10" | "11" => 233,
+            "12" => 224,
+            _ => return None,
+        });
+    }
+    match key {
+        "oakley-ec2n-3" => return Some(155),
+        "oakley-ec2n-4" => return Some(185),
+        _ => {}
+    }
+    key.split(|c: char| !c.is_ascii_digit())
+        .find(|digits| digits.len() >= 3)?
+        .parse()
+        .ok()
 }
 
 /// Whether a large quantum computer would break it.
@@ -255,10 +380,80 @@ pub(super) mod tests {
             ("AES-128-GCM", Operation::Seal, "", ""),
             ("SHA1", Operation::Digest, "", ""),
             ("X25519", Operation::Derive, "", ""),
-            ("DESX", Operation::Digest, "", ""),
+            ("DH", Operation::Derive, "ffdhe2048", ""),
+            ("DH", Operation::Derive, "modp_2048", ""),
+            ("DHX", Operation::Derive, "dh_2048_224", ""),
+            ("ECDH", Operation::Derive, "secp224r1", ""),
+            ("ECDSA", Operation::Sign, "brainpoolP256r1", "SHA256"),
+            ("EC", Operation::Generate, "secp521r1", ""),
         ] {
             assert_eq!(severity(name, operation, key, digest), None, "{name}");
         }
+    }
+
+    #[test]
+    fn weak_curves_and_groups_are_found_by_their_names() {
+        let severity = |name, key| finding(&work(name, Operation::Derive, key, "")).map(|(s, _)| s);
+        for curve in [
+            "secp112r1",
+            "secp128r2",
+            "secp160k1",
+            "prime192v1",
+            "brainpoolP160r1",
+            "brainpoolP192t1",
+            "sect113r1",
+            "sect193r2",
+            "c2pnb163v1",
+            "c2tnb191v3",
+            "wap-wsg-idm-ecid-wtls1",
+            "wap-wsg-idm-ecid-wtls9",
+            "Oakley-EC2N-3",
+            "160",
+        ] {
+            assert_eq!(severity("ECDH", curve), Some(Weak), "{curve}");
+        }
+        for curve in ["sect283k1", "c2onb239v4", "wap-wsg-idm-ecid-wtls11"] {
+            assert_eq!(severity("ECDH", curve), Some(Legacy), "{curve}");
+        }
+        for group in ["modp_1536", "dh_1024_160", "1024"] {
+            assert_eq!(severity("DH", group), Some(Weak), "{group}");
+        }
+    }
+
+    #[test]
+    fn pkcs1_decryption_is_found_whoever_named_it() {
+        let severity = |operation, mode: &str| {
+            let mut work = work("RSA", operation, "2048", "");
+            work.mode = mode.into();
+            settle(&mut work);
+            (finding(&work).map(|(s, _)| s), with(&work))
+        };
+        use Operation::{KeyDecrypt, KeyEncrypt, Sign};
+        assert_eq!(severity(KeyDecrypt, ""), (Some(Weak), "PKCS1".into()));
+        assert_eq!(severity(KeyDecrypt, "pkcs1"), severity(KeyDecrypt, ""));
+        assert_eq!(
+            severity(KeyDecrypt, TLS_PADDING),
+            (Some(Weak), "PKCS1 of TLS".into())
+        );
+        assert_eq!(severity(KeyDecrypt, "oaep"), (None, "OAEP".into()));
+        assert_eq!(severity(KeyDecrypt, "none"), (None, "no padding".into()));
+        assert_eq!(severity(KeyEncrypt, ""), (Some(Legacy), "PKCS1".into()));
+        assert_eq!(severity(Sign, ""), severity(Sign, "pkcs1"));
+    }
+
+    #[test]
+    fn old_ciphers_are_found_for_what_is_wrong_with_them() {
+        let of = |name| finding(&work(name, Operation::Seal, "", "")).expect("it is old");
+        for name in ["DESX-CBC", "IDEA-CBC", "BF-CBC", "CAST5-ECB", "RC2-40-CBC"] {
+            assert_eq!(of(name).0, Weak);
+            assert!(of(name).1.contains("64-bit blocks"), "{name}");
+        }
+        assert!(of("RC4-40").1.contains("biased"));
+        assert!(of("DES-CBC").1.contains("56 bits"));
+        assert_eq!(of("NULL").0, Weak);
+        // Of 128-bit blocks.
+        assert_eq!(of("SEED-CBC").0, Legacy);
+        assert_eq!(of("AES-128-CBC-HMAC-SHA1").0, Legacy);
     }
 
     #[test]

@@ -134,7 +134,7 @@ pub(super) struct Sources<'a> {
 
 impl Report {
     pub(super) fn new(record: Record, sources: Sources<'_>) -> Self {
-        let record = record.renamed(|work| work.digest = catalogue::digest(&work.digest));
+        let record = record.renamed(catalogue::settle);
         let record = with_preparations_settled(record);
         let total = record.total();
         let cryptography = nanoseconds(&total);

@@ -204,7 +204,7 @@ impl Report {
     fn findings_text(&self) -> String {
         if self.findings.is_empty() {
             return format!(
-                "{}: nothing weak or legacy was used.\n",
+                "{}: nothing weak or legacy was seen.\n",
                 styled(GOOD, "Good")
             );
         }

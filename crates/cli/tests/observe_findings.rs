@@ -1,0 +1,96 @@
+//! What `outboard observe` calls weak: what real programs did that is, by the names that OpenSSL has for it.
+
+mod common;
+
+use common::{are_installed, number, row, script};
+use serde_json::Value;
+
+/// The severity of each finding, by its name and operation.
+#[track_caller]
+fn severity<'a>(report: &'a Value, name: &str, operation: &str) -> &'a Value {
+    let findings = report["findings"].as_array().expect("findings");
+    findings
+        .iter()
+        .find(|finding| finding["name"] == name && finding["operation"] == operation)
+        .map(|finding| &finding["severity"])
+        .unwrap_or_else(|| panic!("no {name} {operation} in {findings:#?}"))
+}
+
+#[test]
+fn small_curves_and_groups_are_weak() {
+    let report = script(
+        &[],
+        "for curve in secp112r1 brainpoolP160r1 sect163k1 sect283k1; do
+           openssl ecparam -name $curve -genkey -noout -out ec.pem
+           openssl dgst -sha256 -sign ec.pem -out s ec.pem
+         done
+         openssl genpkey -algorithm DH -pkeyopt group:modp_1536 -out dh.pem
+         openssl pkey -in dh.pem -pubout -out dh.pub
+         openssl pkeyutl -derive -inkey dh.pem -peerkey dh.pub -out secret",
+    );
+    for curve in ["secp112r1", "brainpoolP160r1", "sect163k1"] {
+        let name = format!("ECDSA {curve} with SHA-256");
+        assert_eq!(severity(&report, &name, "sign"), "weak");
+    }
+    let binary = severity(&report, "ECDSA sect283k1 with SHA-256", "sign");
+    assert_eq!(binary, "legacy");
+    assert_eq!(severity(&report, "DH modp_1536", "agree"), "weak");
+}
+
+#[test]
+fn pkcs1_encryption_is_seen_where_nobody_named_it() {
+    let report = script(
+        &[],
+        "openssl genpkey -algorithm RSA -pkeyopt rsa_keygen_bits:2048 -out rsa.pem 2>/dev/null
+         openssl pkey -in rsa.pem -pubout -out rsa.pub
+         echo secret >text
+         openssl pkeyutl -encrypt -pubin -inkey rsa.pub -in text -out sealed
+         openssl pkeyutl -decrypt -inkey rsa.pem -in sealed -out opened
+         openssl pkeyutl -decrypt -inkey rsa.pem -in sealed -out opened -pkeyopt rsa_padding_mode:pkcs1",
+    );
+    let opened = row(&report, "RSA-2048", "unwrap");
+    assert_eq!(
+        (number(&opened["calls"]), &opened["with"]),
+        (2, &"PKCS1".into())
+    );
+    assert_eq!(severity(&report, "RSA-2048 with PKCS1", "unwrap"), "weak");
+    assert_eq!(severity(&report, "RSA-2048 with PKCS1", "wrap"), "legacy");
+}
+
+/// A handshake of TLS 1.2 with RSA key exchange, both sides in one process.
+const RSA_KEY_EXCHANGE: &str =
+    "openssl req -x509 -newkey rsa:2048 -nodes -keyout key.pem -out cert.pem \
+       -subj /CN=localhost 2>/dev/null
+     python3 -c '
+import ssl
+def context(side):
+    context = ssl.SSLContext(side)
+    context.maximum_version = ssl.TLSVersion.TLSv1_2
+    context.set_ciphers(\"AES128-GCM-SHA256\")
+    return context
+server, client = context(ssl.PROTOCOL_TLS_SERVER), context(ssl.PROTOCOL_TLS_CLIENT)
+server.load_cert_chain(\"cert.pem\", \"key.pem\")
+client.check_hostname, client.verify_mode = False, ssl.CERT_NONE
+up, down = ssl.MemoryBIO(), ssl.MemoryBIO()
+sides = [server.wrap_bio(up, down, True), client.wrap_bio(down, up)]
+for _ in range(4):
+    for side in sides:
+        try: side.do_handshake()
+        except ssl.SSLWantReadError: pass
+assert sides[0].version() == \"TLSv1.2\", sides[0].version()
+'";
+
+#[test]
+fn rsa_key_exchange_is_weak() {
+    if !are_installed(&["python3"]) {
+        return;
+    }
+    let report = script(&[], RSA_KEY_EXCHANGE);
+    let opened = row(&report, "RSA-2048", "unwrap");
+    assert_eq!(
+        (number(&opened["calls"]), &opened["mode"]),
+        (1, &"tls".into())
+    );
+    let name = "RSA-2048 with PKCS1 of TLS";
+    assert_eq!(severity(&report, name, "unwrap"), "weak");
+}

@@ -114,6 +114,9 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
     };
     let mut notes = enabled.notes;
     notes.extend(profile_note(settings.profile.as_deref(), &library));
+    if observer.is_some() && !arguments.dry_run {
+        notes.push("what programs do is told by 'outboard observe --all'".to_owned());
+    }
     let mut report = Report {
         backup: backup_of(&file),
         changed: enabled.text != text,

@@ -230,6 +230,7 @@ impl Handshakes {
         let public: Vec<&Row> = rows
             .iter()
             .filter(|row| is_public(row.work.operation) && row.work.calls > 0)
+            .filter(|row| row.work.operation != O::Generate || is_for_agreement(row, rows))
             .collect();
         let time: u64 = public.iter().map(|row| row.work.nanoseconds).sum();
         let each = |calls: u64| float(calls) / float(estimated.max(1));
@@ -248,6 +249,21 @@ impl Handshakes {
             },
             nanoseconds_each: time / estimated.max(1),
         }
+    }
+}
+
+/// Whether keys were generated to agree with, as each handshake does. Others are made when a program starts (HAProxy's of
+/// Diffie-Hellman), or to sign with. A client may offer keys of more than one kind, and agree with one.
+fn is_for_agreement(generated: &Row, rows: &[Row]) -> bool {
+    let name = generated.work.algorithm.to_ascii_uppercase();
+    match name.as_str() {
+        "X25519" | "X448" | "EC" | "SM2" => true,
+        "DH" | "DHX" => rows.iter().any(|row| {
+            row.work.operation == Operation::Derive
+                && (&row.work.algorithm, &row.work.key)
+                    == (&generated.work.algorithm, &generated.work.key)
+        }),
+        _ => name.contains("KEM"),
     }
 }
 
@@ -491,6 +507,39 @@ mod tests {
         assert_eq!(report.processes[0].cpu_nanoseconds, None);
         let bill = super::super::cbom::document(&report, None).to_string();
         assert!(!bill.contains("ECDSA"), "{bill}");
+    }
+
+    /// As HAProxy starts, and lets a client in.
+    #[test]
+    fn what_is_done_once_is_no_part_of_a_handshake() {
+        let started = Work {
+            nanoseconds: 26_000_000,
+            ..work("DH", Operation::Generate, "ffdhe4096", "")
+        };
+        let made = work("X25519", Operation::Generate, "", "");
+        let agreed = work("X25519", Operation::Derive, "", "");
+        let handshakes = |work: Vec<Work>| {
+            let sources = Sources {
+                program: None,
+                cpu: None,
+                times: &Times::new(),
+                profile: &Profile::built_in(&outboard_engine::Machine::detect(), "3.0.22"),
+            };
+            let handshakes = Report::new(record(work), sources).handshakes;
+            let each = |one: &PerHandshake| (one.name.clone(), one.operation);
+            let mut operations: Vec<_> = handshakes.operations.iter().map(each).collect();
+            operations.sort();
+            (operations, handshakes.nanoseconds_each)
+        };
+        let one = |name: &str, operation| (name.to_owned(), operation);
+        let both = vec![
+            one("X25519", Operation::Generate),
+            one("X25519", Operation::Derive),
+        ];
+        let (operations, each) = handshakes(vec![started.clone(), made, agreed]);
+        assert_eq!((operations, each), (both, 2000));
+        let agreed = work("DH", Operation::Derive, "ffdhe4096", "");
+        assert_eq!(handshakes(vec![started, agreed]).1, 26_001_000);
     }
 
     /// An exchange of OpenSSH's own, and what is seen of another program.

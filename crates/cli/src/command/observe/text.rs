@@ -1,6 +1,7 @@
 //! A report for people.
 
 use super::catalogue::Severity;
+use super::openssh;
 use super::report::{Report, Row, float};
 use crate::output::{BAD, GOOD, NOTE, TITLE, styled};
 use crate::table::{Align, Table, bytes, count, time};
@@ -78,6 +79,7 @@ impl Report {
                 time(float(cpu)),
                 match self.share_of_cpu_estimated {
                     None => String::new(),
+                    Some(estimated) if percent(estimated) == percent(share) => String::new(),
                     Some(share) => format!(
                         "With what OpenSSH does in its own code, estimated below, it is about {}.\n",
                         styled(TITLE, percent(share))
@@ -103,7 +105,7 @@ impl Report {
             ("of CPU", Align::Right),
         ])
         .expendable(&["usual size", "speed", "each"]);
-        let mut small = (0, 0);
+        let mut small = (0usize, 0);
         for row in &self.work {
             if row.share_of_cryptography < SMALL && row.finding.is_none() {
                 small = (small.0 + 1, small.1 + row.work.nanoseconds);
@@ -141,12 +143,7 @@ impl Report {
         }
         let mut text = table.render();
         if small.0 > 0 {
-            let _ = writeln!(
-                text,
-                "and {} more kinds of work in {}",
-                small.0,
-                time(float(small.1))
-            );
+            let _ = writeln!(text, "and {} in {}", more(small.0), time(float(small.1)));
         }
         text
     }
@@ -246,7 +243,10 @@ impl Report {
             };
         }
         let mut text = styled(TITLE, "With Outboard (outboard run, outboard enable)") + "\n";
-        for row in possible {
+        let is_measured = self.acceleration.saved_nanoseconds.is_some();
+        let is_large = |row: &&Row| row.share_of_cryptography >= SMALL;
+        let (large, small): (Vec<&Row>, Vec<&Row>) = possible.into_iter().partition(is_large);
+        for row in &large {
             let saving = row.saving.as_ref().expect("invariant: filtered by it");
             let of = time(float(row.work.nanoseconds));
             let saved = match (saving.nanoseconds, saving.in_company_nanoseconds) {
@@ -256,7 +256,8 @@ impl Report {
                     time(float(in_company))
                 ),
                 (Some(saved), None) => format!("saves {} of {of}", time(float(saved))),
-                (None, _) => "is faster (how much, 'outboard calibrate' tells)".to_owned(),
+                (None, _) if is_measured => "how much it saves was not measured".to_owned(),
+                (None, _) => format!("takes {of} now"),
             };
             let _ = writeln!(
                 text,
@@ -265,6 +266,13 @@ impl Report {
                 row.work.operation.name(),
                 saving.path.name()
             );
+        }
+        if !small.is_empty() {
+            let time = time(float(small.iter().map(|row| row.work.nanoseconds).sum()));
+            let _ = writeln!(text, "  and {} of {time}", more(small.len()));
+        }
+        if !is_measured {
+            text += "  what that saves, 'outboard calibrate' tells\n";
         }
         if let Some(saved) = self.acceleration.saved_nanoseconds {
             let share = self
@@ -288,7 +296,11 @@ impl Report {
     fn quantum_text(&self) -> String {
         let quantum = &self.quantum;
         let hybrid = quantum.openssh_hybrid_exchanges;
-        if quantum.key_agreements == 0 && quantum.signatures == 0 && hybrid == 0 {
+        let speaks_ssh = self
+            .processes
+            .iter()
+            .any(|process| openssh::speaks_ssh(&process.program));
+        if quantum.key_agreements == 0 && quantum.signatures == 0 && !speaks_ssh {
             return String::new();
         }
         let mut text = styled(TITLE, "Quantum computers") + "\n";
@@ -318,6 +330,8 @@ impl Report {
                 "  at least {} of OpenSSH's own key exchanges would withstand one; its others are not seen",
                 count(hybrid)
             );
+        } else if speaks_ssh {
+            text += "  OpenSSH's own key exchanges are not seen, and none shows that it would withstand one\n";
         }
         text
     }
@@ -343,6 +357,13 @@ impl Report {
         }
         text += "  as they take elsewhere; 'outboard advise ssh' measures them here\n";
         text
+    }
+}
+
+fn more(kinds: usize) -> String {
+    match kinds {
+        1 => "1 more kind of work".to_owned(),
+        kinds => format!("{kinds} more kinds of work"),
     }
 }
 

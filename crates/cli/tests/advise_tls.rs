@@ -3,6 +3,7 @@
 mod common;
 
 use common::{document, module, outboard, says, stderr, stdout};
+use outboard_openssl_versions::Version;
 use outboard_programs::{
     ApacheOptions, Certificate, HaProxyMode, HaProxyOptions, Launch, Nginx, NginxOptions, OpenSsl,
     Workplace,
@@ -25,6 +26,8 @@ const COSTS: &str = r#"{
     ]
   }
 }"#;
+
+const LEVELS: [&str; 3] = ["modern", "compatible", "fips"];
 
 struct Stand {
     workplace: Workplace,
@@ -90,7 +93,7 @@ impl Stand {
 #[test]
 fn nginx_takes_its_lines() {
     let stand = Stand::new();
-    for level in ["modern", "compatible", "fips"] {
+    for level in LEVELS {
         let directory = stand.workplace.path().display();
         let (certificate, key) = (
             stand.certificate.certificate.display(),
@@ -140,37 +143,41 @@ fn nginx_prefers_what_its_lines_say() {
 #[test]
 fn apache_takes_its_lines() {
     let stand = Stand::new();
-    let settings = stand.snippet("apache", "modern");
-    let options = ApacheOptions {
-        openssl: &stand.stock,
-        certificates: &[&stand.certificate],
-        files: None,
-        threads: 2,
-        resumption: false,
-        core: None,
-        settings: &settings,
-    };
-    let apache = options.start(&stand.workplace).expect("it takes the lines");
-    stand.check(apache.port);
+    for level in LEVELS {
+        let settings = stand.snippet("apache", level);
+        let options = ApacheOptions {
+            openssl: &stand.stock,
+            certificates: &[&stand.certificate],
+            files: None,
+            threads: 2,
+            resumption: false,
+            core: None,
+            settings: &settings,
+        };
+        let apache = options.start(&stand.workplace).expect("it takes the lines");
+        stand.check(apache.port);
+    }
 }
 
 #[test]
 fn haproxy_takes_its_lines() {
     let stand = Stand::new();
-    let settings = stand.snippet("haproxy", "modern");
-    let options = HaProxyOptions {
-        openssl: &stand.stock,
-        certificates: &[&stand.certificate],
-        mode: HaProxyMode::Http,
-        asynchronous: false,
-        threads: 1,
-        resumption: false,
-        core: None,
-        settings: &settings,
-        bind: "",
-    };
-    let haproxy = options.start(&stand.workplace).expect("it takes the lines");
-    stand.check(haproxy.port);
+    for level in LEVELS {
+        let settings = stand.snippet("haproxy", level);
+        let options = HaProxyOptions {
+            openssl: &stand.stock,
+            certificates: &[&stand.certificate],
+            mode: HaProxyMode::Http,
+            asynchronous: false,
+            threads: 1,
+            resumption: false,
+            core: None,
+            settings: &settings,
+            bind: "",
+        };
+        let haproxy = options.start(&stand.workplace).expect("it takes the lines");
+        stand.check(haproxy.port);
+    }
 }
 
 #[test]
@@ -222,6 +229,82 @@ fn names_that_nothing_here_has_are_refused() {
     says(&said, "nothing to measure by the name of nosuch (it has ");
     says(&said, "TLS_AES_128_GCM_SHA256");
     assert_eq!(stdout(&refusal), "");
+}
+
+/// OpenSSL 3.5 is the first with post-quantum groups. The handshakes are real; and HAProxy, which needs no engines and so
+/// runs on this build, takes its lines.
+#[test]
+fn a_newer_openssl_puts_a_post_quantum_group_first() {
+    let newer = Version::V3_5.installation().expect("OpenSSL builds");
+    let number = Version::V3_5.number();
+    let path = std::env::var("PATH").unwrap_or_default();
+    let path = format!("{}:{path}", newer.programs.display());
+    let measured = outboard()
+        .args(["advise", "tls", "--stock", "--quick", "--json"])
+        .args([
+            "--only",
+            "P-256,X25519,X25519MLKEM768,SecP256r1MLKEM768,TLS_AES_128_GCM_SHA256",
+        ])
+        .env("PATH", path)
+        .env("LD_LIBRARY_PATH", &newer.libraries)
+        .assert()
+        .success();
+    let document = document(&measured, "outboard-advise-tls");
+    says(
+        document["measured"]["openssl"].as_str().expect("a text"),
+        &format!("OpenSSL {number}"),
+    );
+    let groups = document["advice"]["groups"].as_array().expect("a list");
+    let groups: Vec<&str> = groups.iter().filter_map(Value::as_str).collect();
+    assert_eq!(groups.len(), 4, "{groups:?}");
+    for (at, group) in groups.iter().enumerate() {
+        assert_eq!(group.contains("MLKEM"), at < 2, "{groups:?}");
+    }
+    let costs = document["measured"]["costs"].as_array().expect("a list");
+    assert!(
+        costs
+            .iter()
+            .all(|cost| cost["stock_seconds"].as_f64() > Some(1e-6))
+    );
+    let list = groups.join(":");
+    let snippets = document["snippets"].as_array().expect("a list");
+    let snippet = |at: usize| snippets[at]["text"].as_str().expect("a text");
+    says(snippet(0), &format!("ssl_ecdh_curve {list};\n"));
+    says(snippet(1), &format!("SSLOpenSSLConfCmd Groups {list}\n"));
+    says(snippet(2), &format!("ssl-default-bind-curves {list}\n"));
+
+    let haproxy = || {
+        let haproxy = Launch::new("haproxy").expect("it is installed");
+        haproxy.env("LD_LIBRARY_PATH", &newer.libraries)
+    };
+    let version = haproxy().arg("-vv").finish().expect("it ends").output;
+    if !version.contains(&format!("Running on OpenSSL version : OpenSSL {number}")) {
+        eprintln!("skipped: this HAProxy does not run on OpenSSL {number}");
+        return;
+    }
+    let stand = Stand::new();
+    let pem = [&stand.certificate.certificate, &stand.certificate.key]
+        .map(|file| std::fs::read_to_string(file).expect("it was made"))
+        .concat();
+    let pem = stand
+        .workplace
+        .write_secret("pem", pem)
+        .expect("it is ours");
+    let tried = |lines: &str| {
+        let text = format!(
+            "global\n{lines}\ndefaults\nmode http\n\
+             timeout client 1s\ntimeout server 1s\ntimeout connect 1s\n\
+             listen tls\nbind 127.0.0.1:1 ssl crt {}\n",
+            pem.display()
+        );
+        let file = stand.workplace.write("haproxy.cfg", text).expect("ours");
+        let tried = haproxy().args(["-c", "-f"]).arg(file).finish();
+        tried.expect("it ends")
+    };
+    let taken = tried(snippet(2));
+    assert!(taken.status.success(), "{}{}", snippet(2), taken.errors);
+    let refused = tried(&snippet(2).replace("MLKEM768", "MLKEM769"));
+    assert!(!refused.status.success(), "HAProxy takes what there is not");
 }
 
 /// Real handshakes and downloads, stock and with Outboard.

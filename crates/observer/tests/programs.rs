@@ -81,6 +81,7 @@ fn download_is_counted(place: Place) {
     // A record holds up to 16 KiB.
     assert!(records >= 64 * MIB / 16384, "{records} records");
     assert_eq!(counted(&curl, "X25519", Operation::Derive).0, 1);
+    assert_eq!(counted(&curl, "X25519", Operation::Generate).0, 1);
     assert!(
         counted(&curl, "ECDSA", Operation::Verify).0 >= 1,
         "{curl:?}"
@@ -90,6 +91,8 @@ fn download_is_counted(place: Place) {
     assert_about(counted(&nginx, "AES-256-GCM", Operation::Seal).1, 64 * MIB);
     assert_eq!(counted(&nginx, "ECDSA", Operation::Sign).0, 1);
     assert_eq!(counted(&nginx, "X25519", Operation::Derive).0, 1);
+    // What it puts the client's key in is no key that it generates.
+    assert_eq!(counted(&nginx, "X25519", Operation::Generate).0, 1);
     let sign = nginx
         .iter()
         .find(|work| work.operation == Operation::Sign)
@@ -240,6 +243,7 @@ fn connections_to_postgresql_are_counted_on_both_sides() {
     let (_, bytes) = counted(&postgres, "AES-256-GCM", Operation::Seal);
     assert_about(bytes, 3 * 4_000_000);
     assert_eq!(counted(&postgres, "ECDH", Operation::Derive).0, 3);
+    assert_eq!(counted(&postgres, "EC", Operation::Generate).0, 3);
     assert_eq!(counted(&postgres, "RSA", Operation::Sign).0, 3);
 }
 

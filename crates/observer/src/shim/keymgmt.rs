@@ -45,17 +45,38 @@ unsafe fn generate_in(
     let key = unsafe { inner(context, progress, argument) };
     let ticks = clock.now().wrapping_sub(start);
     let mut mark = slot.mark;
+    let mut is_named = true;
     if let Some(questions) = slot.key_questions {
         let mut text = [0; 32];
         // SAFETY: a key just made by this key management, or null.
         let length = unsafe { key::describe(questions, key, &mut text) };
         mark = mark.with_key(&text[..length]);
+        is_named = !text[0].is_ascii_digit();
     }
     if let Some(row) = slot.row(slot.recorder.ticket(), mark) {
-        match key.is_null() {
-            true => row.fail(ticks),
-            false => row.add(0, ticks),
+        // SAFETY: as above, and asked only where it is not null.
+        let is_empty = || unsafe { is_empty(slot, key) };
+        if key.is_null() {
+            row.fail(ticks);
+        } else if is_named && is_empty() {
+            row.prepare(0, ticks);
+        } else {
+            row.add(0, ticks);
         }
     }
     key
+}
+
+/// Whether a key is none yet, but the name of a group: TLS makes one to put a peer's public key in. (Other parameters,
+/// Diffie-Hellman's, are work to find.)
+///
+/// # Safety
+/// The key is of that slot's key management, and alive.
+unsafe fn is_empty(slot: &Slot, key: Pointer) -> bool {
+    /// `OSSL_KEYMGMT_SELECT_PRIVATE_KEY`.
+    const PRIVATE: c_int = 1;
+    // libcrypto takes no key management without it.
+    let has = inner!(slot, 21, fn(Pointer, c_int) -> c_int);
+    // SAFETY: by the caller's word.
+    unsafe { has(key, PRIVATE) == 0 }
 }

@@ -426,8 +426,8 @@ fn unseen(processes: &[RecordedProcess]) -> Vec<String> {
         .any(|process| openssh::is_openssh(&process.program))
     {
         unseen.push(
-            "OpenSSH's own Curve25519, Ed25519, NTRU Prime, Poly1305 and UMAC, and before its \
-             version 9.9 its RSA and ECDSA"
+            "OpenSSH's own Curve25519 and Ed25519 (some milliseconds of a login), NTRU Prime, \
+             Poly1305 and UMAC, and before its version 9.9 its RSA and ECDSA"
                 .to_owned(),
         );
     }

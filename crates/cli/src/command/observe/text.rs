@@ -81,7 +81,7 @@ impl Report {
                     None => String::new(),
                     Some(estimated) if percent(estimated) == percent(share) => String::new(),
                     Some(share) => format!(
-                        "With what OpenSSH does in its own code, estimated below, it is about {}.\n",
+                        "With what is estimated below of OpenSSH's own code, it is at least about {}.\n",
                         styled(TITLE, percent(share))
                     ),
                 }

@@ -1,5 +1,6 @@
 //! What a row is about: one kind of work.
 
+use outboard_shared_memory::process::steers;
 use serde::Serialize;
 
 macro_rules! operations {
@@ -200,7 +201,7 @@ impl Identity {
         let length = bytes.iter().position(|&byte| byte == 0);
         String::from_utf8_lossy(&bytes[..length.unwrap_or(bytes.len())])
             .chars()
-            .map(|c| if c.is_control() { '\u{fffd}' } else { c })
+            .map(|c| if steers(c) { '\u{fffd}' } else { c })
             .collect()
     }
 }
@@ -224,6 +225,15 @@ fn hash(words: impl Iterator<Item = u64>) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_text_that_others_wrote_steers_nothing() {
+        let mut details = Details::new(Operation::Sign);
+        details.set_digest("SHA\u{202e}1\x1b[".as_bytes());
+        let identity = Identity::new("default", "RSA\u{2066}-\n", &details);
+        assert_eq!(identity.algorithm(), "RSA\u{fffd}-\u{fffd}");
+        assert_eq!(identity.digest(), "SHA\u{fffd}1\u{fffd}[");
+    }
 
     #[test]
     fn parts_do_not_overlap_and_lead_back() {

@@ -97,8 +97,15 @@ pub fn printable(name: [u8; 16]) -> String {
     let length = name.iter().position(|&byte| byte == 0).unwrap_or(16);
     String::from_utf8_lossy(&name[..length])
         .chars()
-        .map(|c| if c.is_control() { '\u{fffd}' } else { c })
+        .map(|c| if steers(c) { '\u{fffd}' } else { c })
         .collect()
+}
+
+/// Whether a character could steer a terminal, or turn the reading direction around: what others wrote is shown
+/// without such.
+pub fn steers(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// Whether there is a process of that id.
@@ -183,5 +190,13 @@ mod tests {
             .map(|thread| thread.join().expect("it does not panic"))
             .expect("a thread starts");
         assert!(main.starts_with(name.split(|&b| b == 0).next().expect("a first part")));
+    }
+
+    #[test]
+    fn a_name_that_others_chose_steers_no_terminal() {
+        let mut name = [0; 16];
+        let text = "a\x1b]\u{202e}\u{2069}\u{200f}é";
+        name[..text.len()].copy_from_slice(text.as_bytes());
+        assert_eq!(printable(name), "a\u{fffd}]\u{fffd}\u{fffd}\u{fffd}é");
     }
 }

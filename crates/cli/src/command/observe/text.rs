@@ -208,7 +208,7 @@ impl Report {
         let mut text = styled(TITLE, "Weak or legacy") + "\n";
         for finding in &self.findings {
             let severity = match finding.severity {
-                Severity::Weak => styled(BAD, "weak"),
+                Severity::Weak => styled(BAD, "weak") + "  ",
                 Severity::Legacy => styled(NOTE, "legacy"),
             };
             let _ = writeln!(

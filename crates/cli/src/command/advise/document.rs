@@ -64,4 +64,16 @@ mod tests {
         let read: Value = measured(file.path(), "s", "c").expect("it is one");
         assert_eq!(read["names"][0], r"\u{1b}[2Jx");
     }
+    /// Of the fields that advice on something else has, too, a reader would make something.
+    #[test]
+    fn advice_on_something_else_is_refused() {
+        let file = tempfile::NamedTempFile::new().expect("a temporary file");
+        fs::write(file.path(), r#"{"schema": "other", "measured": {}}"#).expect("it is ours");
+        let refusal = measured::<Value>(file.path(), "s", "c").expect_err("it is another");
+        let said = refusal.to_string();
+        assert!(
+            said.ends_with(" is a document 'other' (it has to be what 'c' printed)"),
+            "{said}"
+        );
+    }
 }

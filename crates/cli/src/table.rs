@@ -272,12 +272,14 @@ mod tests {
              éééééééééé   2 s  it is safe and has been\n                  for a long time\n\
              b            3 s\n"
         );
-        assert_eq!(
-            within(40),
-            "name        time\n\
-             éééééééééé   2 s\n    it is safe and has been for a long\n    time\n\
-             b            3 s\n"
-        );
+        let below = "name        time\n\
+                     éééééééééé   2 s\n    it is safe and has been for a long\n    time\n\
+                     b            3 s\n";
+        assert_eq!(within(41), below);
+        assert_eq!(within(38), below);
+        for room in 16..63 {
+            within(room);
+        }
     }
 
     #[test]

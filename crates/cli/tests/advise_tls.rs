@@ -9,6 +9,7 @@ use outboard_programs::{
     Workplace,
 };
 use serde_json::Value;
+use std::process::{Command, Stdio};
 
 /// As `--json` prints it: AES-128-GCM is the cheapest, which OpenSSL itself does not put first.
 const COSTS: &str = r#"{
@@ -216,6 +217,37 @@ fn the_advice_is_told_with_its_reasons() {
     says(
         &stderr(&stand.advise(&[]).code(1)),
         "(it has to be what 'outboard advise tls --json' printed)",
+    );
+}
+
+/// On a terminal of so many columns. Rows only: the servers' lines are for them, not for people.
+#[test]
+fn reasons_stand_below_where_a_terminal_is_narrow() {
+    let stand = Stand::new();
+    let row = |columns: &str| {
+        let shown = Command::new("script")
+            .args([
+                "-qec",
+                "stty cols $WIDTH; exec \"$OUTBOARD\" advise tls --stock --costs \"$COSTS\"",
+                "/dev/null",
+            ])
+            .env("WIDTH", columns)
+            .env("OUTBOARD", assert_cmd::cargo::cargo_bin("outboard"))
+            .env("COSTS", stand.workplace.join("costs.json"))
+            .env("NO_COLOR", "1")
+            .env_remove("OPENSSL_CONF")
+            .stdin(Stdio::null())
+            .output()
+            .expect("it is installed");
+        let text = String::from_utf8(shown.stdout).expect("text");
+        let row = text.lines().find(|line| line.starts_with("RSA-3072"));
+        row.unwrap_or_else(|| panic!("no row: {text}")).to_owned()
+    };
+    says(&row("200"), "128 bits of strength; for the oldest clients");
+    let narrow = row("50");
+    assert!(
+        !narrow.contains("strength") && narrow.trim_end().chars().count() <= 50,
+        "{narrow}"
     );
 }
 

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{are_installed, number, row, script};
+use common::{are_installed, module, number, observe, row, says, script, stderr};
 use serde_json::Value;
 
 /// The severity of each finding, by its name and operation.
@@ -93,4 +93,77 @@ fn rsa_key_exchange_is_weak() {
     );
     let name = "RSA-2048 with PKCS1 of TLS";
     assert_eq!(severity(&report, name, "unwrap"), "weak");
+}
+
+/// `legacy` has what is oldest; programs load it by themselves.
+#[test]
+fn what_legacy_does_is_seen() {
+    let load = "-provider legacy -provider default";
+    let key = "-K 0123456789abcdef0123456789abcdef -iv 0123456789abcdef";
+    let report = script(
+        &[],
+        &format!(
+            "echo text >text
+             openssl enc -rc4 {load} -K 0123456789abcdef0123456789abcdef -in text -out sealed
+             openssl enc -d -rc4 {load} -K 0123456789abcdef0123456789abcdef -in sealed -out opened
+             cmp text opened
+             openssl enc -bf-cbc {load} {key} -in text -out sealed
+             openssl enc -seed-cbc {load} {key}0123456789abcdef -in text -out sealed
+             openssl dgst -md4 {load} text"
+        ),
+    );
+    let sealed = row(&report, "RC4", "encrypt");
+    assert_eq!(sealed["implementation"], "legacy");
+    assert_eq!(number(&sealed["bytes"]), 5);
+    assert_eq!(severity(&report, "RC4", "decrypt"), "weak");
+    assert_eq!(severity(&report, "BF-CBC", "encrypt"), "weak");
+    assert_eq!(severity(&report, "SEED-CBC", "encrypt"), "legacy");
+    assert_eq!(severity(&report, "MD4", "digest"), "weak");
+}
+
+/// A configuration that activates `legacy`, and a provider that nobody knows.
+#[test]
+fn configured_providers_are_seen_or_said_not_to_be() {
+    let directory = tempfile::TempDir::new().expect("a temporary directory");
+    let configuration = directory.path().join("openssl.cnf");
+    let text = format!(
+        "openssl_conf = init\n[init]\nproviders = list\n\
+         [list]\ndefault = plain\nlegacy = old\nstranger = strange\n\
+         [plain]\nactivate = 1\n[old]\nactivate = 1\n\
+         [strange]\nactivate = 1\nmodule = {}\n",
+        module().display()
+    );
+    std::fs::write(&configuration, text).expect("it is ours");
+    let bill = directory.path().join("bill.json");
+    let named = bill.display().to_string();
+    let run = |options: &[&str]| {
+        observe(
+            options,
+            &["sh", "-c", "echo | openssl dgst -md4 >/dev/null"],
+        )
+        .env("OPENSSL_CONF", &configuration)
+        .assert()
+        .success()
+    };
+    let said = stderr(&run(&["--cbom", &named]));
+    says(&said, "MD4");
+    says(
+        &said,
+        "the provider stranger, which the configuration names",
+    );
+    let bill = std::fs::read_to_string(bill).expect("it was written");
+    says(
+        &bill,
+        "the provider stranger, which the configuration names",
+    );
+    let report = common::document(&run(&["--json"]), "outboard-observe");
+    assert_eq!(row(&report, "MD4", "digest")["implementation"], "legacy");
+    says(&report["unseen"].to_string(), "the provider stranger");
+}
+
+#[test]
+fn what_cannot_be_seen_is_said_where_nothing_was() {
+    let said = stderr(&observe(&[], &["true"]).assert().success());
+    says(&said, "Not seen");
+    says(&said, "library contexts of its own");
 }

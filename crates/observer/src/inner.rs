@@ -1,9 +1,9 @@
 //! The provider that is stood in for.
 
-use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::ffi::{CStr, CString, OsString, c_char, c_int, c_void};
 use std::mem::{self, ManuallyDrop};
-use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::os::unix::ffi::OsStringExt;
+use std::path::PathBuf;
 use std::sync::Mutex;
 
 use outboard_libcrypto::{Context, Functions, Library, Provider};
@@ -80,16 +80,18 @@ impl Inner {
         Some(Self::Default(ManuallyDrop::new(own)))
     }
 
-    /// The module at `path`, told what we were told, so that it finds its settings in our section.
+    /// The module of that name or path, told what we were told, so that it finds its settings in our section.
     ///
     /// # Safety
     /// `handle` and `dispatch` are what libcrypto gave to `OSSL_provider_init`, in the same call.
     pub(crate) unsafe fn module(
-        path: &Path,
+        core: &Core,
+        name: &str,
         handle: *const CoreHandle,
         dispatch: *const Dispatch,
     ) -> Option<Self> {
-        let name = CString::new(path.as_os_str().as_bytes()).ok()?;
+        let path = path_of_module(core, name)?;
+        let name = CString::new(path.into_os_string().into_encoded_bytes()).ok()?;
         // SAFETY: loading runs its initialisers; the configuration chose a provider. It stays loaded.
         let module = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
         if module.is_null() {
@@ -267,6 +269,35 @@ impl Drop for Inner {
             }
         }
     }
+}
+
+unsafe extern "C" {
+    /// Of the C library: null in a program that has other rights than who started it.
+    fn secure_getenv(name: *const c_char) -> *const c_char;
+}
+
+/// Where the libcrypto that loaded us would look for a module (DSO_merge): a name without a directory gets an
+/// ending, and what is no path from the root begins where that libcrypto has its modules.
+fn path_of_module(core: &Core, name: &str) -> Option<PathBuf> {
+    if name.starts_with('/') {
+        return Some(name.into());
+    }
+    // SAFETY: a terminated name; the answer, if any, is a terminated text of the environment's.
+    let directory = unsafe {
+        let variable = secure_getenv(c"OPENSSL_MODULES".as_ptr());
+        (!variable.is_null()).then(|| CStr::from_ptr(variable).to_bytes().to_owned())
+    };
+    let directory = match directory {
+        Some(directory) => OsString::from_vec(directory).into(),
+        None => Library::containing(core.address()?)
+            .ok()?
+            .modules_directory()?,
+    };
+    let has_ending = name.contains('/') || name.ends_with(".so");
+    Some(directory.join(match has_ending {
+        true => name.to_owned(),
+        false => format!("{name}.so"),
+    }))
 }
 
 fn functions(context: &Context) -> &Functions {

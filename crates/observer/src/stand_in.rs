@@ -67,8 +67,8 @@ fn living<'a>(context: *mut c_void) -> Option<&'a StandIn> {
 
 /// The body of `OSSL_provider_init`. Settings of our section of the configuration:
 ///
-/// - `inner`: the path of the module of the provider that is stood in for; unless said, libcrypto's own
-///   default provider;
+/// - `inner`: the module of the provider that is stood in for, by its path or by its name where libcrypto seeks
+///   modules; unless said, libcrypto's own default provider;
 /// - `record`: the file to count in; unless said, that of the user;
 /// - `beside`: `yes` if the default provider is active too, and `?outboard.observed=yes` is preferred.
 ///
@@ -90,7 +90,7 @@ pub(crate) unsafe fn init(
         None => (Inner::default(&core)?, "default".to_owned()),
         // SAFETY: by the caller's word.
         Some(path) => (
-            unsafe { Inner::module(path.as_ref(), handle, dispatch) }?,
+            unsafe { Inner::module(&core, &path, handle, dispatch) }?,
             name_of_module(&path),
         ),
     };

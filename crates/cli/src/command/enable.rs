@@ -113,6 +113,8 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
         }
     };
     let mut notes = enabled.notes;
+    let unobserved = enabled.unobserved.iter();
+    notes.extend(unobserved.map(|name| format!("what the provider {name} does is not observed")));
     notes.extend(profile_note(settings.profile.as_deref(), &library));
     if observer.is_some() && !arguments.dry_run {
         notes.push("what programs do is told by 'outboard observe --all'".to_owned());

@@ -30,6 +30,8 @@ pub(crate) struct Enabled {
     pub(crate) lines: String,
     /// What its user should know, one sentence each.
     pub(crate) notes: Vec<String>,
+    /// The active providers that are not observed, where others are.
+    pub(crate) unobserved: Vec<String>,
 }
 
 /// `text`, the content of `file`, with Outboard in it; a block that is there already is replaced.
@@ -75,6 +77,7 @@ fn extend(
         text: block::append(&base, &plan.lines),
         lines: plan.lines,
         notes: plan.notes,
+        unobserved: plan.unobserved,
     })
 }
 

@@ -17,7 +17,10 @@
 //! [PROVIDERS]          observed_default = outboard_observed
 //! [outboard_observed]  module = outboard-observe.so, record, activate
 //! [outboard_sect]      module = outboard-observe.so, inner = outboard.so, …
+//! [outboard_legacy]    module = outboard-observe.so, inner = legacy.so, record
 //! ```
+//!
+//! The last for one program, and not activated: OpenSSL takes it where a program loads `legacy` by itself.
 //!
 //! For one program the default provider itself is then inactive, or OpenSSL 3.0 would try every
 //! decoder of both with every key. For a whole system it stays active beside its stand-in, which is
@@ -41,6 +44,8 @@ const PREFERENCE: &str = "?provider=outboard,?outboard.preferred=yes";
 const OBSERVED_PREFERENCE: &str = "?outboard.observed=yes";
 /// The name of that stand-in.
 pub(crate) const OBSERVED: &str = "observed_default";
+/// OpenSSL's provider of what is old.
+const LEGACY: &str = "legacy";
 
 /// Which operations the provider offers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -94,6 +99,8 @@ pub(super) struct Plan {
     pub(super) lines: String,
     /// What its user should know, one sentence each.
     pub(super) notes: Vec<String>,
+    /// The active providers that are not observed.
+    pub(super) unobserved: Vec<String>,
 }
 
 /// Where and how a configuration names Outboard.
@@ -141,6 +148,32 @@ impl Config {
     }
 }
 
+impl Config {
+    /// The active providers whose work is not observed, where others' is.
+    pub(crate) fn unobserved(&self) -> Vec<String> {
+        let Some(init) = self.assignment(DEFAULT_SECTION, "openssl_conf") else {
+            return Vec::new();
+        };
+        let entries = modules(self, &init.value, "providers")
+            .into_iter()
+            .flat_map(|list| self.section(&list.value).unwrap_or_default())
+            .filter_map(|entry| Entry::new(self, entry).ok())
+            .filter(|entry| entry.provider != OBSERVED)
+            // A stand-in names whom it stands in for.
+            .filter(|entry| self.assignment(&entry.section, "inner").is_none());
+        unobserved(&entries.collect::<Vec<_>>())
+    }
+}
+
+/// Those of the active providers that do cryptography, but for the default one.
+fn unobserved(entries: &[Entry]) -> Vec<String> {
+    let others = entries
+        .iter()
+        .filter(|entry| entry.active)
+        .filter(|entry| !["default", "base", "null"].contains(&entry.provider.as_str()));
+    others.map(|entry| entry.provider.clone()).collect()
+}
+
 /// Plans how `config` comes to load Outboard (where there are settings for it) and prefer it, and to be
 /// observed (where there is an observer).
 ///
@@ -157,7 +190,7 @@ pub(super) fn plan(
         ));
     }
     let mut lines = Lines::default();
-    let mut notes = Vec::new();
+    let (mut notes, mut unobserved) = (Vec::new(), Vec::new());
     let init = match config.assignment(DEFAULT_SECTION, "openssl_conf") {
         Some(reference) => referenced(config, reference)?,
         None => {
@@ -166,7 +199,14 @@ pub(super) fn plan(
             init
         }
     };
-    add_providers(config, settings, observer, init, &mut lines, &mut notes)?;
+    add_providers(
+        config,
+        settings,
+        observer,
+        init,
+        &mut lines,
+        &mut unobserved,
+    )?;
     let mut preferences = Vec::new();
     preferences.extend(settings.map(|_| PREFERENCE));
     preferences.extend(observer.filter(|o| o.beside).map(|_| OBSERVED_PREFERENCE));
@@ -176,6 +216,7 @@ pub(super) fn plan(
     Ok(Plan {
         lines: lines.finish(&config.last_section),
         notes,
+        unobserved,
     })
 }
 
@@ -185,7 +226,7 @@ fn add_providers(
     observer: Option<&Observer>,
     init: &str,
     lines: &mut Lines,
-    notes: &mut Vec<String>,
+    unseen: &mut Vec<String>,
 ) -> Result<(), ConfError> {
     let lists = modules(config, init, "providers");
     let mut entries = Vec::new();
@@ -256,13 +297,10 @@ fn add_providers(
             lines.say(section, "beside", "yes");
         }
         lines.say(section, "activate", "1");
-        for other in entries.iter().filter(|entry| entry.active) {
-            if other.provider != "default" && other.provider != PROVIDER {
-                notes.push(format!(
-                    "what the provider {} does is not observed",
-                    other.provider
-                ));
-            }
+        *unseen = unobserved(&entries);
+        unseen.retain(|provider| provider != PROVIDER || settings.is_none());
+        if !observer.beside && observe_legacy(config, observer, list, &entries, lines)? {
+            unseen.retain(|provider| provider != LEGACY);
         }
     }
     let Some(settings) = settings else {
@@ -296,6 +334,49 @@ fn add_providers(
     }
     lines.say(ours, "activate", "1");
     Ok(())
+}
+
+/// Puts a stand-in into the place of the provider legacy, whoever loads it; says whether it could. (Not for a
+/// whole system: should the module vanish, programs would lose it. Other providers may look at the file that they
+/// were loaded from, as fips does.)
+fn observe_legacy(
+    config: &Config,
+    observer: &Observer,
+    list: &str,
+    entries: &[Entry],
+    lines: &mut Lines,
+) -> Result<bool, ConfError> {
+    let entry = entries.iter().find(|entry| entry.provider == LEGACY);
+    let section = match entry {
+        None => {
+            let section = unused(config, "outboard_legacy")?;
+            lines.say(list, LEGACY, section);
+            section
+        }
+        Some(entry) => {
+            let of_section = |other: &&Entry| other.section == entry.section;
+            if entries.iter().filter(of_section).count() > 1 {
+                return Ok(false);
+            }
+            &entry.section
+        }
+    };
+    // OpenSSL seeks a module by its provider's name where none is named, in the directory of its modules.
+    let inner = match config.assignment(section, "module") {
+        Some(module) => module.value.as_str(),
+        None => LEGACY,
+    };
+    // With its ending, for the name alone may be that of a section.
+    let ending = match inner.contains('/') || inner.ends_with(".so") {
+        true => "",
+        false => ".so",
+    };
+    lines.say(section, "inner", &format!("{inner}{ending}"));
+    lines.say_path(section, "module", &observer.module)?;
+    if let Some(record) = &observer.record {
+        lines.say_path(section, "record", record)?;
+    }
+    Ok(true)
 }
 
 fn add_preference(

@@ -128,7 +128,7 @@ fn observe(
         beside: false,
     };
     let in_force = InForce::find(&library)?;
-    let text = compose(arguments, &in_force, &observer, &library, &stage)?;
+    let (text, unobserved) = compose(arguments, &in_force, &observer, &library, &stage)?;
     let configuration = stage.write("openssl.cnf", &text, in_force.path())?;
 
     let mut command = Command::new(program);
@@ -150,7 +150,7 @@ fn observe(
     let told = Record::read(&record)
         .map_err(Failure::from)
         .and_then(|record| {
-            let report = arguments.report(record, Some(name), Some(used), &times);
+            let report = arguments.report(record, Some(name), Some(used), &times, &unobserved);
             arguments.tell(&report, false)
         });
     if end.left_processes {
@@ -196,9 +196,20 @@ fn services(arguments: &Arguments) -> Result<ExitCode, Failure> {
         .iter()
         .all(|process| process.pid.is_some_and(|pid| times.contains_key(&pid)));
     let cpu = all_run.then(|| times.values().sum());
-    let report = arguments.report(whole, None, cpu, &times);
+    let report = arguments.report(whole, None, cpu, &times, &unobserved());
     arguments.tell(&report, true)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The providers of this system that are not observed; none where its configuration cannot be understood.
+fn unobserved() -> Vec<String> {
+    let configured = || {
+        let in_force = InForce::find(&system::library()?)?;
+        let text = in_force.read()?;
+        let config = Config::parse(&text, in_force.name(), system::environment)?;
+        Ok::<_, Failure>(config.unobserved())
+    };
+    configured().unwrap_or_default()
 }
 
 /// Begins to count anew in each of the records, whatever is wrong with others of them. One of `all`
@@ -225,6 +236,7 @@ impl Arguments {
         program: Option<String>,
         cpu: Option<u64>,
         times: &Times,
+        unobserved: &[String],
     ) -> Report {
         let path = self.profile.clone().unwrap_or_else(system::profile);
         let version = system::library().map_or_else(|_| String::new(), |library| library.version());
@@ -235,6 +247,7 @@ impl Arguments {
                 program,
                 cpu,
                 times,
+                unobserved,
                 profile: &profile,
             },
         )
@@ -275,14 +288,14 @@ fn write(file: &Path, text: &[u8]) -> Result<(), Failure> {
         .map_err(|error| format!("cannot write {}: {error}", file.display()).into())
 }
 
-/// The configuration for the program: the one in force, observed.
+/// The configuration for the program: the one in force, observed; and the providers in it that are not.
 fn compose(
     arguments: &Arguments,
     in_force: &InForce,
     observer: &Observer,
     library: &outboard_libcrypto::Library,
     stage: &Stage,
-) -> Result<Vec<u8>, Failure> {
+) -> Result<(Vec<u8>, Vec<String>), Failure> {
     let (file, text) = (in_force.name(), in_force.read()?);
     let configured = Config::parse(&text, file, system::environment)?.outboard_settings();
     let base = match arguments.stock {
@@ -317,5 +330,5 @@ fn compose(
     for note in observed.notes {
         remark(&format!("outboard: note: {note}"));
     }
-    Ok(observed.text)
+    Ok((observed.text, observed.unobserved))
 }

@@ -129,6 +129,8 @@ pub(super) struct Sources<'a> {
     pub(super) program: Option<String>,
     pub(super) cpu: Option<u64>,
     pub(super) times: &'a Times,
+    /// The providers that the configuration names and that are not observed.
+    pub(super) unobserved: &'a [String],
     pub(super) profile: &'a Profile,
 }
 
@@ -180,7 +182,7 @@ impl Report {
             findings: findings(&rows, &record.processes),
             quantum: QuantumReadiness::of(&rows, &record.processes),
             acceleration: Acceleration::of(&rows),
-            unseen: unseen(&record.processes),
+            unseen: unseen(&record.processes, &sources),
             work: rows,
             processes,
             estimates,
@@ -413,14 +415,28 @@ fn estimates(processes: &[RecordedProcess]) -> Vec<Estimate> {
     estimates
 }
 
-fn unseen(processes: &[RecordedProcess]) -> Vec<String> {
+fn unseen(processes: &[RecordedProcess], sources: &Sources<'_>) -> Vec<String> {
     let mut unseen = vec![
         "programs that are linked statically, bring their own libcrypto, or use GnuTLS, NSS or \
          another library"
             .to_owned(),
         "code that calls libcrypto past EVP (RSA_sign, AES_encrypt and the like), and randomness"
             .to_owned(),
+        // legacy is observed where one program is: see openssl_conf.
+        match sources.program {
+            Some(_) => "providers that a program loads by itself, but for legacy; library contexts of its own",
+            None => "providers that programs load by themselves; library contexts of their own",
+        }
+        .to_owned(),
     ];
+    match sources.unobserved {
+        [] => {}
+        [one] => unseen.push(format!("the provider {one}, which the configuration names")),
+        several => unseen.push(format!(
+            "the providers {}, which the configuration names",
+            several.join(" and ")
+        )),
+    }
     if processes
         .iter()
         .any(|process| openssh::is_openssh(&process.program))
@@ -487,6 +503,7 @@ mod tests {
                 program: None,
                 cpu: None,
                 times: &times,
+                unobserved: &[],
                 profile: &Profile::built_in(&outboard_engine::Machine::detect(), "3.0.22"),
             },
         );
@@ -522,6 +539,7 @@ mod tests {
             let sources = Sources {
                 program: None,
                 cpu: None,
+                unobserved: &[],
                 times: &Times::new(),
                 profile: &Profile::built_in(&outboard_engine::Machine::detect(), "3.0.22"),
             };
@@ -568,6 +586,7 @@ mod tests {
                     program: None,
                     cpu: Some(cpu),
                     times: &Times::new(),
+                    unobserved: &[],
                     profile: &Profile::built_in(&outboard_engine::Machine::detect(), "3.0.22"),
                 },
             )

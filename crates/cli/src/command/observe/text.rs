@@ -35,10 +35,8 @@ impl Report {
                 text.push_str(&section);
             }
         }
-        let _ = writeln!(text, "\n{}", styled(TITLE, "Not seen"));
-        for unseen in &self.unseen {
-            let _ = writeln!(text, "  {unseen}");
-        }
+        text.push('\n');
+        text.push_str(&self.unseen_text());
         if self.lost > 0 {
             let _ = writeln!(
                 text,
@@ -53,10 +51,19 @@ impl Report {
         match &self.program {
             Some(program) => format!(
                 "{program} did no cryptography through OpenSSL's EVP that could be seen \
-                 ('outboard doctor --program {program}' tells whether it reads the configuration)\n"
+                 ('outboard doctor --program {program}' tells whether it reads the configuration)\n\n{}",
+                self.unseen_text()
             ),
             None => "Nothing was observed.\n".to_owned(),
         }
+    }
+
+    fn unseen_text(&self) -> String {
+        let mut text = styled(TITLE, "Not seen") + "\n";
+        for unseen in &self.unseen {
+            let _ = writeln!(text, "  {unseen}");
+        }
+        text
     }
 
     fn heading(&self) -> String {

@@ -72,6 +72,30 @@ pub(crate) fn write(path: &Path, content: &[u8]) -> io::Result<()> {
     }
 }
 
+/// What [`write`] would fail of, as far as it can be known before; nothing is changed.
+///
+/// # Errors
+/// Of the file system.
+pub(crate) fn check(path: &Path) -> io::Result<()> {
+    use rustix::fs::{Access, access};
+    let (place, rights) = match fs::metadata(path) {
+        Ok(metadata) if metadata.is_dir() => return Err(io::ErrorKind::IsADirectory.into()),
+        Ok(metadata) if metadata.is_file() && !is_own_output(&metadata) => {
+            let directory = directory_of(&path.canonicalize()?).to_owned();
+            (directory, Access::WRITE_OK | Access::EXEC_OK)
+        }
+        Ok(_) => (path.to_owned(), Access::WRITE_OK),
+        // Where a link leads will be seen.
+        Err(error) if error.kind() == io::ErrorKind::NotFound && path.is_symlink() => return Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let directory = directory_of(path).to_owned();
+            (directory, Access::WRITE_OK | Access::EXEC_OK)
+        }
+        Err(error) => return Err(error),
+    };
+    Ok(access(place, rights)?)
+}
+
 /// Whether a file is what standard output or standard error goes to: replaced, it would lose what was
 /// printed there.
 fn is_own_output(file: &Metadata) -> bool {

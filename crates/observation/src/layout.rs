@@ -98,6 +98,9 @@ pub(crate) struct Header {
     pub(crate) rows_taken: AtomicU64,
     /// Operations that found no row.
     pub(crate) lost: AtomicU64,
+    /// When the counters were last set to zero, in nanoseconds since boot; zero if never. (Nothing was here in earlier
+    /// records.)
+    pub(crate) reset: AtomicU64,
 }
 
 /// Whose rows those of the same index are.
@@ -218,6 +221,11 @@ impl Image {
     /// Where the number of lost operations lies in the file, in bytes.
     pub(crate) const fn offset_of_lost() -> usize {
         std::mem::offset_of!(Image, header) + std::mem::offset_of!(Header, lost)
+    }
+
+    /// Where it is said when the counters were set to zero.
+    pub(crate) const fn offset_of_reset() -> usize {
+        std::mem::offset_of!(Image, header) + std::mem::offset_of!(Header, reset)
     }
 }
 

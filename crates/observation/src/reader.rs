@@ -22,6 +22,9 @@ use crate::{Clock, Operation, RecordError};
 pub struct Record {
     /// When it was made.
     pub created: SystemTime,
+    /// When the counters were last set to zero, in nanoseconds since boot; zero if never. What a process that began
+    /// before did until then is not in it.
+    pub reset: u64,
     /// Who did anything, in the order of their start; then programs.
     pub processes: Vec<RecordedProcess>,
     /// Kinds of work that found no row, and were not counted.
@@ -133,9 +136,14 @@ pub fn reset(path: &Path) -> Result<(), RecordError> {
                 .map_err(cannot)?;
         }
     }
-    let lost = Image::offset_of_lost();
-    file.write_all_at(&[0; size_of::<u64>()], lost as u64)
-        .map_err(cannot)
+    for (offset, value) in [
+        (Image::offset_of_lost(), 0),
+        (Image::offset_of_reset(), process::since_boot()),
+    ] {
+        file.write_all_at(&value.to_ne_bytes(), offset as u64)
+            .map_err(cannot)?;
+    }
+    Ok(())
 }
 
 impl Record {
@@ -213,6 +221,7 @@ impl Record {
         Self {
             created: SystemTime::UNIX_EPOCH
                 + Duration::from_nanos(image.header.created.load(Relaxed)),
+            reset: image.header.reset.load(Relaxed),
             processes,
             lost: image.header.lost.load(Relaxed),
         }

@@ -302,7 +302,11 @@ mod tests {
         }
         let read = || Record::read(&path).expect("it is ours").total();
         assert_eq!((read()[0].telling, read()[0].calls), ([3, 2], 9));
+        let reset_at = || Record::read(&path).expect("it is ours").reset;
+        assert_eq!(reset_at(), 0);
+        let before = process::since_boot();
         reset(&path).expect("it is ours");
         assert_eq!(read(), []);
+        assert!((before..=process::since_boot()).contains(&reset_at()));
     }
 }

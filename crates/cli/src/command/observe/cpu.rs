@@ -2,13 +2,15 @@
 
 use outboard_observation::Record;
 use std::collections::BTreeMap;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// The CPU time of processes by their id, in nanoseconds.
-pub(super) type Times = BTreeMap<u32, u64>;
+/// The CPU time of processes in nanoseconds, by their id and when their record of them begins: an id alone may be
+/// given out anew.
+pub(super) type Times = BTreeMap<(u32, u64), u64>;
 
 /// The CPU time of this command's children and theirs that have ended and were waited for, in
 /// nanoseconds.
@@ -24,17 +26,33 @@ pub(super) fn of_children() -> u64 {
     nanoseconds(usage.ru_utime) + nanoseconds(usage.ru_stime)
 }
 
-/// The CPU time of a process that runs, in nanoseconds of which a hundredth of a second is told; none
-/// if there is none of that id.
-pub(super) fn of_process(pid: u32) -> Option<u64> {
-    let text = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name (field 2) may hold anything: count from its last parenthesis (proc(5)).
-    let (_, fields) = text.rsplit_once(')')?;
-    let mut fields = fields.split_ascii_whitespace().skip(11);
-    let user: u64 = fields.next()?.parse().ok()?; // field 14
-    let system: u64 = fields.next()?.parse().ok()?;
-    let ticks = rustix::param::clock_ticks_per_second().max(1);
-    Some((user + system) * 1_000_000_000 / ticks)
+/// What the system says of a process that runs.
+struct Stat {
+    /// Its CPU time, in nanoseconds of which a hundredth of a second is told.
+    cpu: u64,
+    /// When it was started, in nanoseconds since boot, rounded down as well.
+    started: u64,
+}
+
+impl Stat {
+    /// None if there is no process of that id.
+    fn of(pid: u32) -> Option<Self> {
+        let text = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+        // The name (field 2) may hold anything: count from its last parenthesis (proc(5)).
+        let (_, fields) = text.rsplit_once(')')?;
+        let mut fields = fields.split_ascii_whitespace().skip(11);
+        let mut ticks = |skipped| fields.nth(skipped)?.parse::<u64>().ok();
+        let (user, system, started) = (ticks(0)?, ticks(0)?, ticks(6)?); // fields 14, 15 and 22
+        let rate = rustix::param::clock_ticks_per_second().max(1);
+        let nanoseconds = |ticks: u64| {
+            let nanoseconds = u128::from(ticks) * 1_000_000_000 / u128::from(rate);
+            u64::try_from(nanoseconds).unwrap_or(u64::MAX)
+        };
+        Some(Self {
+            cpu: nanoseconds(user.saturating_add(system)),
+            started: nanoseconds(started),
+        })
+    }
 }
 
 /// Looks at the processes of a record from time to time, until it is stopped: who has ended cannot be
@@ -68,32 +86,86 @@ impl Watch {
     }
 }
 
-/// The CPU time that each process of a record has now, where it still runs.
-pub(super) fn look(record: &Path, times: &mut Times) {
-    let Ok(record) = Record::read(record) else {
+/// The CPU time that each process of a record has now, where it still runs and counted all that it did.
+pub(super) fn look(path: &Path, times: &mut Times) {
+    let (Ok(record), Ok(file)) = (Record::read(path), std::fs::metadata(path)) else {
         return;
     };
-    for pid in record.processes.iter().filter_map(|process| process.pid) {
-        if let Some(time) = of_process(pid) {
-            times.insert(pid, time);
+    let processes = record.processes.iter();
+    for process in processes.filter(|process| process.started > record.reset) {
+        let Some(pid) = process.pid else {
+            continue;
+        };
+        let key = (pid, process.started);
+        // Later, another may have that id.
+        let Some(stat) = Stat::of(pid).filter(|stat| stat.started <= process.started) else {
+            continue;
+        };
+        // Within a PID namespace, ids are others' here.
+        if times.contains_key(&key) || has_mapped(pid, file.ino()) {
+            times.insert(key, stat.cpu);
         }
     }
+}
+
+/// Whether a process has mapped a file as memory that is shared, as those do who count in it.
+fn has_mapped(pid: u32, file: u64) -> bool {
+    let maps = std::fs::read(format!("/proc/{pid}/maps")).unwrap_or_default();
+    String::from_utf8_lossy(&maps).lines().any(|line| {
+        let mut columns = line.split_ascii_whitespace().skip(1);
+        let is_shared = columns.next().is_some_and(|rights| rights.ends_with('s'));
+        is_shared && columns.nth(2).and_then(|number| number.parse().ok()) == Some(file)
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use outboard_observation as observation;
 
     #[test]
     fn this_process_used_its_cpu() {
         let id = std::process::id();
-        let before = of_process(id).expect("it runs");
+        let cpu = || Stat::of(id).expect("it runs").cpu;
+        let before = cpu();
         let mut number = 1u64;
-        while of_process(id).expect("it runs") == before {
+        while cpu() == before {
             for _ in 0..1_000_000 {
                 number = std::hint::black_box(number.wrapping_mul(3));
             }
         }
-        assert_eq!(of_process(u32::MAX), None);
+        assert!(Stat::of(u32::MAX).is_none());
+    }
+
+    /// Whoever else has the id of a process that counted (a later one, or one that a PID namespace hides behind
+    /// another) did not.
+    #[test]
+    fn processes_are_those_that_count() {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let path = directory.path().join("record");
+        let recorder = observation::open(&path).expect("it can be made");
+        let inode = std::fs::metadata(&path).expect("it is there").ino();
+        assert!(has_mapped(std::process::id(), inode));
+        assert!(!has_mapped(std::process::id(), inode + 1));
+        // The first process was there before, and maps no record of ours.
+        assert!(Stat::of(1).is_some() && !has_mapped(1, inode));
+
+        let details = observation::Details::new(observation::Operation::Digest);
+        let identity = observation::Identity::new("default", "SHA2-256", &details);
+        let row = recorder.find(recorder.ticket(), &identity);
+        recorder.row(row.expect("there is room")).add(1, 1);
+        let mut times = Times::new();
+        look(&path, &mut times);
+        assert_eq!(times.len(), 1);
+        let (pid, started) = *times.keys().next().expect("there is one");
+        assert_eq!(pid, std::process::id());
+        assert!(Stat::of(pid).expect("it runs").started <= started);
+
+        // What was done before does not count any more.
+        observation::reset(&path).expect("it is ours");
+        recorder.row(row.expect("there is room")).add(1, 1);
+        let mut times = Times::new();
+        look(&path, &mut times);
+        assert_eq!(times, Times::new());
     }
 }

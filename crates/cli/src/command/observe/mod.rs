@@ -27,7 +27,7 @@ use crate::system::InForce;
 use crate::{Failure, module, replace, system};
 use cpu::{Times, Watch};
 use outboard_engine::Machine;
-use outboard_observation::{self as observation, Record, RecordError};
+use outboard_observation::{self as observation, Record, RecordError, RecordedProcess};
 use report::{Report, Sources};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -119,9 +119,17 @@ fn observe(
         Some(record) => std::path::absolute(record)?,
         None => stage.path().join("record"),
     };
-    if !record.exists() {
-        observation::create(&record)?;
+    // What is wrong is told before the program has done anything.
+    for file in arguments.cbom.iter().chain(&arguments.output) {
+        replace::check(file).map_err(|error| cannot_write(file, &error))?;
     }
+    let has_earlier_work = match record.exists() {
+        true => !Record::read(&record)?.processes.is_empty(),
+        false => {
+            observation::create(&record)?;
+            false
+        }
+    };
     let observer = Observer {
         module: module::find_observer(arguments.observer.as_deref(), Some(&library))?,
         record: Some(record.clone()),
@@ -142,6 +150,11 @@ fn observe(
         Ok(end) => end,
         Err(status) => return Ok(status),
     };
+    let cpu = match () {
+        () if end.left_processes => Err("processes that it started still run"),
+        () if has_earlier_work => Err("the record tells of earlier work, too"),
+        () => Ok(used),
+    };
     let name = Path::new(program)
         .file_name()
         .unwrap_or(program)
@@ -150,7 +163,7 @@ fn observe(
     let told = Record::read(&record)
         .map_err(Failure::from)
         .and_then(|record| {
-            let report = arguments.report(record, Some(name), Some(used), &times, &unobserved);
+            let report = arguments.report(record, Some(name), cpu, &times, &unobserved);
             arguments.tell(&report, false)
         });
     if end.left_processes {
@@ -172,14 +185,17 @@ fn services(arguments: &Arguments) -> Result<ExitCode, Failure> {
     }
     let mut whole: Option<Record> = None;
     let mut times = Times::new();
+    let mut was_reset = false;
     for path in &paths {
         match Record::read(path) {
             Ok(record) => {
                 cpu::look(path, &mut times);
+                let is_older = |process: &RecordedProcess| process.started <= record.reset;
+                was_reset |= record.processes.iter().any(is_older);
                 match &mut whole {
                     None => whole = Some(record),
                     Some(whole) => {
-                        whole.lost += record.lost;
+                        whole.lost = whole.lost.saturating_add(record.lost);
                         whole.processes.extend(record.processes);
                     }
                 }
@@ -191,11 +207,16 @@ fn services(arguments: &Arguments) -> Result<ExitCode, Failure> {
         }
     }
     let whole = whole.ok_or(RecordError::Missing { path: own })?;
-    let all_run = whole
-        .processes
-        .iter()
-        .all(|process| process.pid.is_some_and(|pid| times.contains_key(&pid)));
-    let cpu = all_run.then(|| times.values().sum());
+    let time = |process: &RecordedProcess| times.get(&(process.pid?, process.started)).copied();
+    let cpu = match () {
+        () if was_reset => {
+            Err("some of these processes began before the counters were set to zero")
+        }
+        () => whole.processes.iter().try_fold(0u64, |sum, process| {
+            let time = time(process).ok_or("not all of these processes run any more")?;
+            Ok(sum.saturating_add(time))
+        }),
+    };
     let report = arguments.report(whole, None, cpu, &times, &unobserved());
     arguments.tell(&report, true)?;
     Ok(ExitCode::SUCCESS)
@@ -234,7 +255,7 @@ impl Arguments {
         &self,
         record: Record,
         program: Option<String>,
-        cpu: Option<u64>,
+        cpu: Result<u64, &'static str>,
         times: &Times,
         unobserved: &[String],
     ) -> Report {
@@ -254,38 +275,48 @@ impl Arguments {
     }
 
     /// Tells it where it was asked for. A program's own output goes to standard output: the table
-    /// does not, unless no program was run.
+    /// does not, unless no program was run. What cannot be written where it should be loses nothing else.
     fn tell(&self, report: &Report, alone: bool) -> Result<(), Failure> {
-        if let Some(file) = &self.cbom {
+        let bill = self.cbom.as_ref().map_or(Ok(()), |file| {
             // Services may have run with an earlier one.
             let library = self.program.first().and_then(|_| system::library().ok());
             let version = library.map(|library| library.version());
             let bill = cbom::document(report, version.as_deref());
             let text = serde_json::to_string_pretty(&bill)? + "\n";
-            write(file, text.as_bytes())?;
-        }
+            write(file, text.as_bytes())
+        });
         let text = match self.json {
             true => output::json(SCHEMA, report)?,
             false => report.text(self.processes || alone),
         };
-        match (&self.output, self.json || alone) {
-            (Some(file), _) => write(
-                file,
-                anstream::adapter::strip_str(&text).to_string().as_bytes(),
-            )?,
-            (None, true) if self.json => print_json(SCHEMA, report)?,
-            (None, true) => print(&text)?,
-            (None, false) => remark(text.trim_end()),
-        }
-        Ok(())
+        let told = match (&self.output, self.json || alone) {
+            (Some(file), _) => {
+                let plain = anstream::adapter::strip_str(&text).to_string();
+                let written = write(file, plain.as_bytes());
+                if written.is_err() {
+                    remark(text.trim_end());
+                }
+                written
+            }
+            (None, true) if self.json => print_json(SCHEMA, report).map_err(Failure::from),
+            (None, true) => print(&text).map_err(Failure::from),
+            (None, false) => {
+                remark(text.trim_end());
+                Ok(())
+            }
+        };
+        bill.and(told)
     }
 }
 
 const SCHEMA: &str = "outboard-observe";
 
 fn write(file: &Path, text: &[u8]) -> Result<(), Failure> {
-    replace::write(file, text)
-        .map_err(|error| format!("cannot write {}: {error}", file.display()).into())
+    replace::write(file, text).map_err(|error| cannot_write(file, &error))
+}
+
+fn cannot_write(file: &Path, error: &std::io::Error) -> Failure {
+    format!("cannot write {}: {error}", file.display()).into()
 }
 
 /// The configuration for the program: the one in force, observed; and the providers in it that are not.

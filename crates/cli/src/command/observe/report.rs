@@ -15,6 +15,8 @@ pub(super) struct Report {
     pub(super) program: Option<String>,
     /// The CPU time of it and its children, in nanoseconds; none where it is not known for all.
     pub(super) cpu_nanoseconds: Option<u64>,
+    /// Why a share of the CPU time is not known; none where it is.
+    pub(super) share_unknown_because: Option<&'static str>,
     /// The time of all cryptography that was seen.
     pub(super) cryptography_nanoseconds: u64,
     /// The share of the CPU time that was cryptography, from 0 to 1.
@@ -127,7 +129,8 @@ pub(super) struct Acceleration {
 /// Where the figures come from.
 pub(super) struct Sources<'a> {
     pub(super) program: Option<String>,
-    pub(super) cpu: Option<u64>,
+    /// The CPU time of what was observed and of nothing else, or why it is not known.
+    pub(super) cpu: Result<u64, &'static str>,
     pub(super) times: &'a Times,
     /// The providers that the configuration names and that are not observed.
     pub(super) unobserved: &'a [String],
@@ -140,8 +143,18 @@ impl Report {
         let record = with_preparations_settled(record);
         let total = record.total();
         let cryptography = nanoseconds(&total);
-        // On a busy machine a clock shows more than was used; a part is never more than the whole.
-        let whole = sources.cpu.map(|cpu| cpu.max(cryptography));
+        let cpu = sources.cpu.ok();
+        // On a busy machine a clock shows more than was used. A little is within its exactness.
+        let most = cpu.map_or(0, |cpu| cpu.saturating_add(cpu / 10));
+        let share_unknown_because = match sources.cpu {
+            Err(because) => Some(because),
+            Ok(_) if cryptography > most => {
+                Some("by the clock it was longer, for the machine did something else meanwhile")
+            }
+            Ok(_) => None,
+        };
+        let cpu_if_sound = cpu.filter(|_| share_unknown_because.is_none());
+        let whole = cpu_if_sound.map(|cpu| cpu.max(cryptography));
         let rows: Vec<Row> = total
             .into_iter()
             .map(|work| Row {
@@ -167,15 +180,16 @@ impl Report {
             .iter()
             .fold(0, |sum: u64, one| sum.saturating_add(one.nanoseconds));
         Self {
-            cpu_nanoseconds: sources.cpu,
+            cpu_nanoseconds: cpu,
+            share_unknown_because,
             cryptography_nanoseconds: cryptography,
-            share_of_cpu: share(cryptography, sources.cpu),
+            share_of_cpu: share(cryptography, whole),
             share_of_cpu_estimated: match unseen_time {
                 0 => None,
                 unseen => {
                     let estimated = cryptography.saturating_add(unseen);
                     // More than there was: the constants are wrong for this machine.
-                    share(estimated, sources.cpu.filter(|&cpu| cpu >= estimated))
+                    share(estimated, whole.filter(|&cpu| cpu >= estimated))
                 }
             },
             handshakes: Handshakes::of(&rows),
@@ -196,7 +210,8 @@ impl ProcessReport {
     fn new(process: &RecordedProcess, times: &Times) -> Self {
         let cryptography = nanoseconds(&process.work);
         // A clock of hundredths of a second that shows nothing yet knows nothing.
-        let cpu = process.pid.and_then(|pid| times.get(&pid)).copied();
+        let key = process.pid.map(|pid| (pid, process.started));
+        let cpu = key.and_then(|key| times.get(&key)).copied();
         let cpu = cpu.filter(|&cpu| cpu > 0);
         Self {
             pid: process.pid,
@@ -481,6 +496,7 @@ mod tests {
         };
         Record {
             created: std::time::SystemTime::UNIX_EPOCH,
+            reset: 0,
             processes: vec![process],
             lost: 0,
         }
@@ -496,12 +512,12 @@ mod tests {
         signed.mode = "pss".into();
         let mut unfinished = work("ECDSA", Operation::Sign, "prime256v1", "SHA1");
         unfinished.calls = 0;
-        let times = Times::from([(7, 0)]);
+        let times = Times::from([((7, 0), 0)]);
         let report = Report::new(
             record(vec![prepared, signed, unfinished]),
             Sources {
                 program: None,
-                cpu: None,
+                cpu: Err("nobody looked"),
                 times: &times,
                 unobserved: &[],
                 profile: &Profile::built_in(&outboard_engine::Machine::detect(), "3.0.22"),
@@ -538,7 +554,7 @@ mod tests {
         let handshakes = |work: Vec<Work>| {
             let sources = Sources {
                 program: None,
-                cpu: None,
+                cpu: Err("nobody looked"),
                 unobserved: &[],
                 times: &Times::new(),
                 profile: &Profile::built_in(&outboard_engine::Machine::detect(), "3.0.22"),
@@ -584,7 +600,7 @@ mod tests {
                 record,
                 Sources {
                     program: None,
-                    cpu: Some(cpu),
+                    cpu: Ok(cpu),
                     times: &Times::new(),
                     unobserved: &[],
                     profile: &Profile::built_in(&outboard_engine::Machine::detect(), "3.0.22"),
@@ -607,5 +623,44 @@ mod tests {
         assert!(long.share_of_cpu_estimated > long.share_of_cpu);
         assert_eq!(short.share_of_cpu_estimated, None);
         assert!(short.share_of_cpu.is_some());
+    }
+
+    #[test]
+    fn a_share_is_told_of_the_same_work_alone() {
+        let report = |cpu| {
+            let mut done = work("SHA2-256", Operation::Digest, "", "");
+            done.nanoseconds = 57_500_000;
+            let sources = Sources {
+                program: Some("nginx".into()),
+                cpu,
+                times: &Times::new(),
+                unobserved: &[],
+                profile: &Profile::built_in(&outboard_engine::Machine::detect(), "3.0.22"),
+            };
+            Report::new(record(vec![done]), sources)
+        };
+        let sound = report(Ok(115_000_000));
+        assert_eq!(sound.share_of_cpu, Some(0.5));
+        assert!(
+            sound
+                .text(false)
+                .contains("of the CPU time of nginx was cryptography (57.5 ms of 115 ms)")
+        );
+        // Within what clocks differ by.
+        assert_eq!(report(Ok(57_000_000)).share_of_cpu, Some(1.0));
+        for cpu in [Ok(2_890_000), Err("processes that it started still run")] {
+            let report = report(cpu);
+            assert_eq!(
+                (report.share_of_cpu, report.work[0].share_of_cpu),
+                (None, None)
+            );
+            assert!(report.share_unknown_because.is_some());
+            let text = report.text(false);
+            assert!(
+                text.starts_with("Cryptography of nginx: 57.5 ms by the clock"),
+                "{text}"
+            );
+            assert!(text.contains("the CPU time is not known: "), "{text}");
+        }
     }
 }

@@ -67,11 +67,7 @@ impl Report {
     }
 
     fn heading(&self) -> String {
-        // On a busy machine a clock shows more than was used.
-        let cryptography = self
-            .cryptography_nanoseconds
-            .min(self.cpu_nanoseconds.unwrap_or(u64::MAX));
-        let cryptography = time(float(cryptography));
+        let cryptography = time(float(self.cryptography_nanoseconds));
         let most = &self.work[0];
         let most = format!(
             "{} of that {}",
@@ -93,7 +89,11 @@ impl Report {
                     ),
                 }
             ),
-            _ => format!("Cryptography of {what}: {cryptography} of CPU time, {most}.\n"),
+            _ => format!(
+                "Cryptography of {what}: {cryptography} by the clock, {most}.\n\
+                 Its share of the CPU time is not known: {}.\n",
+                self.share_unknown_because.unwrap_or("none was counted")
+            ),
         }
     }
 
@@ -284,7 +284,7 @@ impl Report {
         if let Some(saved) = self.acceleration.saved_nanoseconds {
             let share = self
                 .cpu_nanoseconds
-                .filter(|&cpu| cpu > 0)
+                .filter(|&cpu| cpu > 0 && self.share_of_cpu.is_some())
                 .map(|cpu| format!(", {} of the CPU time", percent(float(saved) / float(cpu))));
             let _ = writeln!(
                 text,

@@ -27,7 +27,7 @@ pub use error::RecordError;
 pub use identity::{Details, Identity, Operation};
 pub use layout::{SIZE_LIMITS, TELLING_SIZES};
 pub use reader::{
-    Record, RecordedProcess, SizeClass, Work, all_paths, create, default_path, reset,
+    Record, RecordedProcess, SizeClass, Work, all_paths, create, default_path, reset, sum,
 };
 pub use recorder::{Recorder, Ticket, lane, open};
 pub use row::Row;

@@ -241,20 +241,25 @@ impl Work {
 
     /// Adds work of the same kind.
     pub fn add(&mut self, other: &Self) {
-        self.calls += other.calls;
-        self.bytes += other.bytes;
-        self.nanoseconds += other.nanoseconds;
-        self.preparations += other.preparations;
-        self.preparation_nanoseconds += other.preparation_nanoseconds;
-        self.interrupted += other.interrupted;
-        self.failed += other.failed;
+        // A file may hold any numbers.
+        let add = |mine: &mut u64, theirs| *mine = mine.saturating_add(theirs);
+        add(&mut self.calls, other.calls);
+        add(&mut self.bytes, other.bytes);
+        add(&mut self.nanoseconds, other.nanoseconds);
+        add(&mut self.preparations, other.preparations);
+        add(
+            &mut self.preparation_nanoseconds,
+            other.preparation_nanoseconds,
+        );
+        add(&mut self.interrupted, other.interrupted);
+        add(&mut self.failed, other.failed);
         for (mine, theirs) in self.sizes.iter_mut().zip(&other.sizes) {
-            mine.calls += theirs.calls;
-            mine.bytes += theirs.bytes;
-            mine.nanoseconds += theirs.nanoseconds;
+            add(&mut mine.calls, theirs.calls);
+            add(&mut mine.bytes, theirs.bytes);
+            add(&mut mine.nanoseconds, theirs.nanoseconds);
         }
-        for (mine, theirs) in self.telling.iter_mut().zip(other.telling) {
-            *mine += theirs;
+        for (mine, &theirs) in self.telling.iter_mut().zip(&other.telling) {
+            add(mine, theirs);
         }
     }
 }
@@ -300,11 +305,7 @@ fn work(row: &RowImage, rate: f64) -> Option<Work> {
         })
         .collect();
     let preparation_nanoseconds = nanoseconds(row.preparation_ticks.load(Relaxed));
-    let sum = |part: fn(&SizeClass) -> u64| {
-        sizes
-            .iter()
-            .fold(0u64, |sum, class| sum.saturating_add(part(class)))
-    };
+    let sum = |part: fn(&SizeClass) -> u64| sum(sizes.iter().map(part));
     Some(Work {
         algorithm: identity.algorithm(),
         operation: identity.operation()?,
@@ -332,6 +333,11 @@ fn copy(path: &Path, writable: bool) -> Result<(File, Box<Image>), RecordError> 
         .map_err(|error| RecordError::cannot("read", path, error))?;
     image.header.check(path)?;
     Ok((file, image))
+}
+
+/// The sum of a part of works or rows; the largest number where it is larger.
+pub fn sum(parts: impl IntoIterator<Item = u64>) -> u64 {
+    parts.into_iter().fold(0, u64::saturating_add)
 }
 
 /// The clock's rate: since the record was made if that is long enough, else measured now.

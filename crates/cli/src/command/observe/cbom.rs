@@ -203,8 +203,8 @@ impl Asset {
     fn add(&mut self, work: &Work) {
         self.functions.insert(function(work.operation));
         self.implementations.insert(work.implementation.clone());
-        self.calls += work.calls;
-        self.bytes += work.bytes;
+        self.calls = self.calls.saturating_add(work.calls);
+        self.bytes = self.bytes.saturating_add(work.bytes);
     }
 
     fn component(&self, reference: &str) -> Value {

@@ -1,6 +1,6 @@
 //! The CPU time of processes.
 
-use outboard_observation::Record;
+use outboard_observation::{Record, sum};
 use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -106,6 +106,22 @@ pub(super) fn look(path: &Path, times: &mut Times) {
             times.insert(key, stat.cpu);
         }
     }
+}
+
+/// Whether there was as much time as a record says was spent, since boot and on all processors. (More than there are
+/// may have been there, and a clock shows more than was used on a busy machine: both are allowed for.)
+pub(super) fn is_possible(record: &Record) -> bool {
+    let uptime = std::fs::read_to_string("/proc/uptime").unwrap_or_default();
+    let seconds = uptime.split(['.', ' ']).next().and_then(|s| s.parse().ok());
+    let seconds: u64 = seconds.unwrap_or(u64::MAX);
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    let processors = u64::try_from(processors).unwrap_or(u64::MAX).max(1024);
+    let most = seconds
+        .saturating_add(1)
+        .saturating_mul(1_000_000_000)
+        .saturating_mul(processors);
+    let spent = sum(record.total().iter().map(|work| work.nanoseconds));
+    spent < most
 }
 
 /// Whether a process has mapped a file as memory that is shared, as those do who count in it.

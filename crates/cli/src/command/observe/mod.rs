@@ -188,6 +188,11 @@ fn services(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let mut was_reset = false;
     for path in &paths {
         match Record::read(path) {
+            // Anybody may write anything into a record of one's own: it must not spoil everybody's.
+            Ok(record) if arguments.all && !cpu::is_possible(&record) => remark(&format!(
+                "outboard: note: {} claims more time than there was, and is left out",
+                path.display()
+            )),
             Ok(record) => {
                 cpu::look(path, &mut times);
                 let is_older = |process: &RecordedProcess| process.started <= record.reset;

@@ -5,7 +5,7 @@ use super::cpu::Times;
 use super::openssh::{self, Estimate};
 use super::saving::{self, Saving};
 use outboard_engine::profile::Profile;
-use outboard_observation::{Operation, Record, RecordedProcess, Work};
+use outboard_observation::{Operation, Record, RecordedProcess, Work, sum};
 use serde::Serialize;
 
 /// What was observed of a program or of a system's programs.
@@ -176,9 +176,7 @@ impl Report {
             .map(|process| ProcessReport::new(process, sources.times))
             .collect();
         let estimates = estimates(&record.processes);
-        let unseen_time = estimates
-            .iter()
-            .fold(0, |sum: u64, one| sum.saturating_add(one.nanoseconds));
+        let unseen_time = sum(estimates.iter().map(|one| one.nanoseconds));
         Self {
             cpu_nanoseconds: cpu,
             share_unknown_because,
@@ -239,17 +237,14 @@ impl Handshakes {
                     O::Generate | O::Sign | O::Verify | O::KeyDecrypt | O::KeyEncrypt
                 )
         };
-        let estimated: u64 = rows
-            .iter()
-            .filter(|row| is_agreement(row.work.operation))
-            .map(|row| row.work.calls)
-            .sum();
+        let agreements = rows.iter().filter(|row| is_agreement(row.work.operation));
+        let estimated = sum(agreements.map(|row| row.work.calls));
         let public: Vec<&Row> = rows
             .iter()
             .filter(|row| is_public(row.work.operation) && row.work.calls > 0)
             .filter(|row| row.work.operation != O::Generate || is_for_agreement(row, rows))
             .collect();
-        let time: u64 = public.iter().map(|row| row.work.nanoseconds).sum();
+        let time = sum(public.iter().map(|row| row.work.nanoseconds));
         let each = |calls: u64| float(calls) / float(estimated.max(1));
         Self {
             estimated,
@@ -288,18 +283,18 @@ impl QuantumReadiness {
     fn of(rows: &[Row], processes: &[RecordedProcess]) -> Self {
         use Operation as O;
         let calls = |operations: &[O], only_ready: bool| {
-            rows.iter()
+            sum(rows
+                .iter()
                 .filter(|row| operations.contains(&row.work.operation))
                 .filter(|row| !only_ready || row.quantum == Quantum::Withstands)
-                .map(|row| row.work.calls)
-                .sum()
+                .map(|row| row.work.calls))
         };
         let agreements = [O::Derive, O::Encapsulate, O::Decapsulate, O::KeyDecrypt];
         let signatures = [O::Sign, O::Verify];
-        let openssh_hybrid_exchanges = processes
+        let inferred = processes
             .iter()
-            .flat_map(|process| openssh::inferred(&process.program, &process.work))
-            .fold(0, |sum: u64, one| sum.saturating_add(one.exchanges));
+            .flat_map(|process| openssh::inferred(&process.program, &process.work));
+        let openssh_hybrid_exchanges = sum(inferred.map(|one| one.exchanges));
         Self {
             key_agreements_post_quantum: calls(&agreements, true),
             key_agreements: calls(&agreements, false),
@@ -324,14 +319,13 @@ impl Acceleration {
             .clone()
             .any(|(_, saving)| saving.in_company_nanoseconds.is_some());
         Self {
-            done_nanoseconds: rows
+            done_nanoseconds: sum(rows
                 .iter()
                 .filter(|row| row.work.implementation == "outboard")
-                .map(|row| row.work.nanoseconds)
-                .sum(),
-            possible_nanoseconds: possible.map(|(row, _)| row.work.nanoseconds).sum(),
-            saved_nanoseconds: is_measured.then(|| measured.sum()),
-            saved_in_company_nanoseconds: can_share.then(|| in_company.sum()),
+                .map(|row| row.work.nanoseconds)),
+            possible_nanoseconds: sum(possible.map(|(row, _)| row.work.nanoseconds)),
+            saved_nanoseconds: is_measured.then(|| sum(measured)),
+            saved_in_company_nanoseconds: can_share.then(|| sum(in_company)),
         }
     }
 }
@@ -466,7 +460,7 @@ fn unseen(processes: &[RecordedProcess], sources: &Sources<'_>) -> Vec<String> {
 }
 
 fn nanoseconds(work: &[Work]) -> u64 {
-    work.iter().map(|work| work.nanoseconds).sum()
+    sum(work.iter().map(|work| work.nanoseconds))
 }
 
 /// A part of a whole, from 0 to 1: no clock is so exact that a part could not seem larger.
@@ -623,6 +617,69 @@ mod tests {
         assert!(long.share_of_cpu_estimated > long.share_of_cpu);
         assert_eq!(short.share_of_cpu_estimated, None);
         assert!(short.share_of_cpu.is_some());
+    }
+
+    /// As a file may say that anybody has written.
+    #[test]
+    fn the_largest_numbers_do_no_harm() {
+        let mut done = work("RSA", Operation::Sign, "2048", "SHA1");
+        for number in [
+            &mut done.calls,
+            &mut done.bytes,
+            &mut done.nanoseconds,
+            &mut done.preparations,
+            &mut done.preparation_nanoseconds,
+            &mut done.interrupted,
+            &mut done.failed,
+        ] {
+            *number = u64::MAX;
+        }
+        done.telling = [u64::MAX; 2];
+        let largest = outboard_observation::SizeClass {
+            up_to: None,
+            calls: u64::MAX,
+            bytes: u64::MAX,
+            nanoseconds: u64::MAX,
+        };
+        done.sizes = vec![largest; 9];
+        let kinds = [
+            (Operation::Sign, "RSA"),
+            (Operation::Derive, "X25519"),
+            (Operation::KeyDecrypt, "RSA"),
+            (Operation::Seal, "ChaCha20"),
+            (Operation::Digest, "SHA2-512"),
+        ];
+        let kinds = kinds.map(|(operation, algorithm)| Work {
+            operation,
+            algorithm: algorithm.into(),
+            ..done.clone()
+        });
+        let mut hostile = record(kinds.into());
+        let mut another = hostile.processes[0].clone();
+        (another.uid, another.program) = (1000, "sshd".into());
+        hostile.processes.push(another);
+        hostile.lost = u64::MAX;
+        assert!(!super::super::cpu::is_possible(&hostile));
+        assert!(super::super::cpu::is_possible(&record(vec![work(
+            "X",
+            Operation::Mac,
+            "",
+            ""
+        )])));
+        let sources = Sources {
+            program: None,
+            cpu: Ok(u64::MAX),
+            times: &Times::from([((7, 0), u64::MAX)]),
+            unobserved: &[],
+            profile: &Profile::built_in(&outboard_engine::Machine::detect(), "3.0.22"),
+        };
+        let report = Report::new(hostile, sources);
+        assert_eq!(report.work[0].work.calls, u64::MAX);
+        assert_eq!(report.cryptography_nanoseconds, u64::MAX);
+        // Whose each process is.
+        let text = report.text(true);
+        assert!(text.contains("1000"), "{text}");
+        super::super::cbom::document(&report, None);
     }
 
     #[test]

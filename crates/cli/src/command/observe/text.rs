@@ -112,10 +112,10 @@ impl Report {
             ("of CPU", Align::Right),
         ])
         .expendable(&["usual size", "speed", "each"]);
-        let mut small = (0usize, 0);
+        let mut small = (0usize, 0.0);
         for row in &self.work {
             if row.share_of_cryptography < SMALL && row.finding.is_none() {
-                small = (small.0 + 1, small.1 + row.work.nanoseconds);
+                small = (small.0 + 1, small.1 + float(row.work.nanoseconds));
                 continue;
             }
             let work = &row.work;
@@ -150,14 +150,19 @@ impl Report {
         }
         let mut text = table.render();
         if small.0 > 0 {
-            let _ = writeln!(text, "and {} in {}", more(small.0), time(float(small.1)));
+            let _ = writeln!(text, "and {} in {}", more(small.0), time(small.1));
         }
         text
     }
 
     fn process_table(&self) -> String {
+        let has_several_users = self
+            .processes
+            .iter()
+            .any(|p| p.uid != self.processes[0].uid);
         let mut table = Table::new(&[
             ("process", Align::Left),
+            ("user", Align::Right),
             ("id", Align::Right),
             ("CPU", Align::Right),
             ("cryptography", Align::Right),
@@ -168,6 +173,10 @@ impl Report {
             let most = process.work.first().map(super::catalogue::algorithm);
             table.row([
                 process.program.clone(),
+                match has_several_users {
+                    true => process.uid.to_string(),
+                    false => String::new(),
+                },
                 match process.pid {
                     Some(pid) => pid.to_string(),
                     None => format!("{} processes", process.processes),

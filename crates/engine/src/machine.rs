@@ -38,10 +38,18 @@ pub enum Class {
 }
 
 impl Machine {
-    /// This machine, without its name. Three CPUID instructions, each about 10 µs in a virtual
-    /// machine: as cheap as it can be had.
+    /// This machine, without its name.
     pub fn detect() -> Self {
-        let mut machine = architecture::detect();
+        Self {
+            vendor: architecture::vendor(),
+            ..Self::glance()
+        }
+    }
+
+    /// This machine, without its name and its vendor: what the C library knows already. To ask the processor
+    /// itself takes a CPUID instruction for each answer, 5 to 20 µs in a virtual machine.
+    pub fn glance() -> Self {
+        let mut machine = architecture::glance();
         machine.features.sort_unstable();
         machine
     }
@@ -58,10 +66,13 @@ impl Machine {
         self.features.iter().any(|name| name == feature)
     }
 
-    /// Whether what was measured on the other holds here: everything but the name is equal.
+    /// Whether what was measured on the other holds here: everything but the name is equal. A vendor that
+    /// was not asked for is taken for equal: no two vendors' processors have one family, model and stepping
+    /// and the same features.
     pub fn is_like(&self, other: &Self) -> bool {
+        let unasked = self.vendor.is_empty() || other.vendor.is_empty();
         self.architecture == other.architecture
-            && self.vendor == other.vendor
+            && (unasked || self.vendor == other.vendor)
             && (self.family, self.model, self.stepping)
                 == (other.family, other.model, other.stepping)
             && self.features == other.features
@@ -127,13 +138,12 @@ impl fmt::Display for Machine {
 mod architecture {
     //! CPUID: Intel's Software Developer's Manual volume 2, AMD's volume 3.
 
-    use std::arch::x86_64::{__cpuid, __cpuid_count, _xgetbv};
+    use std::arch::x86_64::{__cpuid, __cpuid_count, _xgetbv, CpuidResult};
 
     use super::{Machine, present};
 
-    pub(super) fn detect() -> Machine {
-        let highest = __cpuid(0);
-        let (version, extended) = (__cpuid(1), leaf_7(highest.eax));
+    pub(super) fn glance() -> Machine {
+        let (version, extended) = known().unwrap_or_else(asked);
         let has = |word: u32, bit: u32| word >> bit & 1 == 1;
 
         // What the system saves on a switch of threads; without that, the registers can't be used.
@@ -146,7 +156,7 @@ mod architecture {
         let avx = saved & 0b110 == 0b110; // XMM and YMM
         let avx512 = avx && saved & 0xe0 == 0xe0; // and masks, upper halves, upper registers
 
-        let (ebx, ecx) = (extended.0, extended.1);
+        let (ebx, ecx) = (extended.ebx, extended.ecx);
         let features = [
             ("aes", has(version.ecx, 25)),
             ("pclmulqdq", has(version.ecx, 1)),
@@ -168,7 +178,6 @@ mod architecture {
 
         let (family, model, stepping) = split(version.eax);
         Machine {
-            vendor: text(&[highest.ebx, highest.edx, highest.ecx]),
             family,
             model,
             stepping,
@@ -188,13 +197,59 @@ mod architecture {
         text(&words)
     }
 
-    /// EBX and ECX of leaf 7: the newer features.
-    fn leaf_7(highest: u32) -> (u32, u32) {
-        if highest < 7 {
-            return (0, 0);
+    pub(super) fn vendor() -> String {
+        let highest = __cpuid(0);
+        text(&[highest.ebx, highest.edx, highest.ecx])
+    }
+
+    /// Leaves 1 and 7, signature and newer features, by the processor.
+    pub(super) fn asked() -> (CpuidResult, CpuidResult) {
+        let extended = match __cpuid(0).eax {
+            0..7 => CpuidResult {
+                eax: 0,
+                ebx: 0,
+                ecx: 0,
+                edx: 0,
+            },
+            _ => __cpuid_count(7, 0),
+        };
+        (__cpuid(1), extended)
+    }
+
+    /// The same by the C library, which asked when the program started: glibc since 2.33
+    /// (`<sys/platform/x86.h>`). None where it doesn't tell.
+    #[cfg(target_env = "gnu")]
+    pub(super) fn known() -> Option<(CpuidResult, CpuidResult)> {
+        /// glibc's `struct cpuid_feature`.
+        #[repr(C)]
+        struct Feature {
+            /// EAX, EBX, ECX and EDX.
+            cpuid: [u32; 4],
+            active: [u32; 4],
         }
-        let leaf = __cpuid_count(7, 0);
-        (leaf.ebx, leaf.ecx)
+        type Leaf = unsafe extern "C" fn(leaf: u32) -> *const Feature;
+        /// Its numbers of the leaves.
+        const INDEX_1: u32 = 0;
+        const INDEX_7: u32 = 1;
+
+        let name = c"__x86_get_cpuid_feature_leaf";
+        // SAFETY: looks a name up among what is loaded.
+        let function = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
+        // SAFETY: null, or glibc's function of that reserved name.
+        let function: Option<Leaf> = unsafe { std::mem::transmute(function) };
+        let leaf = |index| {
+            // SAFETY: answers a constant of its own for any number, or null.
+            let feature = unsafe { function?(index).as_ref() }?;
+            let [eax, ebx, ecx, edx] = feature.cpuid;
+            Some(CpuidResult { eax, ebx, ecx, edx })
+        };
+        let (version, extended) = (leaf(INDEX_1)?, leaf(INDEX_7)?);
+        (version.eax != 0).then_some((version, extended))
+    }
+
+    #[cfg(not(target_env = "gnu"))]
+    pub(super) fn known() -> Option<(CpuidResult, CpuidResult)> {
+        None
     }
 
     /// Family, model and stepping, the extended parts added as both makers' manuals say.
@@ -245,7 +300,7 @@ mod architecture {
 
     use super::{Machine, present};
 
-    pub(super) fn detect() -> Machine {
+    pub(super) fn glance() -> Machine {
         let features = [
             ("aes", is_aarch64_feature_detected!("aes")),
             ("pmull", is_aarch64_feature_detected!("pmull")),
@@ -260,6 +315,10 @@ mod architecture {
         }
     }
 
+    pub(super) fn vendor() -> String {
+        String::new()
+    }
+
     pub(super) fn name() -> String {
         String::new()
     }
@@ -269,8 +328,12 @@ mod architecture {
 mod architecture {
     use super::Machine;
 
-    pub(super) fn detect() -> Machine {
+    pub(super) fn glance() -> Machine {
         Machine::unknown()
+    }
+
+    pub(super) fn vendor() -> String {
+        String::new()
     }
 
     pub(super) fn name() -> String {
@@ -280,6 +343,9 @@ mod architecture {
 
 #[cfg(test)]
 mod tests {
+    #[cfg(target_arch = "x86_64")]
+    use std::arch::x86_64::CpuidResult;
+
     use super::*;
 
     #[test]
@@ -296,6 +362,32 @@ mod tests {
             ..machine.clone()
         };
         assert!(!machine.is_like(&lesser));
+        let another_makers = Machine {
+            vendor: "another".into(),
+            ..machine.clone()
+        };
+        assert_eq!(machine.is_like(&another_makers), machine.vendor.is_empty());
+    }
+
+    #[test]
+    fn a_glance_shows_the_same() {
+        let (machine, glance) = (Machine::detect(), Machine::glance());
+        assert!(glance.is_like(&machine) && machine.is_like(&glance));
+        assert_eq!(glance.class(), machine.class());
+        assert_eq!(glance.vendor, "");
+    }
+
+    #[cfg(all(target_arch = "x86_64", target_env = "gnu"))]
+    #[test]
+    fn the_processor_says_what_the_c_library_knows() {
+        let Some(known) = architecture::known() else {
+            return; // before glibc 2.33
+        };
+        let asked = architecture::asked();
+        let features = |(version, extended): (CpuidResult, CpuidResult)| {
+            (version.eax, version.ecx, extended.ebx, extended.ecx)
+        };
+        assert_eq!(features(known), features(asked));
     }
 
     #[cfg(target_arch = "x86_64")]

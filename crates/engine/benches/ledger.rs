@@ -7,7 +7,7 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use outboard_engine::ledger::{Ledger, Tally};
-use outboard_engine::profile::{Measurement, Profile};
+use outboard_engine::profile::{Decision, Measurement, Profile};
 use outboard_engine::scalar::aes_gcm::AesGcm;
 use outboard_engine::{Machine, Operation, Path};
 
@@ -72,12 +72,17 @@ fn main() {
     full_profile(&machine).save(&profile).expect("writable");
     let size = std::fs::metadata(&profile).expect("it was just made").len();
     once("Machine::detect", || drop(black_box(Machine::detect())));
+    once("Machine::glance", || drop(black_box(Machine::glance())));
     once(&format!("Profile::load, {size} bytes"), || {
         let profile = Profile::load(&profile, &machine, "3.0.22");
         drop(black_box(profile.expect("it was just saved")));
     });
-    once("Profile::built_in", || {
-        drop(black_box(Profile::built_in(&machine, "3.0.22")));
+    once("Decision::load, its beginning", || {
+        let decision = Decision::load(&profile, &machine, "3.0.22");
+        drop(black_box(decision.expect("it was just saved")));
+    });
+    once("Decision::built_in", || {
+        drop(black_box(Decision::built_in(&machine, "3.0.22")));
     });
     std::fs::remove_dir_all(directory).expect("it is ours");
 }

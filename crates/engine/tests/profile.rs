@@ -4,7 +4,9 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path as FilePath, PathBuf};
 
-use outboard_engine::profile::{LanesMeasurement, Measurement, Profile, ProfileError, Queueing};
+use outboard_engine::profile::{
+    Decision, LanesMeasurement, Measurement, Profile, ProfileError, Queueing,
+};
 use outboard_engine::{Machine, Operation, Path};
 
 const LIBCRYPTO: &str = "3.0.22";
@@ -387,6 +389,101 @@ fn only_for_this_machine_and_libcrypto() {
         assert!(error.to_string().contains("outboard calibrate"), "{error}");
     }
     Profile::read(&path).expect("whoever asks for no machine gets it anyway");
+}
+
+/// The beginning, which is all that a program reads that starts, tells the same as the whole.
+#[test]
+fn what_was_decided_is_read_alone() {
+    let directory = Directory::new();
+    let path = directory.file();
+    let lanes = |operation| LanesMeasurement {
+        operation,
+        scalar_ns: 100_000.0,
+        batch_ns: 333_333.25,
+    };
+    let costs = Queueing {
+        queue_ns: 2000.0,
+        pause_ns: 1000.0,
+    };
+    let all = Operation::ALL.iter().copied();
+    let measurements = all.clone().map(|operation| measurement(operation, 16, 3.0));
+    let profile = Profile::measured(machine(), LIBCRYPTO, measurements.collect());
+    let profile = profile.with_lanes(all.map(lanes).collect(), costs);
+    profile.save(&path).expect("the directory is ours");
+    let decided = || Decision::load(&path, &machine(), LIBCRYPTO);
+    let expected = Decision::from(profile.clone());
+    assert_eq!(decided().expect("it was just saved"), expected);
+    let built_in = Profile::built_in(&machine(), LIBCRYPTO);
+    assert_ne!(Decision::from(built_in), expected);
+
+    // What is behind it is not looked at.
+    let text = fs::read_to_string(&path).expect("it was just saved");
+    let (beginning, rest) = text
+        .split_once("\"measurements\"")
+        .expect("a profile has some");
+    assert!(rest.len() > beginning.len(), "most of it is not read");
+    fs::write(&path, format!("{beginning}\"measurements\": damaged")).expect("ours");
+    load(&path).expect_err("it is damaged");
+    assert_eq!(decided().expect("its beginning is whole"), expected);
+
+    // In another order, as earlier versions saved it, or with a longer beginning it is read as a whole.
+    let lanes = beginning.find("\"lanes\"").expect("a profile has some");
+    let (head, tail) = beginning.split_at(lanes);
+    let rest = rest.trim_end().trim_end_matches('}');
+    let tail = tail.trim_end().trim_end_matches(',');
+    for text in [
+        format!("{head}\"measurements\"{rest}, {tail}}}"),
+        format!("{}{text}", " ".repeat(10_000)),
+    ] {
+        fs::write(&path, text).expect("ours");
+        assert_eq!(load(&path).expect("nothing is missing"), profile);
+        assert_eq!(decided().expect("nothing is missing"), expected);
+    }
+}
+
+/// Whatever the whole is refused for, its beginning is, too.
+#[test]
+fn what_holds_elsewhere_decides_nothing() {
+    let directory = Directory::new();
+    let path = directory.file();
+    let refused = |machine: &Machine, version: &str| {
+        let error = Decision::load(&path, machine, version).expect_err("it holds elsewhere");
+        let whole = Profile::load(&path, machine, version).expect_err("it holds elsewhere");
+        assert_eq!(error.to_string(), whole.to_string());
+        error
+    };
+    let error = refused(&machine(), LIBCRYPTO);
+    assert!(matches!(error, ProfileError::Missing { .. }), "{error}");
+
+    profile().save(&path).expect("the directory is ours");
+    let other = Machine {
+        model: 207,
+        ..machine()
+    };
+    let error = refused(&other, LIBCRYPTO);
+    assert!(
+        matches!(error, ProfileError::OtherMachine { .. }),
+        "{error}"
+    );
+    let error = refused(&machine(), "3.5.0");
+    assert!(
+        matches!(error, ProfileError::OtherLibcrypto { .. }),
+        "{error}"
+    );
+
+    let good = fs::read_to_string(&path).expect("it was just saved");
+    for (from, to) in [
+        ("outboard-profile", "another-schema"),
+        ("\"version\": 2", "\"version\": 3"),
+        ("\"version\": 2", "\"version\": 1"),
+        ("p384-sign", "des-sign"),
+        ("\"queueing\"", "\"queue\""),
+    ] {
+        fs::write(&path, good.replacen(from, to, 1)).expect("ours");
+        refused(&machine(), LIBCRYPTO);
+    }
+    fs::write(&path, &good[..good.len() / 3]).expect("ours");
+    refused(&machine(), LIBCRYPTO);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::ffi::CStr;
 use std::path::PathBuf;
 
 use outboard_engine::card::BreakEven;
-use outboard_engine::profile::{Choices, Profile, SYSTEM_PATH};
+use outboard_engine::profile::{Choices, Decision, SYSTEM_PATH};
 use outboard_engine::settings::{self, Offer};
 use outboard_engine::{Machine, Operation, Path, ledger};
 use outboard_provider_abi::Core;
@@ -62,17 +62,15 @@ impl Settings {
 
     /// The path of each operation, and when the lanes pay.
     pub(crate) fn choices(&self, core: &Core) -> (Choices, BreakEven) {
-        let mut break_even = BreakEven::default();
-        let mut choices = match self.offer {
-            Offer::None => Choices::default(),
-            Offer::All => self.all(),
+        let (mut choices, break_even) = match self.offer {
+            Offer::None => (Choices::default(), BreakEven::default()),
+            Offer::All => (self.all(), BreakEven::default()),
             Offer::Profile => {
                 let version = core.setting(c"openssl-version").unwrap_or_default();
-                let machine = Machine::detect();
-                let profile = Profile::load(&self.profile, &machine, &version)
-                    .unwrap_or_else(|_| Profile::built_in(&machine, &version));
-                break_even = profile.break_even();
-                profile.choices
+                let machine = Machine::glance();
+                let decision = Decision::load(&self.profile, &machine, &version)
+                    .unwrap_or_else(|_| Decision::built_in(&machine, &version));
+                (decision.choices, decision.break_even)
             }
         };
         if let Some(list) = &self.algorithms {

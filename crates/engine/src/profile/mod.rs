@@ -4,11 +4,12 @@
 //! ```text
 //! outboard calibrate ──▶ measurements ──decide──▶ choices ──save──▶ profile.json
 //!                                                                        │ load (or built_in)
-//! provider at its start ◀── choices: offers, path ◀──────────────────────┘
+//! provider at its start ◀── Decision: choices, when lanes pay ◀──────────┘
 //! ```
 
 mod built_in;
 mod choices;
+mod decision;
 mod error;
 mod lanes;
 mod time;
@@ -23,6 +24,7 @@ use std::time::SystemTime;
 use serde::{Deserialize, Serialize};
 
 pub use choices::Choices;
+pub use decision::Decision;
 pub use error::ProfileError;
 pub use lanes::{LanesMeasurement, Queueing};
 pub use time::rfc3339;
@@ -54,12 +56,12 @@ pub struct Profile {
     pub outboard: String,
     /// Which path each operation takes.
     pub choices: Choices,
-    /// What was measured; empty for a built-in profile.
-    pub measurements: Vec<Measurement>,
     /// What the lanes gain; empty where there are none, and for a built-in profile.
     pub lanes: Vec<LanesMeasurement>,
-    /// What a card costs.
+    /// What a card costs. Saved before all that programs don't read at their start ([`Decision`]).
     pub queueing: Queueing,
+    /// What was measured; empty for a built-in profile.
+    pub measurements: Vec<Measurement>,
 }
 
 /// The program's own libcrypto.
@@ -131,20 +133,11 @@ impl Profile {
         libcrypto_version: &str,
     ) -> Result<Self, ProfileError> {
         let profile = Self::read(path)?;
-        if !profile.machine.is_like(machine) {
-            return Err(ProfileError::OtherMachine {
-                path: path.into(),
-                theirs: profile.machine.to_string(),
-                ours: machine.to_string(),
-            });
-        }
-        if series(&profile.libcrypto.version) != series(libcrypto_version) {
-            return Err(ProfileError::OtherLibcrypto {
-                path: path.into(),
-                theirs: profile.libcrypto.version,
-                ours: libcrypto_version.into(),
-            });
-        }
+        same_place(
+            path,
+            (&profile.machine, machine),
+            (&profile.libcrypto.version, libcrypto_version),
+        )?;
         Ok(profile)
     }
 
@@ -233,9 +226,9 @@ impl Profile {
             },
             outboard: env!("CARGO_PKG_VERSION").into(),
             choices: Choices::default(),
-            measurements: Vec::new(),
             lanes: Vec::new(),
             queueing: Queueing::default(),
+            measurements: Vec::new(),
         }
     }
 
@@ -282,36 +275,81 @@ fn series(version: &str) -> (&str, &str) {
     )
 }
 
+/// Refuses a profile of another machine, or against another libcrypto: theirs, then ours.
+fn same_place(
+    path: &FilePath,
+    machines: (&Machine, &Machine),
+    versions: (&str, &str),
+) -> Result<(), ProfileError> {
+    if !machines.0.is_like(machines.1) {
+        return Err(ProfileError::OtherMachine {
+            path: path.into(),
+            theirs: machines.0.to_string(),
+            ours: machines.1.to_string(),
+        });
+    }
+    if series(versions.0) != series(versions.1) {
+        return Err(ProfileError::OtherLibcrypto {
+            path: path.into(),
+            theirs: versions.0.into(),
+            ours: versions.1.into(),
+        });
+    }
+    Ok(())
+}
+
 fn read_bounded(path: &FilePath) -> Result<Vec<u8>, ProfileError> {
-    let unreadable = |source: io::Error| match source.kind() {
+    let (file, length) = open_regular(path)?;
+    // One byte more than allowed tells a file that is too large, however large it says it is.
+    let text = read_at_most(path, &file, LARGEST + 1, length)?;
+    if text.len() as u64 > LARGEST {
+        return Err(ProfileError::Damaged {
+            path: path.into(),
+            reason: "it is larger than a mebibyte".into(),
+        });
+    }
+    Ok(text)
+}
+
+/// Opens what is a regular file; answers its length, too.
+fn open_regular(path: &FilePath) -> Result<(File, u64), ProfileError> {
+    let file = OpenOptions::new()
+        .read(true)
+        .custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY) // never wait for a pipe's other end
+        .open(path)
+        .map_err(|error| unreadable(path, error))?;
+    let metadata = file.metadata().map_err(|error| unreadable(path, error))?;
+    if !metadata.is_file() {
+        return Err(ProfileError::Damaged {
+            path: path.into(),
+            reason: "it is no regular file".into(),
+        });
+    }
+    Ok((file, metadata.len()))
+}
+
+/// So many bytes of it, or all that there are; room is made for the length that is expected.
+fn read_at_most(
+    path: &FilePath,
+    file: &File,
+    most: u64,
+    expected: u64,
+) -> Result<Vec<u8>, ProfileError> {
+    let mut text = Vec::with_capacity(expected.min(LARGEST) as usize + 1);
+    file.take(most)
+        .read_to_end(&mut text)
+        .map_err(|error| unreadable(path, error))?;
+    Ok(text)
+}
+
+fn unreadable(path: &FilePath, source: io::Error) -> ProfileError {
+    match source.kind() {
         io::ErrorKind::NotFound => ProfileError::Missing { path: path.into() },
         _ => ProfileError::Unreadable {
             path: path.into(),
             source,
         },
-    };
-    let damaged = |reason: &str| ProfileError::Damaged {
-        path: path.into(),
-        reason: reason.into(),
-    };
-    let file = OpenOptions::new()
-        .read(true)
-        .custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY) // never wait for a pipe's other end
-        .open(path)
-        .map_err(unreadable)?;
-    let metadata = file.metadata().map_err(unreadable)?;
-    if !metadata.is_file() {
-        return Err(damaged("it is no regular file"));
     }
-    // One byte more than allowed tells a file that is too large, however large it says it is.
-    let mut text = Vec::with_capacity(metadata.len().min(LARGEST) as usize + 1);
-    file.take(LARGEST + 1)
-        .read_to_end(&mut text)
-        .map_err(unreadable)?;
-    if text.len() as u64 > LARGEST {
-        return Err(damaged("it is larger than a mebibyte"));
-    }
-    Ok(text)
 }
 
 fn temporary_beside(path: &FilePath) -> PathBuf {

@@ -190,6 +190,7 @@ fn proof_document(program: &str, snapshot: Option<Snapshot>) -> io::Result<Strin
     #[derive(Serialize)]
     struct Proof<'a> {
         program: &'a str,
+        /// That counted anything.
         processes: usize,
         #[serde(flatten)]
         counted: listing::Counted,

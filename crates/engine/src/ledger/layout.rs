@@ -284,8 +284,9 @@ impl QueueCell {
 impl CardCell {
     /// Makes it as if it had never been started.
     pub(super) fn clear(&self) {
-        if self.status.swap(0, Relaxed) != 0 {
-            [&self.pending, &self.started]
+        // Looked at first: to write even a zero takes a page of its own.
+        if self.status.load(Relaxed) != 0 {
+            [&self.status, &self.pending, &self.started]
                 .into_iter()
                 .chain(self.work.words())
                 .for_each(|word| word.store(0, Relaxed));

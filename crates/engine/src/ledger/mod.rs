@@ -6,9 +6,9 @@
 //!   its child ─┘  (one mapping, an entry each)        └─▶ reset
 //! ```
 //!
-//! One file per user, of fixed size, mapped by every process that runs under Outboard. A process
-//! takes an entry of it when it [`open`]s the ledger, before it confines itself; a forked child takes
-//! its own at its first count, without a system call that a sandbox could refuse (`getpid` alone).
+//! One file per user, of fixed size, mapped by every process that [`open`]s the ledger, before it confines
+//! itself. A process, a forked child too, takes an entry of it at its first count, without a system call
+//! that a sandbox could refuse (`getpid` alone): most programs that load the provider never count.
 //! Counting is a relaxed addition to memory: no lock, no allocation, safe at any moment of a `fork`.
 //!
 //! Where the file can't be used, a process counts in its own memory and says nothing;
@@ -30,7 +30,7 @@ use std::fmt;
 use std::path::{Path as FilePath, PathBuf};
 use std::ptr;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
-use std::sync::atomic::{AtomicPtr, AtomicUsize};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize};
 use std::time::Duration;
 
 use outboard_shared_memory::{self as shared_memory, process};
@@ -115,6 +115,8 @@ pub struct Ledger {
     status: Status,
     /// Looked up while that is still allowed, for the children too.
     comm: [u8; 16],
+    /// Whether this process, or one that forked it, ever counted.
+    is_used: AtomicBool,
 }
 
 /// Where a ledger counts, and why.
@@ -136,7 +138,6 @@ impl Ledger {
                 if !slots::has_room(image) {
                     slots::collect_dead(image, process::id());
                 }
-                ledger.claim();
                 ledger
             }
             Err(error) => Self::new(None, Status::Private(Some(error))),
@@ -157,6 +158,7 @@ impl Ledger {
             local: shared_memory::local().unwrap_or(&SPARE),
             status,
             comm: process::program_name(),
+            is_used: AtomicBool::new(false),
         }
     }
 
@@ -210,6 +212,9 @@ impl Ledger {
 
     /// Gives this process's entry up. Should it count again, it takes another.
     pub fn close(&self) {
+        if !self.is_used.load(Relaxed) {
+            return; // and leave memory alone that nobody has touched
+        }
         let ticket = self.local.ticket.swap(0, AcqRel);
         if let (Some(image), Some(index)) = (self.shared, entry_of(ticket)) {
             slots::release(image, index, process::id());
@@ -247,10 +252,11 @@ impl Ledger {
         }
     }
 
-    /// Takes an entry. Here, and only here, runs what a forked child does first: `getpid`, the clock
-    /// (vDSO) and memory.
+    /// Takes an entry. Here, and only here, runs what a process does at its first count, perhaps confined
+    /// already: `getpid`, the clock (vDSO) and memory.
     #[cold]
     fn claim(&self) -> u64 {
+        self.is_used.store(true, Relaxed);
         let pid = process::id();
         let claimed = process::since_boot();
         let index = self.shared.map(|image| {

@@ -371,7 +371,7 @@ fn ledger(configured: &Option<Configured>) -> Finding {
                 .count();
             Finding::good(
                 "ledger",
-                format!("{name} counts; running processes in it: {alive}"),
+                format!("{name} counts; running processes that counted in it: {alive}"),
             )
         }
         Err(LedgerError::Missing { .. }) => {

@@ -47,7 +47,7 @@ impl Curve<5> for P256 {
         ]),
     ];
 
-    /// 37 windows of 64 entries, 185 KiB.
+    /// 37 windows of 64 entries, 204 KiB.
     const COMB_WIDTH: usize = 7;
 
     fn comb() -> Result<&'static Comb<5>, Error> {

@@ -53,7 +53,7 @@ impl Curve<8> for P384 {
         ]),
     ];
 
-    /// 55 windows of 64 entries, 440 KiB.
+    /// 55 windows of 64 entries, 468 KiB.
     const COMB_WIDTH: usize = 7;
 
     fn comb() -> Result<&'static Comb<8>, Error> {

@@ -23,14 +23,19 @@ impl Measured {
     /// too few to say.
     pub(super) fn new(middle: f64, scatter: Option<[f64; 2]>) -> Self {
         let [low, high] = scatter.unwrap_or([middle * (1.0 - ASSUMED), middle * (1.0 + ASSUMED)]);
-        Self { middle, low, high }
+        // A median of its own need not lie between them: client's and server's, each settled by itself, say. And a
+        // document may say what it likes; so nobody beats himself.
+        Self {
+            middle,
+            low: low.min(middle),
+            high: high.max(middle),
+        }
     }
 
     /// Whether it is cheaper by more than chance: each of its measurements is below each of the other's, and the
     /// medians are not about the same. Of three, if the first beats the second and that the third, so does the first.
     fn beats(&self, other: &Self) -> bool {
-        // A document may say what it likes: below zero is zero, so that nobody beats himself.
-        self.high < other.low && self.middle.max(0.0) * SAME < other.middle
+        self.high < other.low && self.middle * SAME < other.middle
     }
 }
 
@@ -163,6 +168,17 @@ mod tests {
         // 1.25 · 1.0 against 0.75 · 1.66, and 0.75 · 1.67.
         assert!(!one(1.0).beats(&one(1.66)));
         assert!(one(1.0).beats(&one(1.67)));
+    }
+
+    #[test]
+    fn the_median_is_a_measurement_too() {
+        let one = |middle, scatter| Measured::new(middle, Some(scatter));
+        let odd = one(2.0, [3.0, 4.0]);
+        assert!(one(1.0, [0.9, 1.9]).beats(&odd));
+        assert!(!one(1.0, [0.9, 2.5]).beats(&odd));
+        let odd = one(2.0, [0.5, 1.0]);
+        assert!(!odd.beats(&one(3.0, [1.5, 3.1])));
+        assert!(odd.beats(&one(3.0, [2.5, 3.1])));
     }
 
     #[test]

@@ -185,6 +185,8 @@ struct Asset {
     work: Work,
     functions: BTreeSet<&'static str>,
     implementations: BTreeSet<String>,
+    /// None where that is not of all of its work.
+    padding: Option<&'static str>,
     calls: u64,
     bytes: u64,
 }
@@ -195,6 +197,7 @@ impl Asset {
             work: work.clone(),
             functions: BTreeSet::new(),
             implementations: BTreeSet::new(),
+            padding: padding(work),
             calls: 0,
             bytes: 0,
         }
@@ -203,6 +206,7 @@ impl Asset {
     fn add(&mut self, work: &Work) {
         self.functions.insert(function(work.operation));
         self.implementations.insert(work.implementation.clone());
+        self.padding = self.padding.filter(|_| self.padding == padding(work));
         self.calls = self.calls.saturating_add(work.calls);
         self.bytes = self.bytes.saturating_add(work.bytes);
     }
@@ -220,7 +224,7 @@ impl Asset {
         if let Some(mode) = mode(work) {
             algorithm.insert("mode".into(), mode.into());
         }
-        if let Some(padding) = padding(work) {
+        if let Some(padding) = self.padding {
             algorithm.insert("padding".into(), padding.into());
         }
         algorithm.insert("executionEnvironment".into(), "software-plain-ram".into());
@@ -241,7 +245,8 @@ impl Asset {
             properties.push(json!({ "name": "outboard:provider", "value": implementation }));
         }
         if let Some((severity, because)) = catalogue::finding(work) {
-            let value = format!("{severity:?}: {because}").to_lowercase();
+            let severity = format!("{severity:?}").to_lowercase();
+            let value = format!("{severity}: {because}");
             properties.push(json!({ "name": "outboard:finding", "value": value }));
         }
         json!({
@@ -361,8 +366,9 @@ fn padding(work: &Work) -> Option<&'static str> {
     let name = work.algorithm.to_ascii_uppercase();
     match (name.starts_with("RSA"), work.mode.as_str()) {
         (true, "oaep") => Some("oaep"),
-        (true, "pkcs1") => Some("pkcs1v15"),
-        (true, "pss") => Some("other"),
+        (true, "pkcs1" | catalogue::TLS_PADDING) => Some("pkcs1v15"),
+        (true, "none") => Some("raw"),
+        (true, "pss" | "x931") => Some("other"),
         _ => None,
     }
 }
@@ -425,15 +431,17 @@ fn quantum_level(work: &Work) -> Option<u32> {
     match catalogue::quantum(work) {
         Quantum::Breaks => Some(0),
         Quantum::Withstands => {
-            let level = |parts: &[&str]| parts.iter().any(|part| name.contains(part));
-            if level(&["1024", "ML-DSA-87", "256"]) {
-                Some(5)
-            } else if level(&["768", "ML-DSA-65", "192"]) {
-                Some(3)
-            } else if level(&["ML-DSA-44"]) {
-                Some(2)
-            } else {
-                Some(1)
+            // The parameter set, behind the name: a hybrid has the number of a curve before it.
+            let set = ["MLKEM", "ML-KEM-", "ML-DSA-", "SLH-DSA-"]
+                .iter()
+                .find_map(|family| Some(name.split_once(family)?.1))?;
+            let mut numbers = set.split(|c: char| !c.is_ascii_digit());
+            match numbers.find(|number| number.len() >= 2)? {
+                "512" | "128" => Some(1),
+                "44" => Some(2),
+                "768" | "65" | "192" => Some(3),
+                "1024" | "87" | "256" => Some(5),
+                _ => None,
             }
         }
         Quantum::Symmetric if name.starts_with("AES") || name.starts_with("CHACHA20") => {
@@ -451,5 +459,66 @@ fn quantum_level(work: &Work) -> Option<u32> {
             "SHA1" | "MD5" => Some(0),
             _ => None,
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::catalogue::tests::work;
+    use super::*;
+
+    #[test]
+    fn levels_are_those_of_the_parameter_set() {
+        for (name, operation, level) in [
+            ("X25519MLKEM768", Operation::Encapsulate, 3),
+            ("SecP256r1MLKEM768", Operation::Encapsulate, 3),
+            ("SecP384r1MLKEM1024", Operation::Decapsulate, 5),
+            ("ML-KEM-512", Operation::Generate, 1),
+            ("ML-DSA-44", Operation::Sign, 2),
+            ("ML-DSA-65", Operation::Verify, 3),
+            ("ML-DSA-87", Operation::Sign, 5),
+            ("SLH-DSA-SHA2-128s", Operation::Sign, 1),
+            ("SLH-DSA-SHAKE-192f", Operation::Sign, 3),
+            ("SLH-DSA-SHA2-256s", Operation::Verify, 5),
+            ("X25519", Operation::Derive, 0),
+        ] {
+            assert_eq!(
+                quantum_level(&work(name, operation, "", "")),
+                Some(level),
+                "{name}"
+            );
+        }
+    }
+
+    #[test]
+    fn paddings_are_told_apart_or_not_at_all() {
+        let padded = |operation, mode: &str| {
+            let mut work = work("RSA", operation, "2048", "");
+            work.mode = mode.into();
+            catalogue::settle(&mut work);
+            work
+        };
+        let opened = |mode| padded(Operation::KeyDecrypt, mode);
+        let references: BTreeSet<String> = ["none", "pkcs1", "tls", "oaep"]
+            .iter()
+            .map(|mode| reference(&opened(mode)))
+            .collect();
+        assert_eq!(references.len(), 4, "{references:?}");
+        assert_eq!(reference(&opened("")), reference(&opened("pkcs1")));
+        // A key of RSA-PSS has that padding where nobody names one.
+        let (named, unnamed) = (
+            padded(Operation::Sign, "pkcs1"),
+            padded(Operation::Sign, ""),
+        );
+        for (one, other, padding) in [
+            (&named, &named, Some("pkcs1v15")),
+            (&named, &unnamed, None),
+            (&unnamed, &named, None),
+        ] {
+            let mut asset = Asset::of(one);
+            asset.add(one);
+            asset.add(other);
+            assert_eq!(asset.padding, padding);
+        }
     }
 }

@@ -9,6 +9,8 @@ use std::collections::BTreeSet;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Protocol {
     Ssh,
+    /// 1.0 or 1.1, which derive keys alike.
+    OldTls,
     Tls12,
     Tls13,
 }
@@ -17,9 +19,17 @@ impl Protocol {
     /// Those of a process: TLS has functions of its own to derive keys, SSH is the only business of some.
     pub(super) fn of(program: &str, work: &[Work]) -> impl Iterator<Item = Self> {
         let enciphers = work.iter().any(|work| work.operation == Operation::Seal);
+        // The digest tells 1.2 (RFC 5246, 5) from what was before (RFC 4346, 5).
+        let derives_as = |is_old: bool| {
+            work.iter().any(|work| {
+                work.algorithm.eq_ignore_ascii_case("TLS1-PRF")
+                    && (work.digest == "MD5-SHA1") == is_old
+            })
+        };
         [
             (Self::Ssh, openssh::speaks_ssh(program) && enciphers),
-            (Self::Tls12, derives(work, "TLS1-PRF")),
+            (Self::OldTls, derives_as(true)),
+            (Self::Tls12, derives_as(false)),
             (Self::Tls13, derives(work, "TLS13-KDF")),
         ]
         .into_iter()
@@ -29,13 +39,13 @@ impl Protocol {
     /// What others refer to it by.
     pub(super) fn reference(self) -> String {
         let (kind, version) = self.parts();
-        format!("protocol/{kind}/{version}")
+        format!("protocol/{kind}/{}", version.replace(' ', "-"))
     }
 
     fn parts(self) -> (&'static str, &'static str) {
         match self {
             Self::Ssh => ("ssh", "2.0"),
-            // The function is that of 1.0 and 1.1, too; OpenSSL does these no more unless it is told to.
+            Self::OldTls => ("tls", "1.0 or 1.1"),
             Self::Tls12 => ("tls", "1.2"),
             Self::Tls13 => ("tls", "1.3"),
         }
@@ -148,6 +158,23 @@ impl Suite {
 mod tests {
     use super::super::catalogue::tests::work;
     use super::*;
+
+    #[test]
+    fn old_versions_of_tls_are_told_apart() {
+        let of = |digests: &[&str]| -> Vec<Protocol> {
+            let derived = |digest: &&str| work("TLS1-PRF", Operation::Kdf, "", digest);
+            let work: Vec<Work> = digests.iter().map(derived).collect();
+            Protocol::of("nginx", &work).collect()
+        };
+        assert_eq!(of(&["MD5-SHA1"]), [Protocol::OldTls]);
+        assert_eq!(of(&["SHA-256"]), [Protocol::Tls12]);
+        assert_eq!(
+            of(&["SHA-384", "MD5-SHA1"]),
+            [Protocol::OldTls, Protocol::Tls12]
+        );
+        let component = Protocol::OldTls.component(&BTreeSet::new());
+        assert_eq!(component["name"], "TLS 1.0 or 1.1");
+    }
 
     #[test]
     fn suites_are_told_where_they_are_certain() {

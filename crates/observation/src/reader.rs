@@ -27,7 +27,8 @@ pub struct Record {
     pub reset: u64,
     /// Who did anything, in the order of their start; then programs.
     pub processes: Vec<RecordedProcess>,
-    /// Kinds of work that found no row, and were not counted.
+    /// Operations that found no row and were not counted: at least so many, for later ones of a context that found none
+    /// do not seek again.
     pub lost: u64,
 }
 
@@ -342,8 +343,6 @@ pub fn sum(parts: impl IntoIterator<Item = u64>) -> u64 {
 
 /// The clock's rate: since the record was made if that is long enough, else measured now.
 fn ticks_per_second(image: &Image) -> f64 {
-    const LONG_ENOUGH: u64 = 50_000_000;
-    const PLAUSIBLE: std::ops::Range<f64> = 1e6..1e11;
     let clock = image.header.clock();
     if clock == Clock::System {
         return 1e9;
@@ -352,13 +351,36 @@ fn ticks_per_second(image: &Image) -> f64 {
     let ticks = clock
         .now()
         .wrapping_sub(image.header.reference_ticks.load(Relaxed));
+    let slept = process::since_boot().saturating_sub(process::monotonic());
+    rate(ticks, passed, slept).unwrap_or_else(|| clock.ticks_per_second())
+}
+
+/// Ticks in a second by those that passed since the record was made; none where that was too short to tell, or may have
+/// been sleep: boot time counts that, and the processor's counter may not.
+fn rate(ticks: u64, passed: u64, slept: u64) -> Option<f64> {
+    const LONG_ENOUGH: u64 = 50_000_000;
+    const NO_SLEEP: u64 = 1_000_000_000;
+    const PLAUSIBLE: std::ops::Range<f64> = 1e6..1e11;
     #[expect(clippy::cast_precision_loss, reason = "six digits are enough")]
     let rate = ticks as f64 / passed as f64 * 1e9;
-    if passed >= LONG_ENOUGH && PLAUSIBLE.contains(&rate) {
-        rate
-    } else {
-        clock.ticks_per_second()
-    }
+    let is_known = passed >= LONG_ENOUGH && slept < NO_SLEEP && PLAUSIBLE.contains(&rate);
+    is_known.then_some(rate)
 }
 
 const _: () = assert!(ROWS <= 1 << 16, "a row's index has 16 bits");
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sleep_bends_no_clock() {
+        const SECOND: u64 = 1_000_000_000;
+        let ticks = 10 * 2_500_000_000;
+        assert_eq!(rate(ticks, 10 * SECOND, 0), Some(2.5e9));
+        // An hour asleep, in which the counter stood still.
+        assert_eq!(rate(ticks, 3610 * SECOND, 3600 * SECOND), None);
+        assert_eq!(rate(ticks, 1000, 0), None);
+        assert_eq!(rate(1, 10 * SECOND, 0), None);
+    }
+}

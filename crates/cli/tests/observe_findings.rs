@@ -93,6 +93,8 @@ fn rsa_key_exchange_is_weak() {
     );
     let name = "RSA-2048 with PKCS1 of TLS";
     assert_eq!(severity(&report, name, "unwrap"), "weak");
+    // Of both sides.
+    assert_eq!(number(&report["handshakes"]["estimated"]), 2);
 }
 
 /// `legacy` has what is oldest; programs load it by themselves.
@@ -166,4 +168,5 @@ fn what_cannot_be_seen_is_said_where_nothing_was() {
     let said = stderr(&observe(&[], &["true"]).assert().success());
     says(&said, "Not seen");
     says(&said, "library contexts of its own");
+    says(&said, "what runs as another user");
 }

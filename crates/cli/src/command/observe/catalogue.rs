@@ -14,6 +14,7 @@ pub(super) fn algorithm(work: &Work) -> String {
         "CHACHA20-POLY1305" => "ChaCha20-Poly1305".into(),
         "CHACHA20" => "ChaCha20".into(),
         "TLS13-KDF" => "TLS 1.3 KDF".into(),
+        "TLS1-PRF" if digest(&work.digest) == "MD5-SHA1" => "TLS 1.0 PRF".into(),
         "TLS1-PRF" => "TLS 1.2 PRF".into(),
         upper if upper.starts_with("SHA2-") => format!("SHA-{}", &work.algorithm[5..]),
         _ => work.algorithm.clone(),
@@ -353,6 +354,10 @@ pub(super) mod tests {
             "RSA-2048|SHA-1"
         );
         assert_eq!(named("SHA2-512", Operation::Digest, "", ""), "SHA-512|");
+        assert_eq!(
+            named("TLS1-PRF", Operation::Kdf, "", "MD5-SHA1"),
+            "TLS 1.0 PRF|MD5-SHA1"
+        );
         assert_eq!(named("DES-EDE3-CBC", Operation::Open, "", ""), "3DES-CBC|");
         assert_eq!(
             named("DH", Operation::Derive, "ffdhe2048", ""),

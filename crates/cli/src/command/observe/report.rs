@@ -36,7 +36,7 @@ pub(super) struct Report {
     pub(super) estimates: Vec<Estimate>,
     /// What cannot be seen, one sentence each.
     pub(super) unseen: Vec<String>,
-    /// Kinds of work for which the record had no room.
+    /// Operations that the record had no room for: at least so many.
     pub(super) lost: u64,
 }
 
@@ -70,8 +70,8 @@ pub(super) struct ProcessReport {
     pub(super) work: Vec<Work>,
 }
 
-/// What connections cost. Every full TLS handshake agrees on a key once on each side, so their number
-/// is estimated by that of key agreements; resumed ones of TLS 1.2 have none.
+/// What connections cost. Every full TLS handshake agrees on a key once on each side, or a client encrypts one for
+/// the server's RSA key, so their number is estimated by that of key exchanges; resumed ones of TLS 1.2 have none.
 #[derive(Serialize)]
 pub(super) struct Handshakes {
     pub(super) estimated: u64,
@@ -95,6 +95,8 @@ pub(super) struct Finding {
     pub(super) name: String,
     pub(super) operation: Operation,
     pub(super) calls: u64,
+    /// Those that answered an error, which are not among the calls.
+    pub(super) failed: u64,
     pub(super) because: &'static str,
     pub(super) programs: Vec<String>,
 }
@@ -190,7 +192,7 @@ impl Report {
                     share(estimated, whole.filter(|&cpu| cpu >= estimated))
                 }
             },
-            handshakes: Handshakes::of(&rows),
+            handshakes: Handshakes::of(&rows, &record.processes),
             findings: findings(&rows, &record.processes),
             quantum: QuantumReadiness::of(&rows, &record.processes),
             acceleration: Acceleration::of(&rows),
@@ -226,10 +228,18 @@ impl ProcessReport {
 }
 
 impl Handshakes {
-    fn of(rows: &[Row]) -> Self {
+    fn of(rows: &[Row], processes: &[RecordedProcess]) -> Self {
         use Operation as O;
         let is_agreement =
             |operation| matches!(operation, O::Derive | O::Encapsulate | O::Decapsulate);
+        // RSA key exchange of TLS 1.2 and before: the server's padding is its own, the client's anybody's.
+        let is_opened =
+            |work: &Work| work.operation == O::KeyDecrypt && work.mode == catalogue::TLS_PADDING;
+        let is_sealed = |work: &&Work| work.operation == O::KeyEncrypt && work.mode == "pkcs1";
+        let sealed = processes
+            .iter()
+            .filter(|process| process.work.iter().any(|work| work.algorithm == "TLS1-PRF"))
+            .flat_map(|process| process.work.iter().filter(is_sealed));
         let is_public = |operation| {
             is_agreement(operation)
                 || matches!(
@@ -237,8 +247,12 @@ impl Handshakes {
                     O::Generate | O::Sign | O::Verify | O::KeyDecrypt | O::KeyEncrypt
                 )
         };
-        let agreements = rows.iter().filter(|row| is_agreement(row.work.operation));
-        let estimated = sum(agreements.map(|row| row.work.calls));
+        let exchanges = rows
+            .iter()
+            .map(|row| &row.work)
+            .filter(|work| is_agreement(work.operation) || is_opened(work))
+            .chain(sealed);
+        let estimated = sum(exchanges.map(|work| work.calls));
         let public: Vec<&Row> = rows
             .iter()
             .filter(|row| is_public(row.work.operation) && row.work.calls > 0)
@@ -388,6 +402,7 @@ fn findings(rows: &[Row], processes: &[RecordedProcess]) -> Vec<Finding> {
                 name,
                 operation: row.work.operation,
                 calls: row.work.calls,
+                failed: row.work.failed,
                 because,
                 programs,
             })
@@ -438,6 +453,12 @@ fn unseen(processes: &[RecordedProcess], sources: &Sources<'_>) -> Vec<String> {
         }
         .to_owned(),
     ];
+    if sources.program.is_some() {
+        // Its file is of mode 0600.
+        let others =
+            "what runs as another user (su, sudo, setuid): the record is open to yours alone";
+        unseen.push(others.to_owned());
+    }
     match sources.unobserved {
         [] => {}
         [one] => unseen.push(format!("the provider {one}, which the configuration names")),
@@ -617,6 +638,59 @@ mod tests {
         assert!(long.share_of_cpu_estimated > long.share_of_cpu);
         assert_eq!(short.share_of_cpu_estimated, None);
         assert!(short.share_of_cpu.is_some());
+    }
+
+    #[test]
+    fn rsa_key_exchanges_are_handshakes() {
+        let estimated = |work: Vec<Work>| {
+            let record = record(work);
+            let processes = record.processes.clone();
+            let sources = Sources {
+                program: None,
+                cpu: Err("nobody looked"),
+                times: &Times::new(),
+                unobserved: &[],
+                profile: &Profile::built_in(&outboard_engine::Machine::detect(), "3.0.22"),
+            };
+            assert_eq!(processes.len(), 1);
+            Report::new(record, sources).handshakes.estimated
+        };
+        let mut agreed = work("X25519", Operation::Derive, "", "");
+        agreed.calls = 5;
+        let mut opened = work("RSA", Operation::KeyDecrypt, "2048", "");
+        opened.mode = "tls".into();
+        let sealed = work("RSA", Operation::KeyEncrypt, "2048", "");
+        let derived = work("TLS1-PRF", Operation::Kdf, "", "SHA256");
+        assert_eq!(estimated(vec![agreed, opened.clone()]), 6);
+        assert_eq!(estimated(vec![opened]), 1);
+        assert_eq!(estimated(vec![sealed.clone(), derived]), 1);
+        // Not of TLS.
+        let other = work("RSA", Operation::KeyDecrypt, "2048", "");
+        assert_eq!(estimated(vec![sealed, other]), 0);
+    }
+
+    #[test]
+    fn what_failed_is_told_as_what_failed() {
+        let mut verified = work("DSA", Operation::Verify, "1024", "SHA1");
+        (verified.calls, verified.failed) = (0, 3);
+        let sources = Sources {
+            program: None,
+            cpu: Err("nobody looked"),
+            times: &Times::new(),
+            unobserved: &[],
+            profile: &Profile::built_in(&outboard_engine::Machine::detect(), "3.0.22"),
+        };
+        let mut record = record(vec![verified]);
+        record.lost = 2;
+        let text = Report::new(record, sources).text(false);
+        assert!(
+            text.contains("DSA-1024 with SHA-1, verify (3 failed, nginx): DSA"),
+            "{text}"
+        );
+        assert!(
+            text.contains("2 operations or more that the record had no room for"),
+            "{text}"
+        );
     }
 
     /// As a file may say that anybody has written.

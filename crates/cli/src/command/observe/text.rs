@@ -5,7 +5,7 @@ use super::openssh;
 use super::report::{Report, Row, float};
 use crate::output::{BAD, GOOD, NOTE, TITLE, styled};
 use crate::table::{Align, Table, bytes, count, time};
-use outboard_observation::Operation;
+use outboard_observation::{Operation, sum};
 use std::fmt::Write;
 
 /// Rows that together are less than this of the time are told in one line.
@@ -40,7 +40,7 @@ impl Report {
         if self.lost > 0 {
             let _ = writeln!(
                 text,
-                "  {} kinds of work that the record had no room for",
+                "  {} operations or more that the record had no room for",
                 count(self.lost)
             );
         }
@@ -201,7 +201,7 @@ impl Report {
         let mut text = styled(TITLE, "Handshakes") + "\n";
         let _ = writeln!(
             text,
-            "  about {}, by the number of key agreements: {} of public-key work each",
+            "  about {}, by the number of key exchanges: {} of public-key work each",
             count(handshakes.estimated),
             time(float(handshakes.nanoseconds_each))
         );
@@ -229,10 +229,13 @@ impl Report {
             };
             let _ = writeln!(
                 text,
-                "  {severity}  {}, {} (× {}, {}): {}",
+                "  {severity}  {}, {} ({}, {}): {}",
                 finding.name,
                 finding.operation.name(),
-                count(finding.calls),
+                match (finding.calls, finding.failed) {
+                    (0, failed) => format!("{} failed", count(failed)),
+                    (calls, _) => format!("× {}", count(calls)),
+                },
                 finding.programs.join(", "),
                 finding.because
             );
@@ -284,7 +287,7 @@ impl Report {
             );
         }
         if !small.is_empty() {
-            let time = time(float(small.iter().map(|row| row.work.nanoseconds).sum()));
+            let time = time(float(sum(small.iter().map(|row| row.work.nanoseconds))));
             let _ = writeln!(text, "  and {} of {time}", more(small.len()));
         }
         if !is_measured {

@@ -103,6 +103,48 @@ fn keys_and_what_is_weak_are_told() {
     assert_eq!(number(&report["quantum"]["signatures"]), 3);
 }
 
+/// The names of all fields.
+fn fields(value: &Value, found: &mut std::collections::BTreeSet<String>) {
+    for (name, value) in value.as_object().into_iter().flatten() {
+        found.insert(name.clone());
+        fields(value, found);
+    }
+    for value in value.as_array().into_iter().flatten() {
+        fields(value, found);
+    }
+}
+
+#[test]
+fn every_field_is_described() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/observe.md");
+    let described = fs::read_to_string(file).expect("it is in the repository");
+    let report = script(
+        &["--processes"],
+        // Weak work, a key agreement, and some of what OpenSSH does in its own code.
+        "openssl genpkey -algorithm X25519 -out x.pem
+         openssl pkey -in x.pem -pubout -out x.pub
+         openssl pkeyutl -derive -inkey x.pem -peerkey x.pub -out secret
+         openssl enc -des-ede3-cbc -K 01 -iv 01 -in x.pem -out sealed 2>/dev/null
+         openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-384 -out ec.pem
+         openssl dgst -sha384 -sign ec.pem -out s x.pem
+         cp \"$(command -v openssl)\" ssh
+         head -c 1000000 /dev/zero >zeros
+         ./ssh enc -chacha20 -K 01 -iv 01 -in zeros -out sealed",
+    );
+    let mut found = std::collections::BTreeSet::new();
+    fields(&report, &mut found);
+    for list in ["findings", "estimates"] {
+        let list = report[list].as_array().expect("a list");
+        assert!(!list.is_empty(), "{report:#}");
+    }
+    found.retain(|name| !["schema", "version"].contains(&name.as_str()));
+    let unknown: Vec<&String> = found
+        .iter()
+        .filter(|name| !described.contains(&format!("`{name}`")))
+        .collect();
+    assert!(unknown.is_empty(), "{unknown:?}");
+}
+
 #[test]
 fn processes_are_told_apart() {
     let report = script(

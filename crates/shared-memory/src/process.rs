@@ -16,7 +16,6 @@ pub fn effective_user() -> u32 {
 
 /// Whether we have other rights than the user whose files are ours: a setuid program, or a daemon that
 /// is a user for a while. Such a user could shorten a file under us.
-#[inline] // into its only caller: code apart from that is one more page that every program touches
 pub fn is_privileged() -> bool {
     let (mut real, mut effective, mut saved) = (0, 0, 0);
     // SAFETY: writes three numbers; asks for the kernel's own word on how we were started.

@@ -161,6 +161,28 @@ fn processes_are_told_apart() {
 }
 
 #[test]
+fn sizes_are_told_where_they_are_asked_for() {
+    let work = "head -c 200 /dev/zero >small; head -c 1000000 /dev/zero >large
+                openssl dgst -sha256 small small small large >/dev/null";
+    let said = |options: &[&str]| {
+        let directory = TempDir::new().expect("a temporary directory");
+        let mut observe = observe(options, &["sh", "-c", work]);
+        stderr(&observe.current_dir(&directory).assert().success())
+    };
+    let told = said(&["--sizes"]);
+    let line = |size: &str| {
+        let is_it = |line: &&str| line.contains(size) && line.contains('█');
+        let line = told.lines().find(is_it);
+        line.unwrap_or_else(|| panic!("no {size} in {told}"))
+            .to_owned()
+    };
+    says(&line("≤ 256 B"), "SHA-256");
+    says(&line("≤ 256 B"), &format!(" 3  {} ", "█".repeat(15)));
+    says(&line("≤ 1.00 MiB"), &format!(" 1  {} ", "█".repeat(5)));
+    assert!(!said(&[]).contains("█"));
+}
+
+#[test]
 fn what_outboard_does_is_observed_too() {
     let module = module().display().to_string();
     let options = ["--accelerate", "--offer", "all", "--module", &module];

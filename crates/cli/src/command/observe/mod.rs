@@ -16,6 +16,7 @@ mod openssh;
 mod protocol;
 mod report;
 mod saving;
+mod sizes;
 mod text;
 
 use super::info;
@@ -64,6 +65,9 @@ pub(crate) struct Arguments {
     /// Tell processes apart
     #[arg(long)]
     processes: bool,
+    /// Tell how large the pieces were
+    #[arg(long)]
+    sizes: bool,
     /// Print a JSON document
     #[arg(long)]
     json: bool,
@@ -80,7 +84,7 @@ pub(crate) struct Arguments {
     #[arg(long, conflicts_with_all = ["record", "program"])]
     all: bool,
     /// Begin to count anew
-    #[arg(long, conflicts_with_all = ["program", "json", "cbom", "output", "processes"])]
+    #[arg(long, conflicts_with_all = ["program", "json", "cbom", "output", "processes", "sizes"])]
     reset: bool,
     /// Infer what would be saved from this profile, instead of yours or the system's
     #[arg(long, value_name = "FILE")]
@@ -292,7 +296,7 @@ impl Arguments {
         });
         let text = match self.json {
             true => output::json(SCHEMA, report)?,
-            false => report.text(self.processes || alone),
+            false => report.text(self.processes || alone, self.sizes),
         };
         let told = match (&self.output, self.json || alone) {
             (Some(file), _) => {

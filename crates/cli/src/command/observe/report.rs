@@ -630,7 +630,7 @@ mod tests {
             (0, 1)
         );
         assert_eq!(quantum.openssh_hybrid_exchanges, 1);
-        let text = long.text(false);
+        let text = long.text(false, false);
         assert!(
             text.contains("0 of 1 key agreements would withstand one\n  at least 1 of OpenSSH's"),
             "{text}"
@@ -682,7 +682,7 @@ mod tests {
         };
         let mut record = record(vec![verified]);
         record.lost = 2;
-        let text = Report::new(record, sources).text(false);
+        let text = Report::new(record, sources).text(false, false);
         assert!(
             text.contains("DSA-1024 with SHA-1, verify (3 failed, nginx): DSA"),
             "{text}"
@@ -751,7 +751,7 @@ mod tests {
         assert_eq!(report.work[0].work.calls, u64::MAX);
         assert_eq!(report.cryptography_nanoseconds, u64::MAX);
         // Whose each process is.
-        let text = report.text(true);
+        let text = report.text(true, true);
         assert!(text.contains("1000"), "{text}");
         super::super::cbom::document(&report, None);
     }
@@ -774,7 +774,7 @@ mod tests {
         assert_eq!(sound.share_of_cpu, Some(0.5));
         assert!(
             sound
-                .text(false)
+                .text(false, false)
                 .contains("of the CPU time of nginx was cryptography (57.5 ms of 115 ms)")
         );
         // Within what clocks differ by.
@@ -786,7 +786,7 @@ mod tests {
                 (None, None)
             );
             assert!(report.share_unknown_because.is_some());
-            let text = report.text(false);
+            let text = report.text(false, false);
             assert!(
                 text.starts_with("Cryptography of nginx: 57.5 ms by the clock"),
                 "{text}"

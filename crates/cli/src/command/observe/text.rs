@@ -12,13 +12,17 @@ use std::fmt::Write;
 const SMALL: f64 = 0.002;
 
 impl Report {
-    pub(super) fn text(&self, by_process: bool) -> String {
+    pub(super) fn text(&self, by_process: bool, by_size: bool) -> String {
         if self.work.is_empty() {
             return self.nothing();
         }
         let mut text = self.heading();
         text.push('\n');
         text.push_str(&self.table());
+        if by_size {
+            text.push('\n');
+            text.push_str(&self.sizes_text());
+        }
         if by_process {
             text.push('\n');
             text.push_str(&self.process_table());
@@ -114,15 +118,12 @@ impl Report {
         .expendable(&["usual size", "speed", "each"]);
         let mut small = (0usize, 0.0);
         for row in &self.work {
-            if row.share_of_cryptography < SMALL && row.finding.is_none() {
+            if is_small(row) {
                 small = (small.0 + 1, small.1 + float(row.work.nanoseconds));
                 continue;
             }
             let work = &row.work;
-            let is_bulk = matches!(
-                work.operation,
-                Operation::Seal | Operation::Open | Operation::Digest | Operation::Mac
-            );
+            let is_bulk = is_bulk(row);
             table.row([
                 row.name.clone(),
                 row.with.clone(),
@@ -391,18 +392,41 @@ fn usual_size(row: &Row) -> String {
     let most = row.work.sizes.iter().max_by_key(|class| class.bytes);
     match most.filter(|class| class.bytes > 0) {
         None => String::new(),
-        Some(class) => match class.up_to {
-            Some(limit) => format!("≤ {}", bytes(limit)),
-            None => "> 1 MiB".to_owned(),
-        },
+        Some(class) => limit(class.up_to),
     }
 }
 
+/// A class of sizes.
+pub(super) fn limit(up_to: Option<u64>) -> String {
+    match up_to {
+        Some(limit) => format!("≤ {}", bytes(limit)),
+        None => "> 1 MiB".to_owned(),
+    }
+}
+
+/// Whether it works on data of any size.
+pub(super) fn is_bulk(row: &Row) -> bool {
+    matches!(
+        row.work.operation,
+        Operation::Seal | Operation::Open | Operation::Digest | Operation::Mac
+    )
+}
+
+/// Whether it is told with others in one line.
+pub(super) fn is_small(row: &Row) -> bool {
+    row.share_of_cryptography < SMALL && row.finding.is_none()
+}
+
 fn speed(row: &Row) -> String {
-    if row.work.bytes < 4096 || row.work.nanoseconds == 0 {
+    megabytes(row.work.bytes, row.work.nanoseconds)
+}
+
+/// How fast that was, where it was enough to tell.
+pub(super) fn megabytes(bytes: u64, nanoseconds: u64) -> String {
+    if bytes < 4096 || nanoseconds == 0 {
         return String::new();
     }
-    let megabytes = float(row.work.bytes) / float(row.work.nanoseconds) * 1000.0;
+    let megabytes = float(bytes) / float(nanoseconds) * 1000.0;
     format!("{megabytes:.0} MB/s")
 }
 

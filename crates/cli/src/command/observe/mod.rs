@@ -3,6 +3,8 @@
 //! ```text
 //! the record ──▶ report ──▶ text, --json, cbom
 //!                  ├─ catalogue   names, what is weak, what a quantum computer breaks
+//!                  ├─ findings    what is weak, what cannot be seen
+//!                  ├─ handshakes  what connections cost
 //!                  ├─ saving      what Outboard would do, by the profile
 //!                  ├─ openssh     what OpenSSH does past EVP
 //!                  ├─ protocol    TLS and SSH, by their algorithms
@@ -12,6 +14,8 @@
 mod catalogue;
 mod cbom;
 mod cpu;
+mod findings;
+mod handshakes;
 mod openssh;
 mod protocol;
 mod report;

@@ -2,6 +2,8 @@
 
 use super::catalogue::{self, Quantum, Severity};
 use super::cpu::Times;
+use super::findings::{Finding, findings, unseen};
+use super::handshakes::Handshakes;
 use super::openssh::{self, Estimate};
 use super::saving::{self, Saving};
 use outboard_engine::profile::Profile;
@@ -68,37 +70,6 @@ pub(super) struct ProcessReport {
     pub(super) cryptography_nanoseconds: u64,
     pub(super) share_of_cpu: Option<f64>,
     pub(super) work: Vec<Work>,
-}
-
-/// What connections cost. Every full TLS handshake agrees on a key once on each side, or a client encrypts one for
-/// the server's RSA key, so their number is estimated by that of key exchanges; resumed ones of TLS 1.2 have none.
-#[derive(Serialize)]
-pub(super) struct Handshakes {
-    pub(super) estimated: u64,
-    /// Public-key operations, by the handshake.
-    pub(super) operations: Vec<PerHandshake>,
-    /// Time of those for one handshake.
-    pub(super) nanoseconds_each: u64,
-}
-
-#[derive(Serialize)]
-pub(super) struct PerHandshake {
-    pub(super) name: String,
-    pub(super) operation: Operation,
-    pub(super) each: f64,
-}
-
-/// A weak or legacy kind of work.
-#[derive(Serialize)]
-pub(super) struct Finding {
-    pub(super) severity: Severity,
-    pub(super) name: String,
-    pub(super) operation: Operation,
-    pub(super) calls: u64,
-    /// Those that answered an error, which are not among the calls.
-    pub(super) failed: u64,
-    pub(super) because: &'static str,
-    pub(super) programs: Vec<String>,
 }
 
 /// How ready these programs are for quantum computers.
@@ -227,72 +198,6 @@ impl ProcessReport {
     }
 }
 
-impl Handshakes {
-    fn of(rows: &[Row], processes: &[RecordedProcess]) -> Self {
-        use Operation as O;
-        let is_agreement =
-            |operation| matches!(operation, O::Derive | O::Encapsulate | O::Decapsulate);
-        // RSA key exchange of TLS 1.2 and before: the server's padding is its own, the client's anybody's.
-        let is_opened =
-            |work: &Work| work.operation == O::KeyDecrypt && work.mode == catalogue::TLS_PADDING;
-        let is_sealed = |work: &&Work| work.operation == O::KeyEncrypt && work.mode == "pkcs1";
-        let sealed = processes
-            .iter()
-            .filter(|process| process.work.iter().any(|work| work.algorithm == "TLS1-PRF"))
-            .flat_map(|process| process.work.iter().filter(is_sealed));
-        let is_public = |operation| {
-            is_agreement(operation)
-                || matches!(
-                    operation,
-                    O::Generate | O::Sign | O::Verify | O::KeyDecrypt | O::KeyEncrypt
-                )
-        };
-        let exchanges = rows
-            .iter()
-            .map(|row| &row.work)
-            .filter(|work| is_agreement(work.operation) || is_opened(work))
-            .chain(sealed);
-        let estimated = sum(exchanges.map(|work| work.calls));
-        let public: Vec<&Row> = rows
-            .iter()
-            .filter(|row| is_public(row.work.operation) && row.work.calls > 0)
-            .filter(|row| row.work.operation != O::Generate || is_for_agreement(row, rows))
-            .collect();
-        let time = sum(public.iter().map(|row| row.work.nanoseconds));
-        let each = |calls: u64| float(calls) / float(estimated.max(1));
-        Self {
-            estimated,
-            operations: match estimated {
-                0 => Vec::new(),
-                _ => public
-                    .iter()
-                    .map(|row| PerHandshake {
-                        name: row.name.clone(),
-                        operation: row.work.operation,
-                        each: each(row.work.calls),
-                    })
-                    .collect(),
-            },
-            nanoseconds_each: time / estimated.max(1),
-        }
-    }
-}
-
-/// Whether keys were generated to agree with, as each handshake does. Others are made when a program starts (HAProxy's of
-/// Diffie-Hellman), or to sign with. A client may offer keys of more than one kind, and agree with one.
-fn is_for_agreement(generated: &Row, rows: &[Row]) -> bool {
-    let name = generated.work.algorithm.to_ascii_uppercase();
-    match name.as_str() {
-        "X25519" | "X448" | "EC" | "SM2" => true,
-        "DH" | "DHX" => rows.iter().any(|row| {
-            row.work.operation == Operation::Derive
-                && (&row.work.algorithm, &row.work.key)
-                    == (&generated.work.algorithm, &generated.work.key)
-        }),
-        _ => name.contains("KEM"),
-    }
-}
-
 impl QuantumReadiness {
     fn of(rows: &[Row], processes: &[RecordedProcess]) -> Self {
         use Operation as O;
@@ -380,38 +285,6 @@ pub(super) fn is_preparation(work: &Work) -> bool {
     work.calls == 0 && work.failed == 0
 }
 
-fn findings(rows: &[Row], processes: &[RecordedProcess]) -> Vec<Finding> {
-    let mut findings: Vec<Finding> = rows
-        .iter()
-        .filter(|row| !is_preparation(&row.work))
-        .filter_map(|row| {
-            let (severity, because) = catalogue::finding(&row.work)?;
-            let mut programs: Vec<String> = processes
-                .iter()
-                .filter(|process| process.work.iter().any(|work| work.is_like(&row.work)))
-                .map(|process| process.program.clone())
-                .collect();
-            programs.sort_unstable();
-            programs.dedup();
-            let name = match row.with.as_str() {
-                "" => row.name.clone(),
-                with => format!("{} with {with}", row.name),
-            };
-            Some(Finding {
-                severity,
-                name,
-                operation: row.work.operation,
-                calls: row.work.calls,
-                failed: row.work.failed,
-                because,
-                programs,
-            })
-        })
-        .collect();
-    findings.sort_by(|a, b| (a.severity, &a.name).cmp(&(b.severity, &b.name)));
-    findings
-}
-
 fn estimates(processes: &[RecordedProcess]) -> Vec<Estimate> {
     let mut estimates: Vec<Estimate> = Vec::new();
     let of_openssh = |process: &&RecordedProcess| openssh::speaks_ssh(&process.program);
@@ -439,47 +312,6 @@ fn estimates(processes: &[RecordedProcess]) -> Vec<Estimate> {
     estimates
 }
 
-fn unseen(processes: &[RecordedProcess], sources: &Sources<'_>) -> Vec<String> {
-    let mut unseen = vec![
-        "programs that are linked statically, bring their own libcrypto, or use GnuTLS, NSS or \
-         another library"
-            .to_owned(),
-        "code that calls libcrypto past EVP (RSA_sign, AES_encrypt and the like), and randomness"
-            .to_owned(),
-        // legacy is observed where one program is: see openssl_conf.
-        match sources.program {
-            Some(_) => "providers that a program loads by itself, but for legacy; library contexts of its own",
-            None => "providers that programs load by themselves; library contexts of their own",
-        }
-        .to_owned(),
-    ];
-    if sources.program.is_some() {
-        // Its file is of mode 0600.
-        let others =
-            "what runs as another user (su, sudo, setuid): the record is open to yours alone";
-        unseen.push(others.to_owned());
-    }
-    match sources.unobserved {
-        [] => {}
-        [one] => unseen.push(format!("the provider {one}, which the configuration names")),
-        several => unseen.push(format!(
-            "the providers {}, which the configuration names",
-            several.join(" and ")
-        )),
-    }
-    if processes
-        .iter()
-        .any(|process| openssh::is_openssh(&process.program))
-    {
-        unseen.push(
-            "OpenSSH's own Curve25519 and Ed25519 (some milliseconds of a login), NTRU Prime, \
-             Poly1305 and UMAC, and before its version 9.9 its RSA and ECDSA"
-                .to_owned(),
-        );
-    }
-    unseen
-}
-
 fn nanoseconds(work: &[Work]) -> u64 {
     sum(work.iter().map(|work| work.nanoseconds))
 }
@@ -496,11 +328,12 @@ pub(super) fn float(number: u64) -> f64 {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::super::catalogue::tests::work;
     use super::*;
 
-    fn record(work: Vec<Work>) -> Record {
+    /// What nginx did.
+    pub(in super::super) fn record(work: Vec<Work>) -> Record {
         let process = RecordedProcess {
             pid: Some(7),
             uid: 0,
@@ -558,39 +391,6 @@ mod tests {
     }
 
     /// As HAProxy starts, and lets a client in.
-    #[test]
-    fn what_is_done_once_is_no_part_of_a_handshake() {
-        let started = Work {
-            nanoseconds: 26_000_000,
-            ..work("DH", Operation::Generate, "ffdhe4096", "")
-        };
-        let made = work("X25519", Operation::Generate, "", "");
-        let agreed = work("X25519", Operation::Derive, "", "");
-        let handshakes = |work: Vec<Work>| {
-            let sources = Sources {
-                program: None,
-                cpu: Err("nobody looked"),
-                unobserved: &[],
-                times: &Times::new(),
-                profile: &Profile::built_in(&outboard_engine::Machine::detect(), "3.0.22"),
-            };
-            let handshakes = Report::new(record(work), sources).handshakes;
-            let each = |one: &PerHandshake| (one.name.clone(), one.operation);
-            let mut operations: Vec<_> = handshakes.operations.iter().map(each).collect();
-            operations.sort();
-            (operations, handshakes.nanoseconds_each)
-        };
-        let one = |name: &str, operation| (name.to_owned(), operation);
-        let both = vec![
-            one("X25519", Operation::Generate),
-            one("X25519", Operation::Derive),
-        ];
-        let (operations, each) = handshakes(vec![started.clone(), made, agreed]);
-        assert_eq!((operations, each), (both, 2000));
-        let agreed = work("DH", Operation::Derive, "ffdhe4096", "");
-        assert_eq!(handshakes(vec![started, agreed]).1, 26_001_000);
-    }
-
     /// An exchange of OpenSSH's own, and what is seen of another program.
     #[test]
     fn what_is_inferred_is_told_apart() {
@@ -638,35 +438,6 @@ mod tests {
         assert!(long.share_of_cpu_estimated > long.share_of_cpu);
         assert_eq!(short.share_of_cpu_estimated, None);
         assert!(short.share_of_cpu.is_some());
-    }
-
-    #[test]
-    fn rsa_key_exchanges_are_handshakes() {
-        let estimated = |work: Vec<Work>| {
-            let record = record(work);
-            let processes = record.processes.clone();
-            let sources = Sources {
-                program: None,
-                cpu: Err("nobody looked"),
-                times: &Times::new(),
-                unobserved: &[],
-                profile: &Profile::built_in(&outboard_engine::Machine::detect(), "3.0.22"),
-            };
-            assert_eq!(processes.len(), 1);
-            Report::new(record, sources).handshakes.estimated
-        };
-        let mut agreed = work("X25519", Operation::Derive, "", "");
-        agreed.calls = 5;
-        let mut opened = work("RSA", Operation::KeyDecrypt, "2048", "");
-        opened.mode = "tls".into();
-        let sealed = work("RSA", Operation::KeyEncrypt, "2048", "");
-        let derived = work("TLS1-PRF", Operation::Kdf, "", "SHA256");
-        assert_eq!(estimated(vec![agreed, opened.clone()]), 6);
-        assert_eq!(estimated(vec![opened]), 1);
-        assert_eq!(estimated(vec![sealed.clone(), derived]), 1);
-        // Not of TLS.
-        let other = work("RSA", Operation::KeyDecrypt, "2048", "");
-        assert_eq!(estimated(vec![sealed, other]), 0);
     }
 
     #[test]

@@ -57,16 +57,16 @@ fn pkcs1_encryption_is_seen_where_nobody_named_it() {
     assert_eq!(severity(&report, "RSA-2048 with PKCS1", "wrap"), "legacy");
 }
 
-/// A handshake of TLS 1.2 with RSA key exchange, both sides in one process.
-const RSA_KEY_EXCHANGE: &str =
-    "openssl req -x509 -newkey rsa:2048 -nodes -keyout key.pem -out cert.pem \
-       -subj /CN=localhost 2>/dev/null
-     python3 -c '
+/// A handshake, both sides in one process, with that version and those ciphers.
+fn handshake(version: &str, ciphers: &str) -> String {
+    let script = "openssl req -x509 -newkey rsa:2048 -nodes -keyout key.pem -out cert.pem \
+           -subj /CN=localhost 2>/dev/null
+         python3 -W ignore -c '
 import ssl
 def context(side):
     context = ssl.SSLContext(side)
-    context.maximum_version = ssl.TLSVersion.TLSv1_2
-    context.set_ciphers(\"AES128-GCM-SHA256\")
+    context.set_ciphers(\"CIPHERS\")
+    context.minimum_version = context.maximum_version = ssl.TLSVersion.VERSION
     return context
 server, client = context(ssl.PROTOCOL_TLS_SERVER), context(ssl.PROTOCOL_TLS_CLIENT)
 server.load_cert_chain(\"cert.pem\", \"key.pem\")
@@ -77,15 +77,19 @@ for _ in range(4):
     for side in sides:
         try: side.do_handshake()
         except ssl.SSLWantReadError: pass
-assert sides[0].version() == \"TLSv1.2\", sides[0].version()
+assert sides[0].version() == \"VERSION\".replace(\"_\", \".\"), sides[0].version()
 '";
+    script
+        .replace("VERSION", version)
+        .replace("CIPHERS", ciphers)
+}
 
 #[test]
 fn rsa_key_exchange_is_weak() {
     if !are_installed(&["python3"]) {
         return;
     }
-    let report = script(&[], RSA_KEY_EXCHANGE);
+    let report = script(&[], &handshake("TLSv1_2", "AES128-GCM-SHA256"));
     let opened = row(&report, "RSA-2048", "unwrap");
     assert_eq!(
         (number(&opened["calls"]), &opened["mode"]),
@@ -95,6 +99,22 @@ fn rsa_key_exchange_is_weak() {
     assert_eq!(severity(&report, name, "unwrap"), "weak");
     // Of both sides.
     assert_eq!(number(&report["handshakes"]["estimated"]), 2);
+}
+
+#[test]
+fn an_old_tls_is_called_what_it_is() {
+    if !are_installed(&["python3"]) {
+        return;
+    }
+    let bill = tempfile::NamedTempFile::new().expect("a temporary file");
+    let named = bill.path().display().to_string();
+    let old = handshake("TLSv1", "ECDHE-RSA-AES128-SHA:@SECLEVEL=0");
+    let report = script(&["--cbom", &named], &old);
+    let name = "TLS 1.0 PRF with MD5-SHA1";
+    assert_eq!(severity(&report, name, "kdf"), "legacy");
+    let bill = std::fs::read_to_string(bill.path()).expect("it was written");
+    says(&bill, "\"TLS 1.0 or 1.1\"");
+    assert!(!bill.contains("TLS 1.2"), "{bill}");
 }
 
 /// `legacy` has what is oldest; programs load it by themselves.

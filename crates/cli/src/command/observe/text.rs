@@ -254,10 +254,10 @@ impl Report {
         if possible.is_empty() {
             return match done {
                 0 => {
-                    "Outboard would do none of this: on this machine OpenSSL does it best.\n".into()
+                    "Outboard would do none of this: by this machine's profile, OpenSSL does it best.\n".into()
                 }
                 done => format!(
-                    "Outboard did {} of this; the rest OpenSSL does best on this machine.\n",
+                    "Outboard did {} of this; the rest OpenSSL does best, by this machine's profile.\n",
                     time(float(done))
                 ),
             };

@@ -198,6 +198,31 @@ fn what_outboard_does_is_observed_too() {
 }
 
 #[test]
+fn a_job_that_others_run_beside_has_no_time() {
+    let module = module().display().to_string();
+    let options = ["--accelerate", "--offer", "all", "--module", &module];
+    let report = script(
+        &options,
+        "openssl speed -seconds 1 -async_jobs 8 rsa2048 >/dev/null 2>&1",
+    );
+    let sign = row(&report, "RSA-2048", "sign");
+    assert_eq!(sign["implementation"], "outboard");
+    // It signs once with each of its keys before the jobs begin.
+    let untimed = number(&sign["untimed"]);
+    assert!(
+        untimed > 0 && number(&sign["calls"]) - untimed <= 8,
+        "{sign:#}"
+    );
+    let unseen = report["unseen"].as_array().expect("what is not seen");
+    assert!(
+        unseen.iter().any(|unseen| unseen
+            .as_str()
+            .is_some_and(|unseen| unseen.contains("asynchronous jobs"))),
+        "{unseen:#?}"
+    );
+}
+
+#[test]
 fn a_record_stays_and_can_be_read_and_reset() {
     let directory = TempDir::new().expect("a temporary directory");
     let record = directory.path().join("record").display().to_string();

@@ -23,10 +23,10 @@ use outboard_shared_memory::{Beginning, Plain};
 
 use crate::RecordError;
 use crate::clock::Clock;
-use crate::identity::Identity;
+use crate::identity::{Identity, Operation};
 
 /// Raise when the meaning of any word changes.
-const VERSION: u64 = 2;
+const VERSION: u64 = 3;
 const MAGIC: u64 = u64::from_be_bytes(*b"OUTBOBSV");
 
 /// How many processes are told apart.
@@ -125,24 +125,31 @@ pub(crate) mod state {
     pub(crate) const READY: u64 = 2;
 }
 
-/// One kind of work of one entry.
+/// One kind of work of one entry. What small operations count lies on one line of the cache, the third.
 #[repr(C, align(64))]
 pub(crate) struct RowImage {
     /// The entry's index in the upper half, a `state` in the lower.
     pub(crate) owner: AtomicU64,
     identity: [AtomicU64; 14],
+    /// Operations that answered an error, such as a signature that does not hold; not among the calls.
+    pub(crate) failed: AtomicU64,
     /// Preparations: key schedules and the like, and parts of a message that was never finished.
     pub(crate) preparations: AtomicU64,
     pub(crate) preparation_ticks: AtomicU64,
+    pub(crate) classes: [Class; SIZE_CLASSES],
     /// Operations that were interrupted; they are counted with the mean time of their class.
     pub(crate) interrupted: AtomicU64,
-    /// Operations that answered an error, such as a signature that does not hold; not among the calls.
-    pub(crate) failed: AtomicU64,
-    /// How many operations had each of `TELLING_SIZES`; they are among those of their class. (Zero in a record that
-    /// an earlier version writes: nothing was here.)
+    /// Operations whose time is not known; they are among the calls of their class, and no time is.
+    pub(crate) untimed: AtomicU64,
+    /// How many operations had each of `TELLING_SIZES`; they are among those of their class.
     pub(crate) telling: [AtomicU64; TELLING_SIZES.len()],
-    pub(crate) classes: [Class; SIZE_CLASSES],
 }
+
+const _: () = {
+    let counted = std::mem::offset_of!(RowImage, preparations);
+    assert!(counted.is_multiple_of(64));
+    assert!(std::mem::offset_of!(RowImage, classes) + 2 * size_of::<Class>() == counted + 64);
+};
 
 /// The operations of one class of sizes.
 #[repr(C)]
@@ -212,8 +219,8 @@ impl Beginning for Header {
 impl Image {
     /// Where the counters of a row lie in the file: offset and length in bytes.
     pub(crate) const fn extent_of_counters(row: usize) -> (usize, usize) {
-        let first = std::mem::offset_of!(RowImage, preparations);
-        let end = std::mem::offset_of!(RowImage, classes) + size_of::<[Class; SIZE_CLASSES]>();
+        let first = std::mem::offset_of!(RowImage, failed);
+        let end = size_of::<RowImage>();
         let row = std::mem::offset_of!(Image, rows) + row * size_of::<RowImage>();
         (row + first, end - first)
     }
@@ -241,6 +248,15 @@ impl RowImage {
             .all(|(word, &value)| word.load(Relaxed) == value)
     }
 
+    /// Whether operations of one size take about the same time: not so where something else sets how much work
+    /// there is, as iterations of a key derivation do, or luck in finding a prime.
+    pub(crate) fn size_tells_time(&self) -> bool {
+        !matches!(
+            self.identity().operation(),
+            None | Some(Operation::Kdf | Operation::Generate)
+        )
+    }
+
     pub(crate) fn set_identity(&self, words: &[u64]) {
         for (word, &value) in self.identity.iter().zip(words) {
             word.store(value, Relaxed);
@@ -254,6 +270,7 @@ impl RowImage {
             &self.preparations,
             &self.preparation_ticks,
             &self.interrupted,
+            &self.untimed,
             &self.failed,
         ]
         .into_iter()

@@ -30,4 +30,4 @@ pub use reader::{
     Record, RecordedProcess, SizeClass, Work, all_paths, create, default_path, reset, sum,
 };
 pub use recorder::{Recorder, Ticket, lane, open};
-pub use row::Row;
+pub use row::{Row, UNKNOWN};

@@ -76,6 +76,8 @@ pub struct Work {
     pub preparation_nanoseconds: u64,
     /// Operations that were interrupted, whose time is the mean of their class.
     pub interrupted: u64,
+    /// Operations whose time is not known: others may have run meanwhile. They are among the calls.
+    pub untimed: u64,
     /// Operations that answered an error; not among the calls.
     pub failed: u64,
     /// By size of the input.
@@ -253,6 +255,7 @@ impl Work {
             other.preparation_nanoseconds,
         );
         add(&mut self.interrupted, other.interrupted);
+        add(&mut self.untimed, other.untimed);
         add(&mut self.failed, other.failed);
         for (mine, theirs) in self.sizes.iter_mut().zip(&other.sizes) {
             add(&mut mine.calls, theirs.calls);
@@ -320,6 +323,7 @@ fn work(row: &RowImage, rate: f64) -> Option<Work> {
         preparations: row.preparations.load(Relaxed),
         preparation_nanoseconds,
         interrupted: row.interrupted.load(Relaxed),
+        untimed: row.untimed.load(Relaxed),
         failed: row.failed.load(Relaxed),
         sizes,
         telling: row.telling.each_ref().map(|count| count.load(Relaxed)),

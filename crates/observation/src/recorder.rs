@@ -108,10 +108,11 @@ impl Recorder {
         }
     }
 
-    /// The index of this process's row for that kind of work; none where all rows are taken.
-    pub fn find(&self, ticket: Ticket, identity: &Identity) -> Option<u16> {
+    /// The index of this process's row for that kind of work, of the threads of that [`lane`]; none where all
+    /// rows are taken.
+    pub fn find(&self, ticket: Ticket, lane: u8, identity: &Identity) -> Option<u16> {
         let mut identity = *identity;
-        identity.set_lane(lane());
+        identity.set_lane(lane);
         let entry = ticket.0 - 1;
         let ready = entry << 32 | state::READY;
         let busy = entry << 32 | state::BUSY;
@@ -122,7 +123,7 @@ impl Recorder {
             self.image.header.lost.fetch_add(1, Relaxed);
             return None;
         }
-        let start = first_place(entry) + identity.hash() % NEIGHBOURS;
+        let start = first_place(entry);
         for step in 0..ROWS as u64 {
             let index = (start.wrapping_add(step) % ROWS as u64) as usize;
             let row = &self.image.rows[index];
@@ -235,8 +236,8 @@ fn map(path: &Path) -> Result<&'static Image, RecordError> {
     Ok(image)
 }
 
-/// Rows of a process begin to be sought among so many. They lie on few pages, which the kernel maps 16
-/// at a time: a short program has no time to lose for finding memory.
+/// So many rows lie between where one process's rows begin and where another's do. One process's lie together,
+/// without gaps: on few pages, which neither a short program has to find nor a busy one to keep at hand.
 const NEIGHBOURS: u64 = 128;
 
 /// Where an entry's rows are sought first: neighbours of no entry near it.
@@ -259,7 +260,7 @@ pub fn lane() -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Details, Operation, Record, TELLING_SIZES, reset};
+    use crate::{Details, Operation, Record, TELLING_SIZES, UNKNOWN, Work, reset};
 
     #[test]
     fn what_finds_no_row_is_not_sought_again() {
@@ -272,14 +273,14 @@ mod tests {
         for row in &recorder.image.rows {
             row.owner.store(taken, Relaxed);
         }
-        assert_eq!(recorder.find(ticket, &identity), None);
-        assert_eq!(recorder.find(ticket, &identity), None);
+        assert_eq!(recorder.find(ticket, 0, &identity), None);
+        assert_eq!(recorder.find(ticket, 0, &identity), None);
         assert_eq!(recorder.image.header.lost.load(Relaxed), 2);
         // Such a thing never happens, but shows whether anybody looks.
         recorder.image.rows[0].owner.store(state::FREE, Relaxed);
-        assert_eq!(recorder.find(ticket, &identity), None);
+        assert_eq!(recorder.find(ticket, 0, &identity), None);
         let other = Identity::new("default", "SHA2-512", &digest);
-        assert!(recorder.find(ticket, &other).is_some());
+        assert!(recorder.find(ticket, 0, &other).is_some());
     }
 
     #[test]
@@ -288,7 +289,7 @@ mod tests {
         let path = directory.path().join("record");
         let recorder = Recorder::new(&path).expect("it can be made");
         let identity = Identity::new("default", "SHA2-512", &Details::new(Operation::Digest));
-        let row = recorder.find(recorder.ticket(), &identity);
+        let row = recorder.find(recorder.ticket(), 0, &identity);
         let row = recorder.row(row.expect("there is room"));
         let [less, more] = TELLING_SIZES;
         for (bytes, times) in [(less, 3), (more, 2)] {
@@ -308,5 +309,63 @@ mod tests {
         reset(&path).expect("it is ours");
         assert_eq!(read(), []);
         assert!((before..=process::since_boot()).contains(&reset_at()));
+    }
+
+    /// A row of its own for some kind of work, with what it then counted.
+    fn counted(operation: Operation, count: impl Fn(&Row)) -> Work {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let path = directory.path().join("record");
+        let recorder = Recorder::new(&path).expect("it can be made");
+        let identity = Identity::new("default", "X", &Details::new(operation));
+        let row = recorder.find(recorder.ticket(), 0, &identity);
+        count(&recorder.row(row.expect("there is room")));
+        let work = Record::read(&path).expect("it is ours").total();
+        work.into_iter().next().expect("something was counted")
+    }
+
+    const SHORT: u64 = 1_000;
+    const LONG: u64 = 1_000_000_000;
+
+    #[test]
+    fn what_took_eight_times_its_like_was_interrupted() {
+        let long_after = |operation, before: u64| {
+            counted(operation, |row| {
+                (0..before).for_each(|_| row.add(0, SHORT));
+                row.add(0, LONG);
+            })
+        };
+        let cut = |work: &Work| work.interrupted == 1;
+        assert!(cut(&long_after(Operation::Digest, 100)));
+        assert!(!cut(&long_after(Operation::Digest, 3)), "too few to tell");
+        // Iterations and luck are no matter of size.
+        assert!(!cut(&long_after(Operation::Kdf, 100)));
+        assert!(!cut(&long_after(Operation::Generate, 100)));
+    }
+
+    #[test]
+    fn without_a_limit_time_grows_with_the_bytes() {
+        const MIB: u64 = 1 << 20;
+        let work = |ticks: u64| {
+            counted(Operation::Digest, |row| {
+                (0..20).for_each(|_| row.add(2 * MIB, 5_000_000));
+                row.add(300 * MIB, ticks);
+            })
+        };
+        assert_eq!(work(150 * 5_000_000).interrupted, 0);
+        assert_eq!(work(9 * 150 * 5_000_000).interrupted, 1);
+    }
+
+    #[test]
+    fn an_unknown_time_is_none() {
+        let work = counted(Operation::Sign, |row| {
+            row.add(0, UNKNOWN);
+            row.prepare(0, UNKNOWN);
+        });
+        assert_eq!((work.calls, work.untimed, work.nanoseconds), (1, 1, 0));
+        let some = counted(Operation::Sign, |row| {
+            (0..9).for_each(|_| row.add(0, LONG));
+            row.add(0, UNKNOWN);
+        });
+        assert_eq!((some.calls, some.untimed, some.interrupted), (10, 1, 0));
     }
 }

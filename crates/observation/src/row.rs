@@ -1,8 +1,12 @@
 //! Counting.
 
+use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
-use crate::layout::{RowImage, TELLING_SIZES, size_class};
+use crate::layout::{Class, RowImage, SIZE_LIMITS, TELLING_SIZES, size_class};
+
+/// The time of an operation during which others may have run.
+pub const UNKNOWN: u64 = u64::MAX;
 
 /// One kind of work of one process.
 #[derive(Clone, Copy)]
@@ -18,8 +22,8 @@ impl Row {
 
     /// Counts an operation: the bytes it worked on (0 where that means nothing) and its time.
     ///
-    /// Our clock also runs while the processor does something else. An operation that took eight
-    /// times the mean of its class, and long, was interrupted: it is counted with the mean.
+    /// Our clock also runs while the processor does something else. An operation that took eight times what those of
+    /// its size take, and long, was interrupted: it is counted with their mean.
     #[inline]
     pub fn add(&self, bytes: u64, mut ticks: u64) {
         let class = &self.image.classes[size_class(bytes)];
@@ -51,7 +55,9 @@ impl Row {
     #[inline]
     pub fn prepare(&self, bytes: u64, ticks: u64) {
         self.image.preparations.fetch_add(1, Relaxed);
-        self.image.preparation_ticks.fetch_add(ticks, Relaxed);
+        if ticks != UNKNOWN {
+            self.image.preparation_ticks.fetch_add(ticks, Relaxed);
+        }
         if bytes != 0 {
             let class = &self.image.classes[size_class(bytes)];
             class.bytes.fetch_add(bytes, Relaxed);
@@ -70,17 +76,35 @@ impl Row {
     fn uninterrupted(&self, bytes: u64, ticks: u64) -> u64 {
         const FEWEST: u64 = 8;
         const FACTOR: u64 = 8;
-        let class = &self.image.classes[size_class(bytes)];
-        let calls = class.calls.load(Relaxed);
-        if calls < FEWEST {
+        let class = size_class(bytes);
+        let image = &self.image.classes[class];
+        if ticks == UNKNOWN {
+            self.image.untimed.fetch_add(1, Relaxed);
+            return 0;
+        }
+        let calls = image.calls.load(Relaxed);
+        if calls < FEWEST || !self.image.size_tells_time() {
             return ticks;
         }
-        let mean = class.ticks.load(Relaxed) / calls;
-        if ticks / FACTOR > mean {
+        let usual = match SIZE_LIMITS.get(class) {
+            Some(_) => mean(image),
+            // The last class has no limit: there time grows with the bytes.
+            None => {
+                let sum = |word: &AtomicU64| u128::from(word.load(Relaxed));
+                let usual = sum(&image.ticks) * u128::from(bytes) / sum(&image.bytes).max(1);
+                u64::try_from(usual).unwrap_or(u64::MAX)
+            }
+        };
+        if ticks / FACTOR > usual {
             self.image.interrupted.fetch_add(1, Relaxed);
-            mean
+            usual
         } else {
             ticks
         }
     }
+}
+
+/// The mean time of the operations of a class.
+fn mean(class: &Class) -> u64 {
+    class.ticks.load(Relaxed) / class.calls.load(Relaxed).max(1)
 }

@@ -6,7 +6,7 @@ use std::ptr::NonNull;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
-use outboard_observation::{Clock, Operation, Row, Ticket};
+use outboard_observation::{Operation, Row, Ticket, UNKNOWN};
 use outboard_provider_abi::raw::Param;
 
 use crate::key;
@@ -22,6 +22,8 @@ pub(crate) struct Context {
     pub(crate) slot: &'static Slot,
     /// What the algorithm is used for, as far as it is known.
     mark: Cell<Mark>,
+    /// Of the thread that made it.
+    lane: u8,
     row: Cell<Option<Row>>,
     /// Whose row that is.
     ticket: Cell<Ticket>,
@@ -36,9 +38,10 @@ impl Context {
         if inner.is_null() {
             return inner;
         }
-        let context = spare::keep(Self {
+        let context = spare::keep(|lane| Self {
             inner,
             slot,
+            lane,
             mark: Cell::new(slot.mark),
             row: Cell::new(None),
             ticket: Cell::new(Ticket::NONE),
@@ -54,9 +57,10 @@ impl Context {
         if inner.is_null() {
             return inner;
         }
-        let context = spare::keep(Self {
+        let context = spare::keep(|lane| Self {
             inner,
             slot: self.slot,
+            lane,
             mark: self.mark.clone(),
             row: self.row.clone(),
             ticket: self.ticket.clone(),
@@ -85,12 +89,6 @@ impl Context {
         let context = unsafe { spare::give_back(pointer.cast::<Self>()) };
         context.flush();
         (context.slot, context.inner)
-    }
-
-    /// The clock that times are measured by.
-    #[inline]
-    pub(crate) fn clock(&self) -> Clock {
-        self.slot.recorder.clock()
     }
 
     /// Says what is done from now on.
@@ -169,7 +167,7 @@ impl Context {
         self.bytes
             .store(self.bytes.load(Relaxed).wrapping_add(bytes), Relaxed);
         self.ticks
-            .store(self.ticks.load(Relaxed).wrapping_add(ticks), Relaxed);
+            .store(self.ticks.load(Relaxed).saturating_add(ticks), Relaxed);
     }
 
     /// The time of a part that took long: if it took eight times as long for its bytes as the parts
@@ -180,7 +178,7 @@ impl Context {
             u128::from(self.bytes.load(Relaxed)),
             u128::from(self.ticks.load(Relaxed)),
         );
-        if before == 0 {
+        if before == 0 || bytes == 0 || ticks == UNKNOWN {
             return ticks;
         }
         let usual = u64::try_from(took * u128::from(bytes) / before).unwrap_or(ticks);
@@ -191,7 +189,7 @@ impl Context {
     #[inline]
     pub(crate) fn count(&self, bytes: u64, ticks: u64) {
         let (carried_bytes, carried_ticks) = self.take();
-        let (bytes, ticks) = (carried_bytes + bytes, carried_ticks + ticks);
+        let (bytes, ticks) = (carried_bytes + bytes, carried_ticks.saturating_add(ticks));
         if let Some(row) = self.row() {
             row.add(bytes, ticks);
         }
@@ -203,7 +201,7 @@ impl Context {
         if succeeded {
             self.count(bytes, ticks);
         } else {
-            let ticks = self.take().1 + ticks;
+            let ticks = self.take().1.saturating_add(ticks);
             if let Some(row) = self.row() {
                 row.fail(ticks);
             }
@@ -248,7 +246,7 @@ impl Context {
 
     #[cold]
     fn look_up(&self, ticket: Ticket) {
-        let row = self.slot.row(ticket, self.mark.get());
+        let row = self.slot.row(ticket, self.lane, self.mark.get());
         self.row.set(row);
         self.ticket.set(ticket);
     }

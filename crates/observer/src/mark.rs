@@ -1,9 +1,8 @@
 //! What an algorithm is used for, in one word: contexts come and go by the dozen in a handshake, and
 //! each says anew with which digest.
 
-use std::ptr;
-use std::sync::atomic::AtomicPtr;
-use std::sync::atomic::Ordering::{AcqRel, Acquire};
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use outboard_observation::{Details, Operation};
 
@@ -72,19 +71,25 @@ type Text = [u64; 3];
 /// A text up to the zero that may end it.
 #[inline]
 fn text(bytes: &[u8]) -> Text {
-    let mut padded = [0; size_of::<Text>()];
-    for (padded, &byte) in padded
-        .iter_mut()
-        .zip(bytes.iter().take_while(|&&byte| byte != 0))
-    {
-        *padded = byte;
+    let mut text = [0; 3];
+    for (index, &byte) in bytes.iter().enumerate().take(size_of::<Text>()) {
+        if byte == 0 {
+            break;
+        }
+        text[index / 8] |= u64::from(byte) << (index % 8 * 8);
     }
-    let (words, _) = padded.as_chunks();
-    [0, 1, 2].map(|index: usize| u64::from_le_bytes(words[index]))
+    text
 }
 
 /// Texts of this process; the first place stays empty, and is that of no text. Never freed.
-struct Texts([AtomicPtr<Text>; 256]);
+struct Texts([Place; 256]);
+
+/// Written once: first the text but for its beginning, then that. (Who dies between leaves it taken, and serves nobody.)
+#[repr(align(32))]
+struct Place {
+    is_taken: AtomicBool,
+    text: [AtomicU64; 3],
+}
 
 /// What keys are. A peer may show keys of as many lengths as it likes, so that these fill no other's place.
 static KEYS: Texts = Texts::none();
@@ -92,9 +97,39 @@ static KEYS: Texts = Texts::none();
 /// What digests and modes are called.
 static NAMES: Texts = Texts::none();
 
+impl Place {
+    const fn none() -> Self {
+        Self {
+            is_taken: AtomicBool::new(false),
+            text: [const { AtomicU64::new(0) }; 3],
+        }
+    }
+
+    /// What is there; zeros where nothing is, or is not yet.
+    #[inline]
+    fn text(&self) -> Text {
+        let [first, second, third] = &self.text;
+        // The beginning first: it is written last.
+        let first = first.load(Acquire);
+        [first, second.load(Relaxed), third.load(Relaxed)]
+    }
+
+    /// Writes a text where there was none; whether this thread did.
+    fn take(&self, text: Text) -> bool {
+        if self.is_taken.swap(true, Relaxed) {
+            return false;
+        }
+        let [first, second, third] = &self.text;
+        second.store(text[1], Relaxed);
+        third.store(text[2], Relaxed);
+        first.store(text[0], Release);
+        true
+    }
+}
+
 impl Texts {
     const fn none() -> Self {
-        Self([const { AtomicPtr::new(ptr::null_mut()) }; 256])
+        Self([const { Place::none() }; 256])
     }
 
     /// The number of a text; 0, as if it were not known, where there are too many.
@@ -108,11 +143,9 @@ impl Texts {
         let mixed = (first ^ second.rotate_left(17) ^ third.rotate_left(34))
             .wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let number = ((mixed >> 56) as u8).max(1);
-        // SAFETY: null, or from `Box::into_raw` below, and never freed.
-        let known = unsafe { self.0[usize::from(number)].load(Acquire).as_ref() };
-        match known {
-            Some(known) if *known == text => number,
-            _ => self.find(text, number),
+        match self.0[usize::from(number)].text() == text {
+            true => number,
+            false => self.find(text, number),
         }
     }
 
@@ -120,32 +153,19 @@ impl Texts {
     #[cold]
     #[inline(never)]
     fn find(&self, text: Text, first: u8) -> u8 {
-        let own = Box::into_raw(Box::new(text));
         for number in (first..=u8::MAX).chain(1..first) {
             let place = &self.0[usize::from(number)];
-            let known = match place.compare_exchange(ptr::null_mut(), own, AcqRel, Acquire) {
-                Ok(_) => return number,
-                Err(known) => known,
-            };
-            // SAFETY: not null, so from `Box::into_raw`, and never freed.
-            if unsafe { *known } == text {
-                // SAFETY: shared with nobody.
-                drop(unsafe { Box::from_raw(own) });
+            if place.text() == text || place.take(text) {
                 return number;
             }
+            // Two threads may bring one text at once: it then has two numbers, and both lead back to it.
         }
-        // SAFETY: as above.
-        drop(unsafe { Box::from_raw(own) });
         0
     }
 
     fn text_of(&self, number: u8) -> Vec<u8> {
-        // SAFETY: null, or from `Box::into_raw`, and never freed.
-        let text = unsafe { self.0[usize::from(number)].load(Acquire).as_ref() };
-        let bytes = text
-            .into_iter()
-            .flatten()
-            .flat_map(|word| word.to_le_bytes());
+        let bytes = self.0[usize::from(number)].text();
+        let bytes = bytes.iter().flat_map(|word| word.to_le_bytes());
         bytes.take_while(|&byte| byte != 0).collect()
     }
 }

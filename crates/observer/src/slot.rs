@@ -6,7 +6,8 @@ use std::ptr;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
 use std::sync::atomic::{AtomicPtr, AtomicU64};
 
-use outboard_observation::{Details, Identity, Recorder, Row, Ticket};
+use outboard_libcrypto::sys::ASYNC_JOB;
+use outboard_observation::{Details, Identity, Recorder, Row, Ticket, UNKNOWN};
 
 use crate::key::Questions;
 use crate::mark::Mark;
@@ -22,6 +23,9 @@ pub(crate) const FUNCTIONS: usize = 48;
 /// A function, to be cast to the type that its id stands for.
 pub(crate) type Function = unsafe extern "C" fn();
 
+/// `ASYNC_get_current_job`.
+pub(crate) type CurrentJob = unsafe extern "C" fn() -> *mut ASYNC_JOB;
+
 /// One algorithm of one provider.
 pub(crate) struct Slot {
     pub(crate) kind: Kind,
@@ -34,6 +38,8 @@ pub(crate) struct Slot {
     /// How to ask about keys, where their type alone does not tell.
     pub(crate) key_questions: Option<Questions>,
     pub(crate) recorder: &'static Recorder,
+    /// Where the provider may pause a job of libcrypto's and let others run: what tells whether this is one.
+    current_job: Option<CurrentJob>,
     /// The rows used last: 13 bits of ticket, the mark, 3 bits of lane, and 16 bits of the row's index.
     rows: [AtomicU64; 16],
 }
@@ -55,6 +61,7 @@ impl Slot {
         algorithm: &str,
         key_questions: Option<Questions>,
         recorder: &'static Recorder,
+        current_job: Option<CurrentJob>,
     ) -> Self {
         let operation = kind.operation(algorithm);
         Self {
@@ -64,6 +71,7 @@ impl Slot {
             identity: Identity::new(implementation, algorithm, &Details::new(operation)),
             key_questions,
             recorder,
+            current_job,
             rows: [const { AtomicU64::new(0) }; 16],
         }
     }
@@ -107,10 +115,28 @@ impl Slot {
         self.kind == other.kind
             && self.identity == other.identity
             && self.addresses().eq(other.addresses())
+            && self.current_job.is_some() == other.current_job.is_some()
             && match (self.key_questions, other.key_questions) {
                 (Some(ours), Some(theirs)) => ours.is_like(theirs),
                 (ours, theirs) => ours.is_none() && theirs.is_none(),
             }
+    }
+
+    /// The time now, for [`since`](Self::since).
+    #[inline]
+    pub(crate) fn now(&self) -> u64 {
+        self.recorder.clock().now()
+    }
+
+    /// What an operation took that began then; unknown where it may have been paused.
+    #[inline]
+    pub(crate) fn since(&self, start: u64) -> u64 {
+        let ticks = self.now().wrapping_sub(start);
+        match self.current_job {
+            // SAFETY: takes nothing.
+            Some(current_job) if !unsafe { current_job() }.is_null() => UNKNOWN,
+            _ => ticks,
+        }
     }
 
     /// Whether parameters that are set may say more of what is done.
@@ -125,9 +151,9 @@ impl Slot {
         self.functions[id as usize].expect("invariant: only functions that are there are wrapped")
     }
 
-    /// The row of what the algorithm is used for.
-    pub(crate) fn row(&self, ticket: Ticket, mark: Mark) -> Option<Row> {
-        let lane = u64::from(outboard_observation::lane() & 7);
+    /// The row of what the algorithm is used for, by a thread of that lane.
+    pub(crate) fn row(&self, ticket: Ticket, lane: u8, mark: Mark) -> Option<Row> {
+        let lane = u64::from(lane & 7);
         debug_assert!(ticket.number() < 1 << 13);
         let key = ticket.number() << 51 | u64::from(mark.number()) << 19 | lane << 16;
         // Threads that do the same have places of their own.
@@ -138,7 +164,7 @@ impl Slot {
             return Some(self.recorder.row(word as u16));
         }
         let identity = self.identity.with(&mark.details()?);
-        let index = self.recorder.find(ticket, &identity)?;
+        let index = self.recorder.find(ticket, lane as u8, &identity)?;
         cached.store(key | u64::from(index), Relaxed);
         Some(self.recorder.row(index))
     }

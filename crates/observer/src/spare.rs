@@ -12,8 +12,9 @@ const LAYOUT: Layout = Layout::new::<Context>();
 /// How many a thread keeps.
 const KEPT: usize = 16;
 
-/// Pieces that are free.
+/// Pieces that are free, and which thread this is.
 struct Spares {
+    lane: Cell<Option<u8>>,
     count: Cell<usize>,
     pieces: [Cell<NonNull<u8>>; KEPT],
 }
@@ -21,17 +22,21 @@ struct Spares {
 thread_local! {
     static SPARES: Spares = const {
         Spares {
+            lane: Cell::new(None),
             count: Cell::new(0),
             pieces: [const { Cell::new(NonNull::dangling()) }; KEPT],
         }
     };
 }
 
-/// Puts a value where it stays until [`give_back`].
+/// Puts a value where it stays until [`give_back`]. It is made with this thread's lane, which lies beside what has to be
+/// looked at here.
 #[inline]
-pub(crate) fn keep<T>(value: T) -> NonNull<T> {
+pub(crate) fn keep<T>(value: impl FnOnce(u8) -> T) -> NonNull<T> {
     const { assert!(size_of::<T>() <= LAYOUT.size() && align_of::<T>() <= LAYOUT.align()) };
-    let spare = SPARES.try_with(Spares::take).ok().flatten();
+    let (spare, lane) = SPARES
+        .try_with(|spares| (spares.take(), spares.lane()))
+        .unwrap_or((None, 0));
     let piece = spare.unwrap_or_else(|| {
         // SAFETY: the layout is not of size zero.
         let piece = unsafe { alloc(LAYOUT) };
@@ -39,7 +44,7 @@ pub(crate) fn keep<T>(value: T) -> NonNull<T> {
     });
     let piece = piece.cast::<T>();
     // SAFETY: memory of ours alone, which is large enough.
-    unsafe { piece.write(value) };
+    unsafe { piece.write(value(lane)) };
     piece
 }
 
@@ -60,6 +65,15 @@ pub(crate) unsafe fn give_back<T>(kept: NonNull<T>) -> T {
 }
 
 impl Spares {
+    #[inline]
+    fn lane(&self) -> u8 {
+        self.lane.get().unwrap_or_else(|| {
+            let lane = outboard_observation::lane();
+            self.lane.set(Some(lane));
+            lane
+        })
+    }
+
     #[inline]
     fn take(&self) -> Option<NonNull<u8>> {
         let count = self.count.get().checked_sub(1)?;
@@ -94,7 +108,7 @@ mod tests {
 
     #[test]
     fn values_stay_apart_and_pieces_come_again() {
-        let first: Vec<NonNull<usize>> = (0..2 * KEPT).map(keep).collect();
+        let first: Vec<NonNull<usize>> = (0..2 * KEPT).map(|number| keep(|_| number)).collect();
         for (number, kept) in first.iter().enumerate() {
             // SAFETY: it is kept.
             assert_eq!(unsafe { *kept.as_ref() }, number);
@@ -103,7 +117,7 @@ mod tests {
             // SAFETY: never used again.
             assert_eq!(unsafe { give_back(kept) }, number);
         }
-        let again = keep(7_usize);
+        let again = keep(|_| 7_usize);
         assert!(first.contains(&again));
         // SAFETY: never used again.
         assert_eq!(unsafe { give_back(again) }, 7);

@@ -7,6 +7,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 
 use once_cell::race::OnceBox;
+use outboard_libcrypto::Library;
 use outboard_observation::Recorder;
 use outboard_provider_abi::Core;
 use outboard_provider_abi::raw::{Algorithm, Callback, CoreHandle, Dispatch, Param, provider};
@@ -15,7 +16,7 @@ use crate::inner::{self, Inner};
 use crate::key;
 use crate::living::Living;
 use crate::shim::{Kind, Shim};
-use crate::slot::{FUNCTIONS, Slot};
+use crate::slot::{CurrentJob, FUNCTIONS, Slot};
 
 /// One provider of one library context, stood in for.
 struct StandIn {
@@ -24,6 +25,8 @@ struct StandIn {
     name: String,
     /// None where the record can't be used.
     recorder: Option<&'static Recorder>,
+    /// What tells whether a job runs, where the provider may pause one.
+    current_job: Option<CurrentJob>,
     /// Whether the provider that is stood in for is also there itself, to be preferred to.
     beside: bool,
     /// What libcrypto was given.
@@ -95,8 +98,17 @@ pub(crate) unsafe fn init(
         ),
     };
     let recorder = outboard_observation::open(&record(&core)).ok();
+    // The default provider pauses nothing.
+    let current_job = match inner.functions() {
+        None => None,
+        Some(_) => core.address().and_then(|address| {
+            let library = Library::containing(address).ok()?;
+            Some(library.functions().ASYNC_get_current_job)
+        }),
+    };
     let stand_in = StandIn {
         name,
+        current_job,
         beside: core.setting(c"beside").as_deref() == Some("yes"),
         functions: functions(&inner),
         recorder,
@@ -335,6 +347,7 @@ impl StandIn {
             name,
             key_questions,
             self.recorder?,
+            self.current_job,
         );
         let number = slot.register()?;
         let mut ours = Vec::with_capacity(count + 1);

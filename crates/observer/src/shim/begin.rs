@@ -26,7 +26,7 @@ unsafe extern "C" fn new_context<const SLOT: usize>(provider: Pointer) -> Pointe
 /// # Safety
 /// As libcrypto called us, for the algorithm of that slot.
 #[inline(never)]
-unsafe fn new_in(slot: &'static Slot, provider: Pointer) -> Pointer {
+unsafe extern "C" fn new_in(slot: &'static Slot, provider: Pointer) -> Pointer {
     let inner = inner!(slot, 1, fn(Pointer) -> Pointer);
     // SAFETY: libcrypto passes the context that our initialisation gave it, which is the provider's.
     Context::wrap(slot, unsafe { inner(provider) })
@@ -50,7 +50,7 @@ unsafe extern "C" fn new_context_with_query<const SLOT: usize>(
 /// # Safety
 /// As libcrypto called us, for the algorithm of that slot.
 #[inline(never)]
-unsafe fn new_with_query_in(
+unsafe extern "C" fn new_with_query_in(
     slot: &'static Slot,
     provider: Pointer,
     query: *const c_char,

@@ -2,6 +2,7 @@
 
 use std::ffi::c_int;
 
+use outboard_observation::lane;
 use outboard_provider_abi::raw::Param;
 
 use super::{Shim, begin, erased, forward, inner, timed};
@@ -48,10 +49,19 @@ timed!(3 update(input: *const u8, length: usize) -> c_int,
     |context, _, ticks| context.carry(length as u64, ticks));
 
 timed!(4 finish(out: *mut u8, length: *mut usize, size: usize) -> c_int,
-    |context, answer, ticks| context.count_if(answer == 1, 0, ticks));
+    |context, answer, ticks| context.count_if(answer == 1, squeezed(size), ticks));
 
 timed!(14 squeeze(out: *mut u8, length: *mut usize, size: usize) -> c_int,
-    |context, answer, ticks| context.count_if(answer == 1, 0, ticks));
+    |context, answer, ticks| context.count_if(answer == 1, squeezed(size), ticks));
+
+/// The bytes of a long answer, which are as much work as those of a message. (No digest of a length of its own is
+/// longer than 64.)
+fn squeezed(size: usize) -> u64 {
+    match size {
+        ..=64 => 0,
+        longer => longer as u64,
+    }
+}
 
 forward!(16 serialize(out: *mut u8, length: *mut usize) -> c_int);
 forward!(17 deserialize(input: *const u8, length: usize) -> c_int);
@@ -81,7 +91,7 @@ unsafe extern "C" fn at_once<const SLOT: usize>(
 /// # Safety
 /// As libcrypto called us, for the algorithm of that slot.
 #[inline(never)]
-unsafe fn at_once_in(
+unsafe extern "C" fn at_once_in(
     slot: &Slot,
     provider: Pointer,
     input: *const u8,
@@ -95,12 +105,11 @@ unsafe fn at_once_in(
         5,
         fn(Pointer, *const u8, usize, *mut u8, *mut usize, usize) -> c_int
     );
-    let clock = slot.recorder.clock();
-    let start = clock.now();
+    let start = slot.now();
     // SAFETY: everything as it came.
     let answer = unsafe { inner(provider, input, length, out, out_length, size) };
-    let ticks = clock.now().wrapping_sub(start);
-    if let Some(row) = slot.row(slot.recorder.ticket(), slot.mark) {
+    let ticks = slot.since(start);
+    if let Some(row) = slot.row(slot.recorder.ticket(), lane(), slot.mark) {
         match answer {
             1 => row.add(length as u64, ticks),
             _ => row.fail(ticks),

@@ -3,6 +3,8 @@
 
 use std::ffi::{c_int, c_void};
 
+use outboard_observation::lane;
+
 use super::{Shim, erased, inner};
 use crate::key;
 use crate::slot::{self, Pointer, Slot, Table, slot};
@@ -32,18 +34,17 @@ unsafe extern "C" fn generate<const SLOT: usize>(
 /// # Safety
 /// As libcrypto called us, for the algorithm of that slot.
 #[inline(never)]
-unsafe fn generate_in(
+unsafe extern "C" fn generate_in(
     slot: &Slot,
     context: Pointer,
     progress: Progress,
     argument: *mut c_void,
 ) -> Pointer {
     let inner = inner!(slot, 6, fn(Pointer, Progress, *mut c_void) -> Pointer);
-    let clock = slot.recorder.clock();
-    let start = clock.now();
+    let start = slot.now();
     // SAFETY: everything as it came.
     let key = unsafe { inner(context, progress, argument) };
-    let ticks = clock.now().wrapping_sub(start);
+    let ticks = slot.since(start);
     let mut mark = slot.mark;
     let mut is_named = true;
     if let Some(questions) = slot.key_questions {
@@ -53,7 +54,7 @@ unsafe fn generate_in(
         mark = mark.with_key(&text[..length]);
         is_named = !text[0].is_ascii_digit();
     }
-    if let Some(row) = slot.row(slot.recorder.ticket(), mark) {
+    if let Some(row) = slot.row(slot.recorder.ticket(), lane(), mark) {
         // SAFETY: as above, and asked only where it is not null.
         let is_empty = || unsafe { is_empty(slot, key) };
         if key.is_null() {

@@ -203,11 +203,10 @@ macro_rules! timed {
             let inner = $crate::shim::inner!(
                 $context.slot, $id, fn($crate::slot::Pointer, $($type),*) -> $result
             );
-            let clock = $context.clock();
-            let start = clock.now();
+            let start = $context.slot.now();
             // SAFETY: everything as it came, for the context that the provider made.
             let answer = unsafe { inner($context.inner, $($argument),*) };
-            let $ticks = clock.now().wrapping_sub(start);
+            let $ticks = $context.slot.since(start);
             let $answer = answer;
             $after;
             answer

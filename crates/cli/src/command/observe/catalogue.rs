@@ -333,6 +333,7 @@ pub(super) mod tests {
             preparations: 0,
             preparation_nanoseconds: 0,
             interrupted: 0,
+            untimed: 0,
             failed: 0,
             sizes: Vec::new(),
             telling: [0; 2],

@@ -168,7 +168,7 @@ mod tests {
 
         let details = observation::Details::new(observation::Operation::Digest);
         let identity = observation::Identity::new("default", "SHA2-256", &details);
-        let row = recorder.find(recorder.ticket(), &identity);
+        let row = recorder.find(recorder.ticket(), 0, &identity);
         recorder.row(row.expect("there is room")).add(1, 1);
         let mut times = Times::new();
         look(&path, &mut times);

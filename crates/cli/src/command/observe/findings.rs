@@ -3,7 +3,8 @@
 use super::catalogue::{self, Severity};
 use super::openssh;
 use super::report::{Row, Sources, is_preparation};
-use outboard_observation::{Operation, RecordedProcess};
+use crate::table::count;
+use outboard_observation::{Operation, RecordedProcess, sum};
 use serde::Serialize;
 
 /// A weak or legacy kind of work.
@@ -80,6 +81,14 @@ pub(super) fn unseen(processes: &[RecordedProcess], sources: &Sources<'_>) -> Ve
             "the providers {}, which the configuration names",
             several.join(" and ")
         )),
+    }
+    let untimed = processes.iter().flat_map(|process| &process.work);
+    let untimed = sum(untimed.map(|work| work.untimed));
+    if untimed > 0 {
+        unseen.push(format!(
+            "the time of {} operations in asynchronous jobs, for others run meanwhile: it is in no sum and no share",
+            count(untimed)
+        ));
     }
     if processes
         .iter()

@@ -475,6 +475,7 @@ pub(super) mod tests {
             &mut done.preparations,
             &mut done.preparation_nanoseconds,
             &mut done.interrupted,
+            &mut done.untimed,
             &mut done.failed,
         ] {
             *number = u64::MAX;

@@ -140,12 +140,20 @@ impl Report {
                 } else {
                     String::new()
                 },
-                time(float(work.nanoseconds)),
-                match work.calls {
-                    0 => String::new(),
-                    calls => time(float(work.nanoseconds) / float(calls)),
+                match work.calls - work.untimed.min(work.calls) {
+                    0 if work.untimed > 0 => "unknown".to_owned(),
+                    _ if work.untimed > 0 => format!("> {}", time(float(work.nanoseconds))),
+                    _ => time(float(work.nanoseconds)),
                 },
-                if is_bulk { speed(row) } else { String::new() },
+                match work.calls - work.untimed.min(work.calls) {
+                    0 => String::new(),
+                    timed => time(float(work.nanoseconds) / float(timed)),
+                },
+                if is_bulk && work.untimed == 0 {
+                    speed(row)
+                } else {
+                    String::new()
+                },
                 row.share_of_cpu.map(percent).unwrap_or_default(),
             ]);
         }

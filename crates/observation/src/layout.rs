@@ -26,7 +26,7 @@ use crate::clock::Clock;
 use crate::identity::{Identity, Operation};
 
 /// Raise when the meaning of any word changes.
-const VERSION: u64 = 3;
+pub(crate) const VERSION: u64 = 3;
 const MAGIC: u64 = u64::from_be_bytes(*b"OUTBOBSV");
 
 /// How many processes are told apart.
@@ -249,12 +249,21 @@ impl RowImage {
     }
 
     /// Whether operations of one size take about the same time: not so where something else sets how much work
-    /// there is, as iterations of a key derivation do, or luck in finding a prime.
+    /// there is, as iterations do where a key is derived from a password, or luck where primes are sought.
     pub(crate) fn size_tells_time(&self) -> bool {
-        !matches!(
-            self.identity().operation(),
-            None | Some(Operation::Kdf | Operation::Generate)
-        )
+        const FROM_PASSWORDS: [&str; 5] = ["PBKDF", "SCRYPT", "id-scrypt", "ARGON2", "PKCS12KDF"];
+        const OF_PRIMES: [&str; 3] = ["RSA", "DH", "DSA"];
+        let identity = self.identity();
+        let is_one = |names: &[&str]| {
+            let algorithm = identity.algorithm();
+            names.iter().any(|name| algorithm.starts_with(name))
+        };
+        match identity.operation() {
+            None => false,
+            Some(Operation::Kdf) => !is_one(&FROM_PASSWORDS),
+            Some(Operation::Generate) => !is_one(&OF_PRIMES),
+            Some(_) => true,
+        }
     }
 
     pub(crate) fn set_identity(&self, words: &[u64]) {

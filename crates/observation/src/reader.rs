@@ -101,8 +101,9 @@ pub struct SizeClass {
     pub nanoseconds: u64,
 }
 
+/// With the layout's version: what a program of an earlier one still writes stands beside.
 const FILES: UserFiles = UserFiles {
-    prefix: "outboard-observed.",
+    prefix: "outboard-observed-3.",
 };
 
 /// Where the record of a user is, unless configured otherwise.
@@ -376,6 +377,12 @@ const _: () = assert!(ROWS <= 1 << 16, "a row's index has 16 bits");
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn versions_have_files_of_their_own() {
+        let prefix = format!("outboard-observed-{}.", crate::layout::VERSION);
+        assert_eq!(FILES.prefix, prefix);
+    }
 
     #[test]
     fn sleep_bends_no_clock() {

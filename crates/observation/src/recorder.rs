@@ -123,7 +123,7 @@ impl Recorder {
             self.image.header.lost.fetch_add(1, Relaxed);
             return None;
         }
-        let start = first_place(entry);
+        let start = first_place(entry) + identity.hash() % NEAR;
         for step in 0..ROWS as u64 {
             let index = (start.wrapping_add(step) % ROWS as u64) as usize;
             let row = &self.image.rows[index];
@@ -236,9 +236,12 @@ fn map(path: &Path) -> Result<&'static Image, RecordError> {
     Ok(image)
 }
 
-/// So many rows lie between where one process's rows begin and where another's do. One process's lie together,
-/// without gaps: on few pages, which neither a short program has to find nor a busy one to keep at hand.
+/// So many rows lie between where one process's rows begin and where another's do.
 const NEIGHBOURS: u64 = 128;
+
+/// Rows of a process begin to be sought among so many: few pages, which neither a short program has to find nor a busy
+/// one to keep at hand.
+const NEAR: u64 = 32;
 
 /// Where an entry's rows are sought first: neighbours of no entry near it.
 fn first_place(entry: u64) -> u64 {
@@ -312,11 +315,11 @@ mod tests {
     }
 
     /// A row of its own for some kind of work, with what it then counted.
-    fn counted(operation: Operation, count: impl Fn(&Row)) -> Work {
+    fn counted(algorithm: &str, operation: Operation, count: impl Fn(&Row)) -> Work {
         let directory = tempfile::tempdir().expect("a temporary directory");
         let path = directory.path().join("record");
         let recorder = Recorder::new(&path).expect("it can be made");
-        let identity = Identity::new("default", "X", &Details::new(operation));
+        let identity = Identity::new("default", algorithm, &Details::new(operation));
         let row = recorder.find(recorder.ticket(), 0, &identity);
         count(&recorder.row(row.expect("there is room")));
         let work = Record::read(&path).expect("it is ours").total();
@@ -328,25 +331,28 @@ mod tests {
 
     #[test]
     fn what_took_eight_times_its_like_was_interrupted() {
-        let long_after = |operation, before: u64| {
-            counted(operation, |row| {
+        let long_after = |algorithm: &str, operation, before: u64| {
+            counted(algorithm, operation, |row| {
                 (0..before).for_each(|_| row.add(0, SHORT));
                 row.add(0, LONG);
             })
         };
         let cut = |work: &Work| work.interrupted == 1;
-        assert!(cut(&long_after(Operation::Digest, 100)));
-        assert!(!cut(&long_after(Operation::Digest, 3)), "too few to tell");
+        assert!(cut(&long_after("SHA2-256", Operation::Digest, 100)));
+        let few = long_after("SHA2-256", Operation::Digest, 3);
+        assert!(!cut(&few), "too few to tell");
+        assert!(cut(&long_after("TLS13-KDF", Operation::Kdf, 100)));
+        assert!(cut(&long_after("X25519", Operation::Generate, 100)));
         // Iterations and luck are no matter of size.
-        assert!(!cut(&long_after(Operation::Kdf, 100)));
-        assert!(!cut(&long_after(Operation::Generate, 100)));
+        assert!(!cut(&long_after("PBKDF2", Operation::Kdf, 100)));
+        assert!(!cut(&long_after("RSA", Operation::Generate, 100)));
     }
 
     #[test]
     fn without_a_limit_time_grows_with_the_bytes() {
         const MIB: u64 = 1 << 20;
         let work = |ticks: u64| {
-            counted(Operation::Digest, |row| {
+            counted("SHA2-256", Operation::Digest, |row| {
                 (0..20).for_each(|_| row.add(2 * MIB, 5_000_000));
                 row.add(300 * MIB, ticks);
             })
@@ -357,12 +363,13 @@ mod tests {
 
     #[test]
     fn an_unknown_time_is_none() {
-        let work = counted(Operation::Sign, |row| {
+        let work = counted("RSA", Operation::Sign, |row| {
             row.add(0, UNKNOWN);
             row.prepare(0, UNKNOWN);
+            row.fail(UNKNOWN);
         });
         assert_eq!((work.calls, work.untimed, work.nanoseconds), (1, 1, 0));
-        let some = counted(Operation::Sign, |row| {
+        let some = counted("RSA", Operation::Sign, |row| {
             (0..9).for_each(|_| row.add(0, LONG));
             row.add(0, UNKNOWN);
         });

@@ -67,9 +67,10 @@ impl Row {
     /// Counts an operation that answered an error.
     pub fn fail(&self, ticks: u64) {
         self.image.failed.fetch_add(1, Relaxed);
-        self.image
-            .preparation_ticks
-            .fetch_add(ticks.min(self.suspicious), Relaxed);
+        if ticks != UNKNOWN {
+            let ticks = ticks.min(self.suspicious);
+            self.image.preparation_ticks.fetch_add(ticks, Relaxed);
+        }
     }
 
     #[cold]

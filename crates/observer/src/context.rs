@@ -189,7 +189,10 @@ impl Context {
     #[inline]
     pub(crate) fn count(&self, bytes: u64, ticks: u64) {
         let (carried_bytes, carried_ticks) = self.take();
-        let (bytes, ticks) = (carried_bytes + bytes, carried_ticks.saturating_add(ticks));
+        let (bytes, ticks) = (
+            carried_bytes.wrapping_add(bytes),
+            carried_ticks.saturating_add(ticks),
+        );
         if let Some(row) = self.row() {
             row.add(bytes, ticks);
         }

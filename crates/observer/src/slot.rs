@@ -115,7 +115,7 @@ impl Slot {
         self.kind == other.kind
             && self.identity == other.identity
             && self.addresses().eq(other.addresses())
-            && self.current_job.is_some() == other.current_job.is_some()
+            && self.current_job.map(|job| job as usize) == other.current_job.map(|job| job as usize)
             && match (self.key_questions, other.key_questions) {
                 (Some(ours), Some(theirs)) => ours.is_like(theirs),
                 (ours, theirs) => ours.is_none() && theirs.is_none(),
@@ -131,7 +131,8 @@ impl Slot {
     /// What an operation took that began then; unknown where it may have been paused.
     #[inline]
     pub(crate) fn since(&self, start: u64) -> u64 {
-        let ticks = self.now().wrapping_sub(start);
+        // Processors' counters may differ a little.
+        let ticks = self.now().saturating_sub(start);
         match self.current_job {
             // SAFETY: takes nothing.
             Some(current_job) if !unsafe { current_job() }.is_null() => UNKNOWN,
@@ -156,15 +157,21 @@ impl Slot {
         let lane = u64::from(lane & 7);
         debug_assert!(ticket.number() < 1 << 13);
         let key = ticket.number() << 51 | u64::from(mark.number()) << 19 | lane << 16;
-        // Threads that do the same have places of their own.
-        let mixed = mark.number().wrapping_mul(0x9e37_79b9) >> 28;
-        let cached = &self.rows[(mixed as usize ^ lane as usize) % self.rows.len()];
-        let word = cached.load(Relaxed);
+        // Threads that do the same have places of their own, and each a second choice.
+        let mixed = (mark.number() ^ (lane as u32) << 28).wrapping_mul(0x9e37_79b9) >> 28;
+        let first = &self.rows[mixed as usize % self.rows.len()];
+        let word = first.load(Relaxed);
         if word & !0xffff == key {
             return Some(self.recorder.row(word as u16));
         }
+        let second = &self.rows[(mixed as usize ^ 1) % self.rows.len()];
+        let other = second.load(Relaxed);
+        if other & !0xffff == key {
+            return Some(self.recorder.row(other as u16));
+        }
         let identity = self.identity.with(&mark.details()?);
         let index = self.recorder.find(ticket, lane as u8, &identity)?;
+        let cached = if word == 0 { first } else { second };
         cached.store(key | u64::from(index), Relaxed);
         Some(self.recorder.row(index))
     }

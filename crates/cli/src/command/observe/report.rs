@@ -393,6 +393,40 @@ pub(super) mod tests {
     /// As HAProxy starts, and lets a client in.
     /// An exchange of OpenSSH's own, and what is seen of another program.
     #[test]
+    fn what_has_no_time_is_shown_and_sums_say_so() {
+        let signed = Work {
+            calls: 100,
+            untimed: 100,
+            nanoseconds: 0,
+            ..work("RSA", Operation::Sign, "2048", "")
+        };
+        let sealed = Work {
+            calls: 10,
+            untimed: 3,
+            nanoseconds: 7_000_000,
+            ..work("AES-256-GCM", Operation::Seal, "", "")
+        };
+        let text = |work| {
+            let sources = Sources {
+                program: None,
+                cpu: Ok(1_000_000_000),
+                times: &Times::new(),
+                unobserved: &[],
+                profile: &Profile::built_in(&outboard_engine::Machine::detect(), "3.0.22"),
+            };
+            Report::new(record(work), sources).text(false, false)
+        };
+        let lacking = text(vec![signed, sealed]);
+        let lines = |words: &str| lacking.lines().filter(|line| line.contains(words)).count();
+        assert!(lacking.starts_with("At least "), "{lacking}");
+        assert_eq!(lines("unknown"), 1, "{lacking}");
+        assert!(lacking.contains("> 7.00 ms  1.00 ms"), "{lacking}");
+        assert!(lacking.contains("the time of 103 operations"), "{lacking}");
+        let whole = text(vec![work("AES-256-GCM", Operation::Seal, "", "")]);
+        assert!(!whole.contains("At least"), "{whole}");
+    }
+
+    #[test]
     fn what_is_inferred_is_told_apart() {
         let class = |(up_to, calls)| outboard_observation::SizeClass {
             up_to: Some(up_to),

@@ -79,9 +79,10 @@ impl Report {
             most.name
         );
         let what = self.program.as_deref().unwrap_or("these programs");
+        let at_least = self.at_least("At least ");
         match (self.share_of_cpu, self.cpu_nanoseconds) {
             (Some(share), Some(cpu)) => format!(
-                "{} of the CPU time of {what} was cryptography ({cryptography} of {}), {most}.\n{}",
+                "{at_least}{} of the CPU time of {what} was cryptography ({cryptography} of {}), {most}.\n{}",
                 styled(TITLE, percent(share)),
                 time(float(cpu)),
                 match self.share_of_cpu_estimated {
@@ -98,6 +99,14 @@ impl Report {
                  Its share of the CPU time is not known: {}.\n",
                 self.share_unknown_because.unwrap_or("none was counted")
             ),
+        }
+    }
+
+    /// What to say before a sum that lacks what has no time.
+    fn at_least(&self, words: &'static str) -> &'static str {
+        match self.work.iter().any(|row| row.work.untimed > 0) {
+            true => words,
+            false => "",
         }
     }
 
@@ -210,8 +219,9 @@ impl Report {
         let mut text = styled(TITLE, "Handshakes") + "\n";
         let _ = writeln!(
             text,
-            "  about {}, by the number of key exchanges: {} of public-key work each",
+            "  about {}, by the number of key exchanges: {}{} of public-key work each",
             count(handshakes.estimated),
+            self.at_least("at least "),
             time(float(handshakes.nanoseconds_each))
         );
         let each: Vec<String> = handshakes
@@ -422,7 +432,7 @@ pub(super) fn is_bulk(row: &Row) -> bool {
 
 /// Whether it is told with others in one line.
 pub(super) fn is_small(row: &Row) -> bool {
-    row.share_of_cryptography < SMALL && row.finding.is_none()
+    row.share_of_cryptography < SMALL && row.finding.is_none() && row.work.untimed == 0
 }
 
 fn speed(row: &Row) -> String {

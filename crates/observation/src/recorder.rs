@@ -374,5 +374,12 @@ mod tests {
             row.add(0, UNKNOWN);
         });
         assert_eq!((some.calls, some.untimed, some.interrupted), (10, 1, 0));
+        // It makes no mean smaller, by which another would be cut.
+        let after = counted("RSA", Operation::Sign, |row| {
+            (0..99).for_each(|_| row.add(0, UNKNOWN));
+            row.add(0, LONG);
+        });
+        assert_eq!((after.untimed, after.interrupted), (99, 0));
+        assert!(after.nanoseconds > 0);
     }
 }

@@ -83,8 +83,10 @@ impl Row {
             self.image.untimed.fetch_add(1, Relaxed);
             return 0;
         }
+        // Calls without a time would make the mean too small.
+        let is_mean_known = self.image.untimed.load(Relaxed) == 0;
         let calls = image.calls.load(Relaxed);
-        if calls < FEWEST || !self.image.size_tells_time() {
+        if calls < FEWEST || !is_mean_known || !self.image.size_tells_time() {
             return ticks;
         }
         let usual = match SIZE_LIMITS.get(class) {

@@ -171,7 +171,9 @@ impl Slot {
         }
         let identity = self.identity.with(&mark.details()?);
         let index = self.recorder.find(ticket, lane as u8, &identity)?;
-        let cached = if word == 0 { first } else { second };
+        // What another process left, a parent's say, is nobody's here.
+        let is_ours = word >> 51 == ticket.number();
+        let cached = if is_ours { second } else { first };
         cached.store(key | u64::from(index), Relaxed);
         Some(self.recorder.row(index))
     }

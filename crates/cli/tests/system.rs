@@ -23,6 +23,7 @@ fn enable_and_disable_the_system() {
         .arg(assert_cmd::cargo::cargo_bin("outboard"))
         .arg(common::module())
         .arg(common::module().with_file_name("liboutboard_observe.so"))
+        .args([1, 2].map(outboard_observation::default_path))
         .env_remove("OPENSSL_CONF")
         .env_remove("OPENSSL_MODULES")
         .output()

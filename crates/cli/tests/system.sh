@@ -68,11 +68,11 @@ say "$outboard" doctor --pid "$new"
 expect 'the file was replaced since it started'
 
 # A record that is none hides no other, and no name makes a ledger two.
-echo nothing >/dev/shm/outboard-observed.1
-say "$outboard" observe --record /dev/shm/outboard-observed.2 --observer "$4" -- openssl dgst -sha256 /dev/null
+echo nothing >"$5"
+say "$outboard" observe --record "$6" --observer "$4" -- openssl dgst -sha256 /dev/null
 fail "$outboard" observe --all --reset
-expect 'outboard-observed.1 is not a record'
-say "$outboard" observe --record /dev/shm/outboard-observed.2
+expect "$5 is not a record"
+say "$outboard" observe --record "$6"
 expect 'Nothing was observed'
 touch /dev/shm/outboard.+0
 say "$outboard" stats --all --json

@@ -382,6 +382,12 @@ mod tests {
     fn versions_have_files_of_their_own() {
         let prefix = format!("outboard-observed-{}.", crate::layout::VERSION);
         assert_eq!(FILES.prefix, prefix);
+        for document in [
+            include_str!("../../../SECURITY.md"),
+            include_str!("../../../docs/using.md"),
+        ] {
+            assert!(document.contains(&format!("/dev/shm/{prefix}UID")));
+        }
     }
 
     #[test]

@@ -158,3 +158,36 @@ fn users_are_told_what_they_may_see() {
     says(text(&findings[0], "why"), "(run it as root)");
     assert_eq!(findings[1]["state"], "good", "{report:#}");
 }
+
+#[test]
+fn a_directory_that_is_none_is_told() {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let (missing, file) = (
+        directory.path().join("missing"),
+        directory.path().join("file"),
+    );
+    fs::write(&file, "").expect("it is ours");
+    let within = file.join("missing");
+    for (named, reason) in [
+        (
+            &missing,
+            format!("there is no directory {}", missing.display()),
+        ),
+        (&file, format!("{} is no directory", file.display())),
+        (
+            &within,
+            format!("cannot look at {}: Not a directory", within.display()),
+        ),
+    ] {
+        let refused = outboard()
+            .args(["doctor", "--ssh-directory"])
+            .arg(named)
+            .assert()
+            .code(1);
+        let output = refused.get_output();
+        assert!(output.stdout.is_empty());
+        let said = String::from_utf8_lossy(&output.stderr);
+        says(&said, &reason);
+        says(&said, "(name with --ssh-directory");
+    }
+}

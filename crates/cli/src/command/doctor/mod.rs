@@ -46,7 +46,10 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
     let findings = match (arguments.pid, &arguments.program) {
         (Some(pid), _) => process::examine(pid)?,
         (None, Some(program)) => program::examine(program)?,
-        (None, None) => system::examine(&std::path::absolute(&arguments.ssh_directory)?),
+        (None, None) => {
+            openssh::check(&arguments.ssh_directory)?;
+            system::examine(&std::path::absolute(&arguments.ssh_directory)?)
+        }
     };
     let problems = findings
         .iter()

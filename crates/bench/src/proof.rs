@@ -22,7 +22,7 @@ pub struct Expected {
 enum Amount {
     Operations(u64),
     Bytes(u64),
-    OnCards(u64),
+    InCompany(u64),
 }
 
 /// Whether a figure can be believed, and why.
@@ -38,11 +38,12 @@ pub struct Proof {
 #[derive(Clone, Debug)]
 pub struct Proofs {
     command: PathBuf,
-    /// Every operation that Outboard has.
-    known: Vec<String>,
-    /// Operations that stay with stock, by the profile in force.
-    stock: Vec<String>,
+    /// Every operation that Outboard has, and its path by the profile in force.
+    paths: Paths,
 }
+
+/// Operations and their paths, by name.
+type Paths = BTreeMap<String, String>;
 
 impl Expected {
     /// So many operations.
@@ -63,20 +64,29 @@ impl Expected {
         }
     }
 
-    /// So many operations on cards.
-    pub fn on_cards(operation: &str, operations: u64) -> Self {
-        let amount = Amount::OnCards(operations);
+    /// So many operations of whom enough came together for cards: at least half of them on cards where the profile
+    /// wants them there, else none.
+    pub fn in_company(operation: &str, operations: u64) -> Self {
+        let amount = Amount::InCompany(operations);
         Self {
             operation: operation.to_owned(),
             amount,
         }
     }
 
-    fn holds(&self, count: &Count) -> bool {
+    /// Whether that much was counted, in the ways that are possible where the profile chose `path`.
+    fn holds(&self, count: &Count, path: Option<&str>) -> bool {
         match self.amount {
             Amount::Operations(operations) => count.operations >= self.told_of(operations),
             Amount::Bytes(bytes) => count.bytes >= self.told_of(bytes),
-            Amount::OnCards(operations) => count.on_cards >= operations,
+            Amount::InCompany(operations) => {
+                count.operations >= operations
+                    && match path {
+                        Some(CARD) => count.on_cards >= operations / 2,
+                        Some(SCALAR) => count.on_cards == 0,
+                        _ => false,
+                    }
+            }
         }
     }
 
@@ -136,26 +146,38 @@ impl Proof {
         }
     }
 
-    fn of(expected: &Expected, counts: &BTreeMap<String, Count>, stock: &[String]) -> Self {
+    fn of(expected: &Expected, counts: &BTreeMap<String, Count>, paths: &Paths) -> Self {
         let name = &expected.operation;
-        match counts.get(name) {
-            Some(count) if expected.holds(count) => {
-                let text = match expected.amount {
-                    Amount::Operations(_) => format!("{} × {name}", count.operations),
-                    Amount::Bytes(_) => format!("{} MiB {name}", count.bytes >> 20),
-                    Amount::OnCards(_) => format!("{} on cards", count.on_cards),
-                };
-                Self { valid: true, text }
+        let path = paths.get(name).map(String::as_str);
+        let Some(count) = counts.get(name) else {
+            return match path {
+                Some(STOCK) => Self {
+                    valid: true,
+                    text: format!("{name} left to stock: it wins here"),
+                },
+                _ => Self::invalid(&format!("no {name} counted")),
+            };
+        };
+        let counted = format!("{} × {name}", count.operations);
+        let on_cards = format!("{counted}, {} on cards", count.on_cards);
+        let holds = expected.holds(count, path);
+        let text = match (expected.amount, path) {
+            (Amount::Operations(_), _) if holds => counted,
+            (Amount::Bytes(_), _) if holds => format!("{} MiB {name}", count.bytes >> 20),
+            (Amount::Operations(_) | Amount::Bytes(_), _) => {
+                format!("only {counted}, {} bytes", count.bytes)
             }
-            Some(count) => Self::invalid(&match expected.amount {
-                Amount::OnCards(_) => format!("only {} × {name} on cards", count.on_cards),
-                _ => format!("only {} × {name}, {} bytes", count.operations, count.bytes),
-            }),
-            None if stock.contains(name) => {
-                let text = format!("{name} left to stock: it wins here");
-                Self { valid: true, text }
+            (Amount::InCompany(_), Some(SCALAR)) if holds => {
+                format!("{counted}, inline: no gain on cards here")
             }
-            None => Self::invalid(&format!("no {name} counted")),
+            (Amount::InCompany(_), _) if holds => on_cards,
+            (Amount::InCompany(_), path) => {
+                format!("{on_cards}; the profile wants path {}", path.unwrap_or("?"))
+            }
+        };
+        match holds {
+            true => Self { valid: true, text },
+            false => Self::invalid(&text),
         }
     }
 
@@ -166,6 +188,11 @@ impl Proof {
         }
     }
 }
+
+/// The names of paths.
+const STOCK: &str = "stock";
+const SCALAR: &str = "scalar";
+const CARD: &str = "card";
 
 /// What Outboard itself did of one operation, on whatever path of its own.
 #[derive(Clone, Copy, Debug, Default)]
@@ -212,7 +239,7 @@ struct Choice {
 }
 
 impl Proofs {
-    /// Asks which operations the profile leaves to stock.
+    /// Asks which path the profile has chosen for each operation.
     ///
     /// # Errors
     /// If the command `outboard` fails, or says something else.
@@ -224,20 +251,17 @@ impl Proofs {
         let told = asking.succeed()?;
         let info: Info = serde_json::from_str(&told.output)
             .map_err(|error| format!("cannot understand outboard info --json: {error}"))?;
-        let names = |of: fn(&&Choice) -> bool| {
-            let choices = info.operations.iter().filter(of);
-            choices.map(|choice| choice.operation.clone()).collect()
-        };
+        let choices = info.operations.into_iter();
+        let paths = choices.map(|choice| (choice.operation, choice.chosen));
         Ok(Self {
             command,
-            known: names(|_| true),
-            stock: names(|choice| choice.chosen == "stock"),
+            paths: paths.collect(),
         })
     }
 
     /// Whether Outboard has that operation at all, wherever the profile lets it run.
     pub fn knows(&self, operation: &str) -> bool {
-        self.known.iter().any(|known| known == operation)
+        self.paths.contains_key(operation)
     }
 
     /// Compares what the ledger of that configuration counted with what must have happened; every
@@ -260,7 +284,7 @@ impl Proofs {
         let counts = self.counts(ledger)?;
         let proofs = expected
             .iter()
-            .map(|expected| Proof::of(expected, &counts, &self.stock));
+            .map(|expected| Proof::of(expected, &counts, &self.paths));
         Ok(proofs
             .reduce(Proof::and)
             .unwrap_or_else(|| Proof::invalid("nothing was expected")))
@@ -278,11 +302,11 @@ impl Proofs {
             .ledgers
             .into_iter()
             .flat_map(|ledger| ledger.total.work);
-        for work in work.filter(|work| work.path != "stock") {
+        for work in work.filter(|work| work.path != STOCK) {
             let count = counts.entry(work.operation).or_default();
             count.operations += work.operations;
             count.bytes += work.bytes;
-            if work.path == "card" {
+            if work.path == CARD {
                 count.on_cards += work.operations;
             }
         }
@@ -303,15 +327,20 @@ mod tests {
         BTreeMap::from([("aes-128-gcm-seal".to_owned(), count)])
     }
 
+    fn path(operation: &str, path: &str) -> Paths {
+        Paths::from([(operation.to_owned(), path.to_owned())])
+    }
+
     #[test]
     fn too_little_is_no_proof() {
         let expected = Expected::bytes("aes-128-gcm-seal", 1 << 20);
-        assert!(Proof::of(&expected, &counted(9, 1 << 20), &[]).valid);
-        assert!(Proof::of(&expected, &counted(9, 15 << 16), &[]).valid);
-        assert!(!Proof::of(&expected, &counted(9, (15 << 16) - 1), &[]).valid);
+        let none = Paths::new();
+        assert!(Proof::of(&expected, &counted(9, 1 << 20), &none).valid);
+        assert!(Proof::of(&expected, &counted(9, 15 << 16), &none).valid);
+        assert!(!Proof::of(&expected, &counted(9, (15 << 16) - 1), &none).valid);
         let operations = |operation: &str, counted| {
             let counts = BTreeMap::from([(operation.to_owned(), counted)]);
-            Proof::of(&Expected::operations(operation, 32), &counts, &[]).valid
+            Proof::of(&Expected::operations(operation, 32), &counts, &none).valid
         };
         let count = |operations| Count {
             operations,
@@ -321,18 +350,47 @@ mod tests {
         assert!(!operations("aes-128-gcm-seal", count(29)));
         assert!(operations("p384-sign", count(32)));
         assert!(!operations("p384-sign", count(31)));
-        let on_cards = |least| Expected::on_cards("aes-128-gcm-seal", least);
-        assert!(Proof::of(&on_cards(3), &counted(9, 0), &[]).valid);
-        assert!(!Proof::of(&on_cards(4), &counted(9, 0), &[]).valid);
     }
 
     #[test]
     fn what_stock_does_needs_no_count() {
         let expected = Expected::operations("p256-sign", 10);
-        let stock = ["p256-sign".to_owned()];
+        let stock = path("p256-sign", STOCK);
         assert!(Proof::of(&expected, &BTreeMap::new(), &stock).valid);
-        assert!(!Proof::of(&expected, &BTreeMap::new(), &[]).valid);
+        assert!(!Proof::of(&expected, &BTreeMap::new(), &Paths::new()).valid);
         let both = Proof::of(&expected, &BTreeMap::new(), &stock).and(Proof::invalid("x"));
         assert!(!both.valid);
+    }
+
+    /// Where they should be, and nowhere else.
+    #[test]
+    fn company_is_where_the_profile_wants_it() {
+        let proof = |chosen: &str, operations, on_cards| {
+            let name = "ed25519-sign";
+            let count = Count {
+                operations,
+                bytes: 0,
+                on_cards,
+            };
+            let counts = BTreeMap::from([(name.to_owned(), count)]);
+            Proof::of(
+                &Expected::in_company(name, 100),
+                &counts,
+                &path(name, chosen),
+            )
+        };
+        assert!(proof(CARD, 100, 50).valid);
+        assert!(!proof(CARD, 100, 49).valid);
+        assert!(!proof(CARD, 99, 99).valid);
+        assert!(proof(SCALAR, 100, 0).valid);
+        assert!(!proof(SCALAR, 100, 1).valid);
+        assert!(!proof(SCALAR, 99, 0).valid);
+        assert!(!proof(STOCK, 100, 0).valid);
+        let left = Expected::in_company("ed25519-sign", 100);
+        let stock = path("ed25519-sign", STOCK);
+        assert!(Proof::of(&left, &BTreeMap::new(), &stock).valid);
+        let reason = proof(SCALAR, 100, 60).reason_against();
+        let reason = reason.expect("it is not proved");
+        assert!(reason.contains("60 on cards; the profile wants path scalar"));
     }
 }

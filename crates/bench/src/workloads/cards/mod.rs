@@ -9,7 +9,7 @@ mod together;
 
 use std::time::Duration;
 
-use outboard_programs::{Error, Finished, Offer, OpenSsl, Outboard};
+use outboard_programs::{Error, Finished, OpenSsl};
 
 use crate::Failure;
 use crate::proof::{Expected, Proof};
@@ -112,7 +112,8 @@ impl Workload for Cards {
         );
         session.note(
             "rates are per second that passes, for one process; cards beyond the first use further \
-             cores. The latency is the mean: jobs / rate.",
+             cores. The latency is the mean: jobs / rate. What the profile leaves inline or to stock is \
+             measured there, whatever cards there are.",
         );
         let version = session.stock.command()?.arg("version").succeed()?;
         session.version("openssl", version.output.trim());
@@ -132,15 +133,9 @@ fn measure(session: &mut Session<'_>, kind: Kind, jobs: u32) -> Result<(), Failu
             1 => "1 card".to_owned(),
             more => format!("{more} cards"),
         });
-        // Everything is offered, on cards: they are the subject, not the choice.
-        let outboard = Outboard {
-            offer: Offer::All,
-            profile: None,
-            ..session.installation.outboard.clone()
-        };
         sides.push(OpenSsl::outboard_with(
             &session.workplace,
-            &outboard,
+            &session.installation.outboard,
             &format!("{}-{jobs}-{cards}", kind.algorithm),
             &format!("cards = {cards}\n"),
         )?);
@@ -159,11 +154,11 @@ fn measure(session: &mut Session<'_>, kind: Kind, jobs: u32) -> Result<(), Failu
     })?;
     let mut proofs = vec![Proof::not_needed()];
     for (side, &done) in sides.iter().zip(&done).skip(1) {
-        let mut expected = vec![Expected::operations(kind.private, done)];
-        if jobs >= MANY {
-            expected.push(Expected::on_cards(kind.private, done / 2));
-        }
-        proofs.push(session.proof(side, &expected)?);
+        let expected = match jobs {
+            MANY.. => Expected::in_company(kind.private, done),
+            _ => Expected::operations(kind.private, done),
+        };
+        proofs.push(session.proof(side, &[expected])?);
     }
     let jobs = jobs.to_string();
     record(

@@ -2,15 +2,18 @@
 //!
 //! ```text
 //! the record ──▶ report ──▶ text, --json, cbom
-//!                  ├─ catalogue   names, what is weak, what a quantum computer breaks
-//!                  ├─ findings    what is weak, what cannot be seen
-//!                  ├─ handshakes  what connections cost
-//!                  ├─ saving      what Outboard would do, by the profile
-//!                  ├─ openssh     what OpenSSH does past EVP
-//!                  ├─ protocol    TLS and SSH, by their algorithms
-//!                  └─ cpu         the CPU time of processes
+//!                  ├─ catalogue     names, what is weak, what a quantum computer breaks
+//!                  ├─ findings      what is weak, what cannot be seen
+//!                  ├─ handshakes    what connections cost
+//!                  ├─ quantum       how much of it a quantum computer breaks
+//!                  ├─ saving        what Outboard would do, by the profile
+//!                  ├─ acceleration  how much of it
+//!                  ├─ openssh       what OpenSSH does past EVP
+//!                  ├─ protocol      TLS and SSH, by their algorithms
+//!                  └─ cpu           the CPU time of processes
 //! ```
 
+mod acceleration;
 mod catalogue;
 mod cbom;
 mod cpu;
@@ -18,6 +21,7 @@ mod findings;
 mod handshakes;
 mod openssh;
 mod protocol;
+mod quantum;
 mod report;
 mod saving;
 mod sizes;

@@ -1,13 +1,15 @@
 //! What was observed, and what follows from it.
 
+use super::acceleration::Acceleration;
 use super::catalogue::{self, Quantum, Severity};
 use super::cpu::Times;
 use super::findings::{Finding, findings, unseen};
 use super::handshakes::Handshakes;
 use super::openssh::{self, Estimate};
+use super::quantum::QuantumReadiness;
 use super::saving::{self, Saving};
 use outboard_engine::profile::Profile;
-use outboard_observation::{Operation, Record, RecordedProcess, Work, sum};
+use outboard_observation::{Record, RecordedProcess, Work, sum};
 use serde::Serialize;
 
 /// What was observed of a program or of a system's programs.
@@ -70,33 +72,6 @@ pub(super) struct ProcessReport {
     pub(super) cryptography_nanoseconds: u64,
     pub(super) share_of_cpu: Option<f64>,
     pub(super) work: Vec<Work>,
-}
-
-/// How ready these programs are for quantum computers.
-#[derive(Serialize)]
-pub(super) struct QuantumReadiness {
-    /// Key agreements and encapsulations that withstand one, and all of them: what is recorded today
-    /// can be opened then. OpenSSH's own are in neither.
-    pub(super) key_agreements_post_quantum: u64,
-    pub(super) key_agreements: u64,
-    /// OpenSSH's key exchanges that were inferred to be hybrid: at least so many. Its others are not seen.
-    pub(super) openssh_hybrid_exchanges: u64,
-    pub(super) signatures_post_quantum: u64,
-    pub(super) signatures: u64,
-}
-
-/// What Outboard would do, or does.
-#[derive(Serialize)]
-pub(super) struct Acceleration {
-    /// The time that Outboard spent, where it is switched on.
-    pub(super) done_nanoseconds: u64,
-    /// The time of work that it would do too.
-    pub(super) possible_nanoseconds: u64,
-    /// What that would save if each operation came alone, as far as it was measured; none where the profile
-    /// was not measured.
-    pub(super) saved_nanoseconds: Option<u64>,
-    /// What it would save if what can share the lanes came eight at once; none where nothing can.
-    pub(super) saved_in_company_nanoseconds: Option<u64>,
 }
 
 /// Where the figures come from.
@@ -198,57 +173,6 @@ impl ProcessReport {
     }
 }
 
-impl QuantumReadiness {
-    fn of(rows: &[Row], processes: &[RecordedProcess]) -> Self {
-        use Operation as O;
-        let calls = |operations: &[O], only_ready: bool| {
-            sum(rows
-                .iter()
-                .filter(|row| operations.contains(&row.work.operation))
-                .filter(|row| !only_ready || row.quantum == Quantum::Withstands)
-                .map(|row| row.work.calls))
-        };
-        let agreements = [O::Derive, O::Encapsulate, O::Decapsulate, O::KeyDecrypt];
-        let signatures = [O::Sign, O::Verify];
-        let inferred = processes
-            .iter()
-            .flat_map(|process| openssh::inferred(&process.program, &process.work));
-        let openssh_hybrid_exchanges = sum(inferred.map(|one| one.exchanges));
-        Self {
-            key_agreements_post_quantum: calls(&agreements, true),
-            key_agreements: calls(&agreements, false),
-            openssh_hybrid_exchanges,
-            signatures_post_quantum: calls(&signatures, true),
-            signatures: calls(&signatures, false),
-        }
-    }
-}
-
-impl Acceleration {
-    fn of(rows: &[Row]) -> Self {
-        let possible = rows.iter().filter_map(|row| Some((row, row.saving?)));
-        let measured = possible
-            .clone()
-            .filter_map(|(_, saving)| saving.nanoseconds);
-        let is_measured = measured.clone().next().is_some() || possible.clone().next().is_none();
-        let in_company = possible
-            .clone()
-            .filter_map(|(_, saving)| saving.in_company_nanoseconds.or(saving.nanoseconds));
-        let can_share = possible
-            .clone()
-            .any(|(_, saving)| saving.in_company_nanoseconds.is_some());
-        Self {
-            done_nanoseconds: sum(rows
-                .iter()
-                .filter(|row| row.work.implementation == "outboard")
-                .map(|row| row.work.nanoseconds)),
-            possible_nanoseconds: sum(possible.map(|(row, _)| row.work.nanoseconds)),
-            saved_nanoseconds: is_measured.then(|| sum(measured)),
-            saved_in_company_nanoseconds: can_share.then(|| sum(in_company)),
-        }
-    }
-}
-
 /// Who prepares a key for one digest or padding and then works with another (nginx, for RSA-PSS in TLS 1.2) did
 /// nothing with the first: what the preparation took belongs to the work.
 fn with_preparations_settled(mut record: Record) -> Record {
@@ -331,6 +255,7 @@ pub(super) fn float(number: u64) -> f64 {
 pub(super) mod tests {
     use super::super::catalogue::tests::work;
     use super::*;
+    use outboard_observation::Operation;
 
     /// What nginx did.
     pub(in super::super) fn record(work: Vec<Work>) -> Record {

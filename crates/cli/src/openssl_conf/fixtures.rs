@@ -1,6 +1,6 @@
 //! The whole way, parse to plan to block and back, on the shapes of files that systems ship.
 
-use super::plan::Named;
+use super::named::Named;
 use super::*;
 use proptest::prelude::*;
 use std::path::Path;

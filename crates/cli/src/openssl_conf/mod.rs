@@ -12,12 +12,14 @@
 
 mod block;
 mod config;
+mod named;
 mod plan;
 mod value;
 
 pub(crate) use block::strip;
 pub(crate) use config::{Config, Environment};
-pub(crate) use plan::{OBSERVED, Observer, Offer, Settings};
+pub(crate) use named::OBSERVED;
+pub(crate) use plan::{Observer, Offer, Settings};
 
 use std::path::{Path, PathBuf};
 
@@ -106,6 +108,10 @@ pub(crate) enum ConfError {
     /// It can be read, but Outboard cannot be added without changing what it means.
     #[error("{0}")]
     Refused(String),
+}
+
+fn refused(reason: impl Into<String>) -> ConfError {
+    ConfError::Refused(reason.into())
 }
 
 #[cfg(test)]

@@ -29,21 +29,20 @@
 //! The default provider is active by itself only while no other is activated: that is why it must
 //! be named as soon as Outboard is (OSSL_PROVIDER-default(7)).
 
-use super::ConfError;
-use super::config::{Assignment, Config, DEFAULT_SECTION};
+use super::config::{Config, DEFAULT_SECTION};
+use super::named::{
+    Entry, OBSERVED, PROVIDER, is_false, is_plain, modules, referenced, unobserved,
+};
 use super::value::quote;
+use super::{ConfError, refused};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// The provider's name in a configuration.
-const PROVIDER: &str = "outboard";
 /// Preferred where it has an implementation, no hindrance where it has none (property(7)). Said twice: what a
 /// program asks of `provider` itself takes the place of the first, as in stunnel (`provider!=fips`).
 const PREFERENCE: &str = "?provider=outboard,?outboard.preferred=yes";
 /// What the stand-in of the default provider is preferred by where both are active.
 const OBSERVED_PREFERENCE: &str = "?outboard.observed=yes";
-/// The name of that stand-in.
-pub(crate) const OBSERVED: &str = "observed_default";
 /// OpenSSL's provider of what is old.
 const LEGACY: &str = "legacy";
 
@@ -101,77 +100,6 @@ pub(super) struct Plan {
     pub(super) notes: Vec<String>,
     /// The active providers that are not observed.
     pub(super) unobserved: Vec<String>,
-}
-
-/// Where and how a configuration names Outboard.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Named {
-    /// The section of its settings.
-    pub(crate) section: String,
-    /// Whether programs prefer it to the default provider.
-    pub(crate) preferred: bool,
-}
-
-impl Config {
-    /// What the provider outboard is told, if it is configured.
-    pub(crate) fn outboard_settings(&self) -> Option<Settings> {
-        let section = self.outboard()?.section;
-        let path = |name| {
-            let setting = self.assignment(&section, name)?;
-            Some(PathBuf::from(&setting.value))
-        };
-        let offer = self.assignment(&section, "offer");
-        Some(Settings {
-            // The observer's own module stands in for the one that it names.
-            module: path("inner").or_else(|| path("module")),
-            profile: path("profile"),
-            ledger: path("ledger"),
-            offer: offer.and_then(|offer| clap::ValueEnum::from_str(&offer.value, true).ok()),
-        })
-    }
-
-    /// Where the provider outboard is configured, if it is.
-    pub(crate) fn outboard(&self) -> Option<Named> {
-        let init = &self.assignment(DEFAULT_SECTION, "openssl_conf")?.value;
-        let section = modules(self, init, "providers")
-            .into_iter()
-            .flat_map(|list| self.section(&list.value).unwrap_or_default())
-            .filter_map(|entry| Entry::new(self, entry).ok())
-            .find(|entry| entry.provider == PROVIDER)?
-            .section;
-        let properties = modules(self, init, "alg_section").into_iter().next_back();
-        let query = properties.and_then(|p| self.assignment(&p.value, "default_properties"));
-        Some(Named {
-            section,
-            preferred: query.is_some_and(|query| query.value.split(',').any(prefers)),
-        })
-    }
-}
-
-impl Config {
-    /// The active providers whose work is not observed, where others' is.
-    pub(crate) fn unobserved(&self) -> Vec<String> {
-        let Some(init) = self.assignment(DEFAULT_SECTION, "openssl_conf") else {
-            return Vec::new();
-        };
-        let entries = modules(self, &init.value, "providers")
-            .into_iter()
-            .flat_map(|list| self.section(&list.value).unwrap_or_default())
-            .filter_map(|entry| Entry::new(self, entry).ok())
-            .filter(|entry| entry.provider != OBSERVED)
-            // A stand-in names whom it stands in for.
-            .filter(|entry| self.assignment(&entry.section, "inner").is_none());
-        unobserved(&entries.collect::<Vec<_>>())
-    }
-}
-
-/// Those of the active providers that do cryptography, but for the default one.
-fn unobserved(entries: &[Entry]) -> Vec<String> {
-    let others = entries
-        .iter()
-        .filter(|entry| entry.active)
-        .filter(|entry| !["default", "base", "null"].contains(&entry.provider.as_str()));
-    others.map(|entry| entry.provider.clone()).collect()
 }
 
 /// Plans how `config` comes to load Outboard (where there are settings for it) and prefer it, and to be
@@ -443,37 +371,6 @@ fn add_preference(
     Ok(())
 }
 
-/// An entry of the list of providers.
-struct Entry {
-    /// What the list calls it.
-    name: String,
-    /// The provider's name, which `identity` in its section may change.
-    provider: String,
-    section: String,
-    active: bool,
-    origin: String,
-}
-
-impl Entry {
-    fn new(config: &Config, entry: &Assignment) -> Result<Self, ConfError> {
-        let section = referenced(config, entry)?.to_owned();
-        let setting = |name: &str| {
-            let mut settings = config.section(&section).unwrap_or_default().iter();
-            settings.rfind(|setting| after_dot(&setting.name) == name)
-        };
-        Ok(Self {
-            name: entry.name.clone(),
-            provider: setting("identity")
-                .map_or(after_dot(&entry.name), |identity| &identity.value)
-                .to_owned(),
-            // OpenSSL 3.0 and 3.1 take any value for yes; who wrote "no" meant it.
-            active: setting("activate").is_some_and(|activate| !is_false(&activate.value)),
-            origin: entry.origin.to_string(),
-            section,
-        })
-    }
-}
-
 /// The lines of the block so far, by section in the order of their first line.
 #[derive(Default)]
 struct Lines {
@@ -527,46 +424,6 @@ impl Lines {
     }
 }
 
-/// The assignments that run a configuration module, which may be called `name` or `name.anything`.
-fn modules<'a>(config: &'a Config, init: &str, name: &str) -> Vec<&'a Assignment> {
-    let module = |assignment: &Assignment| {
-        assignment
-            .name
-            .rsplit_once('.')
-            .map_or(assignment.name.as_str(), |(module, _)| module)
-            == name
-    };
-    let init = config.section(init).unwrap_or_default();
-    init.iter()
-        .filter(|assignment| module(assignment))
-        .collect()
-}
-
-/// The section that an assignment names, if it exists and can be opened again.
-fn referenced<'a>(config: &Config, reference: &'a Assignment) -> Result<&'a str, ConfError> {
-    let section = reference.value.as_str();
-    let reason = if config.section(section).is_none() {
-        "but there is no such section"
-    } else if !is_plain(section) {
-        "a name that cannot be written again safely"
-    } else {
-        return Ok(section);
-    };
-    Err(refused(format!(
-        "{}: {} names the section [{section}], {reason} (correct that line first)",
-        reference.origin, reference.name
-    )))
-}
-
-/// A section's name that a header can hold as it is.
-fn is_plain(section: &str) -> bool {
-    !section.is_empty()
-        && section
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || b"_-.,/ ".contains(&byte))
-        && section.trim() == section
-}
-
 /// A section of ours that the configuration does not use for something else.
 fn unused<'a>(config: &Config, name: &'a str) -> Result<&'a str, ConfError> {
     match config.section(name) {
@@ -578,29 +435,8 @@ fn unused<'a>(config: &Config, name: &'a str) -> Result<&'a str, ConfError> {
     }
 }
 
-/// OpenSSL allows "1.default" and "2.default" where one name could stand only once.
-fn after_dot(name: &str) -> &str {
-    name.split_once('.').map_or(name, |(_, rest)| rest)
-}
-
 /// The property that a clause of a query is about: `fips` in `?fips=yes`.
 fn property(clause: &str) -> &str {
     let end = clause.find(['=', '!']).unwrap_or(clause.len());
     clause[..end].trim_start_matches(['?', '-']).trim()
-}
-
-/// Whether a clause of a query asks for Outboard.
-fn prefers(clause: &str) -> bool {
-    clause.trim().trim_start_matches('?') == "provider=outboard"
-}
-
-fn is_false(value: &str) -> bool {
-    matches!(
-        value.to_ascii_lowercase().as_str(),
-        "0" | "no" | "false" | "off"
-    )
-}
-
-fn refused(reason: impl Into<String>) -> ConfError {
-    ConfError::Refused(reason.into())
 }

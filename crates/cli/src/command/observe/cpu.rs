@@ -1,8 +1,8 @@
 //! The CPU time of processes.
 
+use super::mapping::Mapped;
 use outboard_observation::{Record, sum};
 use std::collections::BTreeMap;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use std::thread::JoinHandle;
@@ -88,9 +88,11 @@ impl Watch {
 
 /// The CPU time that each process of a record has now, where it still runs and counted all that it did.
 pub(super) fn look(path: &Path, times: &mut Times) {
-    let (Ok(record), Ok(file)) = (Record::read(path), std::fs::metadata(path)) else {
+    let Ok(record) = Record::read(path) else {
         return;
     };
+    let mapped = Mapped::of(path);
+    let counts = |pid| mapped.as_ref().is_some_and(|file| file.is_shared_by(pid));
     let processes = record.processes.iter();
     for process in processes.filter(|process| process.started > record.reset) {
         let Some(pid) = process.pid else {
@@ -102,7 +104,7 @@ pub(super) fn look(path: &Path, times: &mut Times) {
             continue;
         };
         // Within a PID namespace, ids are others' here.
-        if times.contains_key(&key) || has_mapped(pid, file.ino()) {
+        if times.contains_key(&key) || counts(pid) {
             times.insert(key, stat.cpu);
         }
     }
@@ -122,16 +124,6 @@ pub(super) fn is_possible(record: &Record) -> bool {
         .saturating_mul(processors);
     let spent = sum(record.total().iter().map(|work| work.nanoseconds));
     spent < most
-}
-
-/// Whether a process has mapped a file as memory that is shared, as those do who count in it.
-fn has_mapped(pid: u32, file: u64) -> bool {
-    let maps = std::fs::read(format!("/proc/{pid}/maps")).unwrap_or_default();
-    String::from_utf8_lossy(&maps).lines().any(|line| {
-        let mut columns = line.split_ascii_whitespace().skip(1);
-        let is_shared = columns.next().is_some_and(|rights| rights.ends_with('s'));
-        is_shared && columns.nth(2).and_then(|number| number.parse().ok()) == Some(file)
-    })
 }
 
 #[cfg(test)]
@@ -160,12 +152,6 @@ mod tests {
         let directory = tempfile::tempdir().expect("a temporary directory");
         let path = directory.path().join("record");
         let recorder = observation::open(&path).expect("it can be made");
-        let inode = std::fs::metadata(&path).expect("it is there").ino();
-        assert!(has_mapped(std::process::id(), inode));
-        assert!(!has_mapped(std::process::id(), inode + 1));
-        // The first process was there before, and maps no record of ours.
-        assert!(!has_mapped(1, inode));
-
         let details = observation::Details::new(observation::Operation::Digest);
         let identity = observation::Identity::new("default", "SHA2-256", &details);
         let row = recorder.find(recorder.ticket(), 0, &identity);

@@ -10,7 +10,7 @@
 //!                  ├─ acceleration  how much of it
 //!                  ├─ openssh       what OpenSSH does past EVP
 //!                  ├─ protocol      TLS and SSH, by their algorithms
-//!                  └─ cpu           the CPU time of processes
+//!                  └─ cpu           the CPU time of processes, those that mapped the record
 //! ```
 
 mod acceleration;
@@ -19,6 +19,7 @@ mod cbom;
 mod cpu;
 mod findings;
 mod handshakes;
+mod mapping;
 mod openssh;
 mod protocol;
 mod quantum;

@@ -1,0 +1,121 @@
+//! Which processes have mapped a file as memory.
+
+use std::fs::{File, OpenOptions};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+use std::ptr;
+
+/// What the system tells a file by that is mapped: its device and its inode, as `/proc/PID/maps` has them. On btrfs and
+/// overlayfs, that is another device than the file's metadata says.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Mapped {
+    device: String,
+    inode: String,
+}
+
+impl Mapped {
+    /// Maps a page of the file for a moment, to see how that is told. None where it cannot be mapped.
+    pub(super) fn of(path: &Path) -> Option<Self> {
+        let file = OpenOptions::new()
+            .read(true)
+            .custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY) // never wait for a pipe's other end
+            .open(path)
+            .ok()?;
+        let page = Page::of(&file)?;
+        let beginning = format!("{:x}-", page.0.addr());
+        let maps = maps("self");
+        let line = maps.lines().find(|line| line.starts_with(&beginning))?;
+        let (_, found) = Self::told(line)?;
+        Some(found)
+    }
+
+    /// Whether a process has mapped it as memory that is shared, as those do who count in it.
+    pub(super) fn is_shared_by(&self, pid: u32) -> bool {
+        self.is_shared_in(&maps(&pid.to_string()))
+    }
+
+    fn is_shared_in(&self, maps: &str) -> bool {
+        let mut told = maps.lines().filter_map(Self::told);
+        told.any(|(rights, file)| rights.ends_with('s') && file == *self)
+    }
+
+    /// The rights and the file of a line: `7f0c40000000-7f0c40001000 rw-s 00000000 00:1b 1042  /dev/shm/record`.
+    fn told(line: &str) -> Option<(&str, Self)> {
+        let mut columns = line.split_ascii_whitespace().skip(1);
+        let (rights, _offset) = (columns.next()?, columns.next()?);
+        let (device, inode) = (columns.next()?.into(), columns.next()?.into());
+        Some((rights, Self { device, inode }))
+    }
+}
+
+fn maps(process: &str) -> String {
+    let maps = std::fs::read(format!("/proc/{process}/maps")).unwrap_or_default();
+    String::from_utf8_lossy(&maps).into_owned()
+}
+
+/// A page of a file, which nobody looks at.
+struct Page(*mut libc::c_void);
+
+/// However large a page is, a mapping has at least one.
+const LENGTH: usize = 1;
+
+impl Page {
+    fn of(file: &File) -> Option<Self> {
+        // SAFETY: a new mapping, at an address of the system's choice; it is never read.
+        let address = unsafe {
+            libc::mmap(
+                ptr::null_mut(),
+                LENGTH,
+                libc::PROT_READ,
+                libc::MAP_SHARED,
+                file.as_raw_fd(),
+                0,
+            )
+        };
+        (address != libc::MAP_FAILED).then_some(Self(address))
+    }
+}
+
+impl Drop for Page {
+    fn drop(&mut self) {
+        // SAFETY: ours, and nobody has a reference into it.
+        unsafe { libc::munmap(self.0, LENGTH) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_told_by_its_device_too() {
+        let line = |rights, device, inode| {
+            format!("7f0c40000000-7f0c40001000 {rights} 00000000 {device} {inode}   /a path\n")
+        };
+        let file = Mapped {
+            device: "00:1b".into(),
+            inode: "1042".into(),
+        };
+        let others = line("rw-s", "fe:00", "1042") + &line("rw-s", "00:1b", "1043");
+        let others = others + &line("rw-p", "00:1b", "1042") + "nonsense\n";
+        assert!(!file.is_shared_in(&others));
+        assert!(file.is_shared_in(&(others + &line("r--s", "00:1b", "1042"))));
+    }
+
+    #[test]
+    fn what_is_mapped_is_found_wherever_it_lies() {
+        for directory in [std::env::temp_dir(), "/dev/shm".into()] {
+            let file = tempfile::NamedTempFile::new_in(directory).expect("a temporary file");
+            let mapped = Mapped::of(file.path()).expect("it can be mapped");
+            let us = std::process::id();
+            assert!(!mapped.is_shared_by(us), "only for a moment");
+            let _page = Page::of(file.as_file()).expect("it can be mapped");
+            assert!(mapped.is_shared_by(us));
+            // The first process was there before.
+            assert!(!mapped.is_shared_by(1));
+        }
+        assert_eq!(Mapped::of(Path::new("/proc")), None);
+        assert_eq!(Mapped::of(Path::new("/nowhere")), None);
+    }
+}

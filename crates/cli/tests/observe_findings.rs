@@ -57,6 +57,27 @@ fn pkcs1_encryption_is_seen_where_nobody_named_it() {
     assert_eq!(severity(&report, "RSA-2048 with PKCS1", "wrap"), "legacy");
 }
 
+/// What RSA does for CMS is encryption; what elliptic curves do for it is agreement.
+#[test]
+fn cms_encrypts_or_agrees() {
+    let quantum = |key: &str| {
+        let certificate = "openssl req -x509 -newkey KEY -nodes -keyout key.pem -out cert.pem -subj /CN=a 2>/dev/null
+             echo secret >text
+             openssl cms -encrypt -in text -out sealed -outform DER cert.pem
+             openssl cms -decrypt -in sealed -inform DER -inkey key.pem -recip cert.pem";
+        let report = script(&[], &certificate.replace("KEY", key));
+        let quantum = &report["quantum"];
+        let numbers = ["key_agreements", "public_key_encryptions"].map(|name| {
+            let ready = number(&quantum[format!("{name}_post_quantum")]);
+            (ready, number(&quantum[name]))
+        });
+        assert_eq!(numbers.map(|(ready, _)| ready), [0, 0]);
+        numbers.map(|(_, all)| all)
+    };
+    assert_eq!(quantum("rsa:2048"), [0, 2]);
+    assert_eq!(quantum("ec -pkeyopt ec_paramgen_curve:P-256"), [2, 0]);
+}
+
 /// A handshake, both sides in one process, with that version and those ciphers.
 fn handshake(version: &str, ciphers: &str) -> String {
     let script = "openssl req -x509 -newkey rsa:2048 -nodes -keyout key.pem -out cert.pem \
@@ -99,6 +120,8 @@ fn rsa_key_exchange_is_weak() {
     assert_eq!(severity(&report, name, "unwrap"), "weak");
     // Of both sides.
     assert_eq!(number(&report["handshakes"]["estimated"]), 2);
+    assert_eq!(number(&report["quantum"]["public_key_encryptions"]), 2);
+    assert_eq!(number(&report["quantum"]["key_agreements"]), 0);
 }
 
 #[test]

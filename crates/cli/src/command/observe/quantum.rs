@@ -13,6 +13,10 @@ pub(super) struct QuantumReadiness {
     /// can be opened then. OpenSSH's own are in neither.
     pub(super) key_agreements_post_quantum: u64,
     pub(super) key_agreements: u64,
+    /// Keys and data that were encrypted or decrypted with a key of two halves (RSA: TLS before 1.3, CMS): no agreements,
+    /// but what is recorded today can be opened then all the same.
+    pub(super) public_key_encryptions_post_quantum: u64,
+    pub(super) public_key_encryptions: u64,
     /// OpenSSH's key exchanges that were inferred to be hybrid: at least so many. Its others are not seen.
     pub(super) openssh_hybrid_exchanges: u64,
     pub(super) signatures_post_quantum: u64,
@@ -29,7 +33,8 @@ impl QuantumReadiness {
                 .filter(|row| !only_ready || row.quantum == Quantum::Withstands)
                 .map(|row| row.work.calls))
         };
-        let agreements = [O::Derive, O::Encapsulate, O::Decapsulate, O::KeyDecrypt];
+        let agreements = [O::Derive, O::Encapsulate, O::Decapsulate];
+        let encryptions = [O::KeyEncrypt, O::KeyDecrypt];
         let signatures = [O::Sign, O::Verify];
         let inferred = processes
             .iter()
@@ -38,9 +43,58 @@ impl QuantumReadiness {
         Self {
             key_agreements_post_quantum: calls(&agreements, true),
             key_agreements: calls(&agreements, false),
+            public_key_encryptions_post_quantum: calls(&encryptions, true),
+            public_key_encryptions: calls(&encryptions, false),
             openssh_hybrid_exchanges,
             signatures_post_quantum: calls(&signatures, true),
             signatures: calls(&signatures, false),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::catalogue::tests::work;
+    use super::super::cpu::Times;
+    use super::super::report::tests::record;
+    use super::super::report::{Report, Sources};
+    use super::*;
+    use outboard_engine::profile::Profile;
+
+    #[test]
+    fn what_is_encrypted_is_not_agreed_on() {
+        let done = [
+            ("X25519MLKEM768", Operation::Decapsulate),
+            ("X25519", Operation::Derive),
+            ("RSA", Operation::KeyEncrypt),
+            ("RSA", Operation::KeyDecrypt),
+            ("ECDSA", Operation::Sign),
+        ];
+        let text = |done: &[(&str, Operation)]| {
+            let work = done
+                .iter()
+                .map(|&(algorithm, operation)| work(algorithm, operation, "", ""));
+            let sources = Sources {
+                program: None,
+                cpu: Err("nobody looked"),
+                times: &Times::new(),
+                unobserved: &[],
+                profile: &Profile::built_in(&outboard_engine::Machine::detect(), "3.0.22"),
+            };
+            Report::new(record(work.collect()), sources).text(false, false)
+        };
+        let all = text(&done);
+        let said = "  1 of 2 key agreements, 0 of 2 public-key encryptions and 0 of 1 signatures would withstand one\n";
+        assert!(all.contains(said), "{all}");
+        let some = text(&done[2..]);
+        let said = "  0 of 2 public-key encryptions and 0 of 1 signatures would withstand one\n";
+        assert!(some.contains(said), "{some}");
+        let one = text(&done[2..4]);
+        assert!(
+            one.contains("\n  0 of 2 public-key encryptions would withstand one\n"),
+            "{one}"
+        );
+        let none = text(&[("SHA2-256", Operation::Digest)]);
+        assert!(!none.contains("would withstand one"), "{none}");
     }
 }

@@ -338,15 +338,16 @@ impl Report {
             .processes
             .iter()
             .any(|process| openssh::speaks_ssh(&process.program));
-        if quantum.key_agreements == 0 && quantum.signatures == 0 && !speaks_ssh {
-            return String::new();
-        }
-        let mut text = styled(TITLE, "Quantum computers") + "\n";
         let parts = [
             (
                 quantum.key_agreements_post_quantum,
                 quantum.key_agreements,
                 "key agreements",
+            ),
+            (
+                quantum.public_key_encryptions_post_quantum,
+                quantum.public_key_encryptions,
+                "public-key encryptions",
             ),
             (
                 quantum.signatures_post_quantum,
@@ -359,8 +360,16 @@ impl Report {
             .filter(|(_, all, _)| *all > 0)
             .map(|(ready, all, what)| format!("{} of {} {what}", count(ready), count(all)))
             .collect();
-        if !parts.is_empty() {
-            let _ = writeln!(text, "  {} would withstand one", parts.join(" and "));
+        if parts.is_empty() && !speaks_ssh {
+            return String::new();
+        }
+        let mut text = styled(TITLE, "Quantum computers") + "\n";
+        if let Some((last, others)) = parts.split_last() {
+            let all = match others {
+                [] => last.clone(),
+                _ => format!("{} and {last}", others.join(", ")),
+            };
+            let _ = writeln!(text, "  {all} would withstand one");
         }
         if hybrid > 0 {
             let _ = writeln!(

@@ -47,48 +47,22 @@ impl Case {
 
     /// Every server with every key, version, resumption, client's certificate and cipher.
     fn every() -> Vec<Self> {
-        let mut cases = Vec::new();
-        for make in [Make::Nginx, Make::HaProxy, Make::Apache] {
-            for key in Key::ALL {
-                for cipher in [
-                    Cipher::Aes128Gcm,
-                    Cipher::Aes256Gcm,
-                    Cipher::ChaCha20Poly1305,
-                ] {
-                    let base = Self {
-                        cipher,
-                        ..Self::new(make, key)
-                    };
-                    for version in [Version::Tls13, Version::Tls12] {
-                        for (resumed, authentication) in WAYS {
-                            cases.push(Self {
-                                version,
-                                resumed,
-                                authentication,
-                                ..base
-                            });
-                        }
-                    }
-                }
-            }
-        }
-        cases
+        let ciphers = [
+            Cipher::Aes128Gcm,
+            Cipher::Aes256Gcm,
+            Cipher::ChaCha20Poly1305,
+        ];
+        [Make::Nginx, Make::HaProxy, Make::Apache]
+            .into_iter()
+            .flat_map(|make| Key::ALL.map(|key| Self::new(make, key)))
+            .flat_map(|base| ciphers.map(|cipher| Self { cipher, ..base }))
+            .flat_map(Self::ways)
+            .collect()
     }
 
     fn full() -> Vec<Self> {
-        let mut cases = Vec::new();
-        for key in Key::ALL {
-            for version in [Version::Tls13, Version::Tls12] {
-                for (resumed, authentication) in WAYS {
-                    cases.push(Self {
-                        version,
-                        resumed,
-                        authentication,
-                        ..Self::new(Make::Nginx, key)
-                    });
-                }
-            }
-        }
+        let nginx = Key::ALL.map(|key| Self::new(Make::Nginx, key));
+        let mut cases: Vec<Self> = nginx.into_iter().flat_map(Self::ways).collect();
         for cipher in [Cipher::Aes256Gcm, Cipher::ChaCha20Poly1305] {
             cases.push(Self {
                 cipher,
@@ -135,6 +109,19 @@ impl Case {
                 ..Self::new(Make::Apache, Key::P256)
             },
         ]
+    }
+
+    /// Every version, resumption and client's certificate with each other.
+    fn ways(base: Self) -> impl Iterator<Item = Self> {
+        let versions = [Version::Tls13, Version::Tls12].into_iter();
+        versions.flat_map(move |version| {
+            WAYS.map(|(resumed, authentication)| Self {
+                version,
+                resumed,
+                authentication,
+                ..base
+            })
+        })
     }
 
     /// One thing varied at a time.

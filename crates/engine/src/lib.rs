@@ -13,7 +13,6 @@ mod error;
 pub mod fork;
 pub mod ledger;
 pub mod machine;
-pub mod once;
 mod operation;
 pub mod profile;
 pub mod scalar;

@@ -23,8 +23,8 @@ use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use once_cell::race::OnceBox;
 use outboard_engine::card::{self, Answer, Notify, Output, Request, Ticket};
-use outboard_engine::once::Once;
 use outboard_engine::{Error, Result, fork};
 use outboard_libcrypto::sys::{ASYNC_WAIT_CTX, WaitCallback};
 use outboard_libcrypto::{Functions, Library};
@@ -241,11 +241,11 @@ impl Place {
     /// What is registered in the wait context. Where the program has a callback it is one that never becomes
     /// readable: without any, there would be no cleanup.
     fn descriptor(&self) -> c_int {
-        static SILENT: Once<Option<EventFd>> = Once::new();
+        static SILENT: OnceBox<Option<EventFd>> = OnceBox::new();
         match &self.signal {
             Signal::Descriptor(descriptor) => descriptor.0.as_raw_fd(),
             Signal::Callback(_) => {
-                let silent = SILENT.get_or_make(EventFd::new).as_ref();
+                let silent = SILENT.get_or_init(|| Box::new(EventFd::new())).as_ref();
                 silent.map_or(-1, |silent| silent.0.as_raw_fd())
             }
         }

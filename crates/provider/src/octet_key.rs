@@ -3,8 +3,8 @@
 use std::ffi::CStr;
 use std::sync::Arc;
 
+use once_cell::race::OnceBox;
 use outboard_engine::card::Request;
-use outboard_engine::once::Once;
 use outboard_engine::{Operation, Path, scalar};
 use outboard_provider_abi::params::{END, octets, text, unsigned};
 use outboard_provider_abi::raw::Param;
@@ -54,8 +54,8 @@ pub(crate) struct OctetKey<A: OctetAlgorithm> {
     shared: Arc<Shared>,
     private: Option<Zeroizing<[u8; LENGTH]>>,
     public: Option<[u8; LENGTH]>,
-    stock: Once<Arc<stock::Key>>,
-    prepared: Once<A::Prepared>,
+    stock: OnceBox<Arc<stock::Key>>,
+    prepared: OnceBox<A::Prepared>,
 }
 
 /// A key generation under way.
@@ -93,7 +93,9 @@ impl<A: OctetAlgorithm> OctetKey<A> {
         prepare: impl FnOnce(&[u8; LENGTH], &[u8; LENGTH]) -> A::Prepared,
     ) -> Result<&A::Prepared> {
         let (private, public) = (self.private()?, self.public()?);
-        Ok(self.prepared.get_or_make(|| prepare(private, public)))
+        Ok(self
+            .prepared
+            .get_or_init(|| Box::new(prepare(private, public))))
     }
 
     /// The same key held by the default provider.
@@ -104,7 +106,9 @@ impl<A: OctetAlgorithm> OctetKey<A> {
         let key = self.params(Selection::PAIR).with_array(|params| {
             stock::Key::import(self.shared.stock()?, A::NAME, Selection::PAIR, params)
         })?;
-        Ok(Arc::clone(self.stock.get_or_make(|| Arc::new(key))))
+        Ok(Arc::clone(
+            self.stock.get_or_init(|| Box::new(Arc::new(key))),
+        ))
     }
 
     fn of(
@@ -117,8 +121,8 @@ impl<A: OctetAlgorithm> OctetKey<A> {
             shared,
             private,
             public,
-            stock: Once::new(),
-            prepared: Once::new(),
+            stock: OnceBox::new(),
+            prepared: OnceBox::new(),
         }
     }
 

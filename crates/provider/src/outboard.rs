@@ -4,9 +4,9 @@ use std::ffi::CStr;
 use std::sync::Arc;
 use std::time::Instant;
 
+use once_cell::race::OnceBox;
 use outboard_engine::card::{self, Output, Request};
 use outboard_engine::ledger::{self, Reason};
-use outboard_engine::once::Once;
 use outboard_engine::profile::Choices;
 use outboard_engine::{Operation, Path, fork, scalar};
 use outboard_libcrypto::Library;
@@ -35,8 +35,8 @@ pub(crate) struct Shared {
     choices: Choices,
     libcrypto_version: (u32, u32),
     asynchronous: bool,
-    libcrypto: Once<Option<Library>>,
-    stock: Once<Option<Stock>>,
+    libcrypto: OnceBox<Option<Library>>,
+    stock: OnceBox<Option<Stock>>,
 }
 
 impl Provider for Outboard {
@@ -76,8 +76,8 @@ impl Provider for Outboard {
                 choices,
                 libcrypto_version: version(&core),
                 asynchronous: settings.asynchronous,
-                libcrypto: Once::new(),
-                stock: Once::new(),
+                libcrypto: OnceBox::new(),
+                stock: OnceBox::new(),
             }),
         })
     }
@@ -164,7 +164,7 @@ impl Shared {
     /// The libcrypto that loaded us; none where it cannot be reached.
     fn libcrypto(&self) -> Option<&Library> {
         let find = || Library::containing(self.core.address()?).ok();
-        self.libcrypto.get_or_make(find).as_ref()
+        self.libcrypto.get_or_init(|| Box::new(find())).as_ref()
     }
 
     /// Runs an operation on that path, and counts and times it if it succeeds.
@@ -206,8 +206,9 @@ impl Shared {
 
     /// The program's own libcrypto, for what the engine does not do.
     pub(crate) fn stock(&self) -> Result<&Stock> {
+        let make = || Stock::of(self.libcrypto()?);
         self.stock
-            .get_or_make(|| Stock::of(self.libcrypto()?))
+            .get_or_init(|| Box::new(make()))
             .as_ref()
             .ok_or_else(|| {
                 Error::new(

@@ -10,6 +10,8 @@ use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicUsize};
 use std::time::Instant;
 
+use once_cell::race::OnceBox;
+
 use super::controller::Controller;
 use super::kind::Kind;
 use super::queue::{self, Pushed};
@@ -17,7 +19,6 @@ use super::{DEPTH, MOST, Notify, Output, Request, Settings, tables, worker};
 use crate::error::Result;
 use crate::fork;
 use crate::ledger::{self, CardCounters, CardStatus, Reason};
-use crate::once::Once;
 use crate::{Operation, Path};
 
 /// What a job asks.
@@ -43,7 +44,7 @@ pub(super) struct Cards {
     pub(super) process: u64,
     limit: usize,
     settings: Settings,
-    cards: [Once<Card>; MOST],
+    cards: [OnceBox<Card>; MOST],
     controllers: [Controller; Kind::COUNT],
     in_flight: [AtomicU32; Kind::COUNT],
     /// Tells threads apart: the address of something that each has for itself.
@@ -59,13 +60,13 @@ unsafe impl Sync for Cards {}
 unsafe impl Send for Cards {}
 
 static CURRENT: AtomicPtr<Cards> = AtomicPtr::new(ptr::null_mut());
-static SETTINGS: Once<Settings> = Once::new();
+static SETTINGS: OnceBox<Settings> = OnceBox::new();
 static OPENERS: AtomicUsize = AtomicUsize::new(0);
 
 pub(super) fn open(settings: Settings) {
     // Workers may stand in what a child would wait for.
     fork::watch();
-    SETTINGS.get_or_make(|| settings);
+    SETTINGS.get_or_init(|| Box::new(settings));
     if OPENERS.fetch_add(1, AcqRel) == 0 {
         close_if_unwanted();
     }
@@ -113,7 +114,7 @@ fn make(settings: &Settings) -> Option<&'static Cards> {
         process: fork::process(),
         limit: if lanes { limit } else { 0 },
         settings: settings.clone(),
-        cards: [const { Once::new() }; MOST],
+        cards: [const { OnceBox::new() }; MOST],
         controllers: [const { Controller::new() }; Kind::COUNT],
         in_flight: [const { AtomicU32::new(0) }; Kind::COUNT],
         first_thread: AtomicUsize::new(0),
@@ -263,17 +264,19 @@ impl Cards {
             .iter()
             .enumerate()
             .map(|(index, card)| {
-                card.get_or_make(|| Card {
-                    index,
-                    queue: Queue::new(),
-                    pending: AtomicU32::new(0),
+                card.get_or_init(|| {
+                    Box::new(Card {
+                        index,
+                        queue: Queue::new(),
+                        pending: AtomicU32::new(0),
+                    })
                 })
             })
             .min_by_key(|card| card.pending.load(Relaxed))
     }
 
     pub(super) fn started(&self) -> impl Iterator<Item = &Card> {
-        self.cards.iter().filter_map(Once::get)
+        self.cards.iter().filter_map(OnceBox::get)
     }
 
     /// The fewest filled lanes that beat the scalar path.

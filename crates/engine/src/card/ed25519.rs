@@ -3,19 +3,19 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
+use once_cell::race::OnceBox;
 use outboard_lanes::ed25519 as lanes;
 use zeroize::Zeroizing;
 
 use super::request::Output;
 use crate::error::Result;
-use crate::once::Once;
 use crate::scalar::ed25519::{Private, SIGNATURE_LENGTH};
 
 /// An Ed25519 key with, once it is needed, the lanes' form beside AWS-LC's. It can do whatever a
 /// [`scalar::ed25519::Private`](Private) can.
 pub struct Key {
     scalar: Private,
-    lanes: Once<Option<lanes::PrivateKey>>,
+    lanes: OnceBox<Option<lanes::PrivateKey>>,
 }
 
 impl Key {
@@ -23,7 +23,7 @@ impl Key {
     pub const fn new(scalar: Private) -> Self {
         Self {
             scalar,
-            lanes: Once::new(),
+            lanes: OnceBox::new(),
         }
     }
 
@@ -34,7 +34,7 @@ impl Key {
             let key = lanes::PrivateKey::new(self.scalar.seed()).ok()?;
             (key.public_key() == self.scalar.public()).then_some(key)
         };
-        self.lanes.get_or_make(make).as_ref()
+        self.lanes.get_or_init(|| Box::new(make())).as_ref()
     }
 }
 

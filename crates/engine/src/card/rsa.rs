@@ -4,12 +4,12 @@ use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use once_cell::race::OnceBox;
 use outboard_lanes as lanes;
 use zeroize::Zeroizing;
 
 use super::request::Output;
 use crate::error::Result;
-use crate::once::Once;
 use crate::scalar::rsa;
 
 /// An RSA key with, once it was used a second time, the lanes' form beside AWS-LC's. It can do
@@ -20,7 +20,7 @@ pub struct Key {
     /// is used once does not earn back.
     used: AtomicBool,
     /// None inside: the lanes don't take such keys.
-    lanes: Once<Option<lanes::rsa::PrivateKey>>,
+    lanes: OnceBox<Option<lanes::rsa::PrivateKey>>,
 }
 
 impl Key {
@@ -29,7 +29,7 @@ impl Key {
         Self {
             scalar,
             used: AtomicBool::new(false),
-            lanes: Once::new(),
+            lanes: OnceBox::new(),
         }
     }
 
@@ -58,7 +58,7 @@ impl Key {
             })
             .ok()
         };
-        self.lanes.get_or_make(make).as_ref()
+        self.lanes.get_or_init(|| Box::new(make())).as_ref()
     }
 }
 

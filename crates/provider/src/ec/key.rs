@@ -3,8 +3,8 @@
 use std::ffi::CStr;
 use std::sync::Arc;
 
+use once_cell::race::OnceBox;
 use outboard_engine::card::Request;
-use outboard_engine::once::Once;
 use outboard_engine::scalar::ec::{self, Curve, Form};
 use outboard_engine::{Operation, Path};
 use outboard_provider_abi::params::{END, integer, octets, text, unsigned};
@@ -40,7 +40,7 @@ const DOMAIN: [Param; 11] = [
 pub(crate) struct Key {
     shared: Arc<Shared>,
     content: Content,
-    stock: Once<Arc<stock::Key>>,
+    stock: OnceBox<Arc<stock::Key>>,
 }
 
 /// What a key holds.
@@ -71,12 +71,12 @@ impl Key {
         Self {
             shared,
             content,
-            stock: Once::new(),
+            stock: OnceBox::new(),
         }
     }
 
     fn foreign(shared: Arc<Shared>, key: stock::Key) -> Self {
-        let stock = Once::from(Arc::new(key));
+        let stock = OnceBox::with_value(Box::new(Arc::new(key)));
         Self {
             shared,
             content: Content::Foreign,
@@ -198,7 +198,9 @@ impl SigningKey for Key {
         let key = self
             .params(ALL)?
             .with_array(|params| stock::Key::import(self.shared.stock()?, NAME, ALL, params))?;
-        Ok(Arc::clone(self.stock.get_or_make(|| Arc::new(key))))
+        Ok(Arc::clone(
+            self.stock.get_or_init(|| Box::new(Arc::new(key))),
+        ))
     }
 }
 

@@ -3,9 +3,9 @@
 use std::ffi::CStr;
 use std::sync::Arc;
 
+use once_cell::race::OnceBox;
 use outboard_engine::Operation;
 use outboard_engine::card;
-use outboard_engine::once::Once;
 use outboard_engine::scalar::rsa;
 use outboard_provider_abi::params::{END, text, unsigned};
 use outboard_provider_abi::raw::Param;
@@ -54,7 +54,7 @@ pub(crate) struct Key {
     native: Option<Arc<card::rsa::Key>>,
     /// All that it was imported with.
     params: ParamList,
-    stock: Once<Arc<stock::Key>>,
+    stock: OnceBox<Arc<stock::Key>>,
 }
 
 impl Key {
@@ -78,7 +78,7 @@ impl Key {
             variant,
             native: None,
             params: ParamList::new(),
-            stock: Once::new(),
+            stock: OnceBox::new(),
         }
     }
 }
@@ -107,7 +107,9 @@ impl SigningKey for Key {
         let key = self.params.with_array(|params| {
             stock::Key::import(self.shared.stock()?, self.name(), all, params)
         })?;
-        Ok(Arc::clone(self.stock.get_or_make(|| Arc::new(key))))
+        Ok(Arc::clone(
+            self.stock.get_or_init(|| Box::new(Arc::new(key))),
+        ))
     }
 }
 
@@ -270,7 +272,7 @@ impl KeyManagement for Key {
             }
             true
         })?;
-        key.stock = Once::from(Arc::new(made));
+        key.stock = OnceBox::with_value(Box::new(Arc::new(made)));
         Ok(key)
     }
 }

@@ -101,11 +101,15 @@ fn open_any(path: &Path, writable: bool) -> Result<File, FileError> {
         })
 }
 
-/// Refuses whatever can't be a `T` by its kind, owner, permissions or size.
+/// Refuses whatever can't be a `T` by its kind, size, owner or permissions.
 fn check<T: Plain>(file: &File, may_own: impl Fn(u32) -> bool) -> Result<(), FileError> {
     let metadata = file.metadata().map_err(FileError::cannot("examine"))?;
     if !metadata.is_file() {
         return Err(FileError::NotRegular);
+    }
+    // First, so that nobody is told to change what is quite another file (/etc/passwd).
+    if metadata.len() != size_of::<T>() as u64 {
+        return Err(FileError::WrongSize);
     }
     if !may_own(metadata.uid()) {
         return Err(FileError::Foreign {
@@ -116,9 +120,6 @@ fn check<T: Plain>(file: &File, may_own: impl Fn(u32) -> bool) -> Result<(), Fil
         return Err(FileError::Exposed {
             mode: metadata.mode() & 0o777,
         });
-    }
-    if metadata.len() != size_of::<T>() as u64 {
-        return Err(FileError::WrongSize);
     }
     Ok(())
 }
@@ -280,10 +281,12 @@ mod tests {
 
         std::fs::write(path("short"), [0; 4095]).expect("a file");
         let private = std::fs::Permissions::from_mode(0o600);
-        std::fs::set_permissions(path("short"), private).expect("it is ours");
-        assert!(matches!(refused("short"), FileError::WrongSize));
-
         let open_to_all = std::fs::Permissions::from_mode(0o644);
+        for mode in [private, open_to_all.clone()] {
+            std::fs::set_permissions(path("short"), mode).expect("it is ours");
+            assert!(matches!(refused("short"), FileError::WrongSize));
+        }
+
         std::fs::set_permissions(path("page"), open_to_all).expect("it is ours");
         assert!(matches!(
             refused("page"),

@@ -27,7 +27,7 @@ pub enum LedgerError {
         source: io::Error,
     },
     /// It is something else: no regular file, of another size, or of other content.
-    #[error("{path} is not a ledger: {reason} (remove it, or name another file)",
+    #[error("{path} is not a ledger: {reason} (name another file; remove it only if nothing else needs it)",
             path = .path.display())]
     NotALedger {
         /// The file.

@@ -1,5 +1,6 @@
 //! What the ledger counted, as tables and as documents.
 
+use crate::output::To;
 use crate::table::{Align, Table, bytes, count, time};
 use outboard_engine::ledger::{Counts, Fallback, Queueing, Row, Snapshot};
 use outboard_engine::{Operation, Path};
@@ -102,7 +103,7 @@ pub(crate) fn by_program(snapshot: &Snapshot) -> Vec<Party<'_>> {
 }
 
 /// The tables for people; empty if nobody counted anything.
-pub(crate) fn tables(parties: &[Party<'_>]) -> String {
+pub(crate) fn tables(parties: &[Party<'_>], to: To) -> String {
     let mut work = Table::new(&[
         ("program", Align::Left),
         ("process", Align::Right),
@@ -166,7 +167,7 @@ pub(crate) fn tables(parties: &[Party<'_>]) -> String {
         .into_iter()
         .filter(|table| !table.is_empty());
     tables
-        .map(|table| table.render())
+        .map(|table| table.render_to(to))
         .collect::<Vec<_>>()
         .join("\n")
 }

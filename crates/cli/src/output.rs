@@ -61,10 +61,68 @@ pub(crate) fn print(text: &str) -> io::Result<()> {
     }
 }
 
-/// How many characters a line of the terminal has that is printed to; `None` where it is none, or does not say.
-pub(crate) fn width() -> Option<usize> {
-    let size = rustix::termios::tcgetwinsize(io::stdout()).ok()?;
-    Some(usize::from(size.ws_col)).filter(|&columns| columns > 0)
+/// Where a text goes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum To {
+    Stdout,
+    Stderr,
+    File,
+}
+
+impl To {
+    /// How many characters a line has room for: without end where it is no terminal, or one that does not say.
+    pub(crate) fn room(self) -> usize {
+        let size = match self {
+            Self::Stdout => rustix::termios::tcgetwinsize(io::stdout()),
+            Self::Stderr => rustix::termios::tcgetwinsize(io::stderr()),
+            Self::File => return usize::MAX,
+        };
+        let columns = size.map_or(0, |size| usize::from(size.ws_col));
+        match columns {
+            0 => usize::MAX,
+            columns => columns,
+        }
+    }
+}
+
+/// `text` with its long lines broken between words, if that can be; what goes on is moved in a little further.
+pub(crate) fn fold(text: &str, room: usize) -> String {
+    let shown = |text: &str| {
+        anstream::adapter::strip_str(text)
+            .to_string()
+            .chars()
+            .count()
+    };
+    let mut folded = String::with_capacity(text.len());
+    for line in text.lines() {
+        if shown(line) <= room {
+            folded.push_str(line);
+            folded.push('\n');
+            continue;
+        }
+        let indent = line.chars().take_while(|&c| c == ' ').count() + 2;
+        let mut length = 0;
+        for (index, word) in line.split(' ').enumerate() {
+            let needed = shown(word);
+            // Of two blanks, one may end a line: the other begins none.
+            if needed == 0 && length + 1 > room {
+                continue;
+            }
+            if index > 0 && length > indent && length + 1 + needed > room {
+                folded.truncate(folded.trim_end_matches(' ').len());
+                folded.push('\n');
+                folded.push_str(&" ".repeat(indent));
+                length = indent;
+            } else if index > 0 {
+                folded.push(' ');
+                length += 1;
+            }
+            folded.push_str(word);
+            length += needed;
+        }
+        folded.push('\n');
+    }
+    folded
 }
 
 /// Prints `body` as a JSON document that says what it is: `{"schema": …, "version": …, …}`.
@@ -103,6 +161,22 @@ pub(crate) fn remark(line: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn long_lines_are_broken_between_words() {
+        let text = "\u{1b}[1mTitle of some length\u{1b}[0m\n  one two  three\n  x\n";
+        assert_eq!(fold(text, usize::MAX), text);
+        assert_eq!(fold(text, 20), text, "escapes take no room");
+        assert_eq!(
+            fold(text, 9),
+            "\u{1b}[1mTitle of\n  some\n  length\u{1b}[0m\n  one two\n    three\n  x\n"
+        );
+        // A word alone is as long as it is.
+        assert_eq!(
+            fold("  incomprehensibilities\n", 9),
+            "  incomprehensibilities\n"
+        );
+    }
 
     #[test]
     fn names_of_others_steer_no_terminal() {

@@ -1,6 +1,6 @@
 //! Aligned tables without borders.
 
-use crate::output::{self, TITLE, styled};
+use crate::output::{TITLE, To, styled};
 
 /// How a column is aligned.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -48,7 +48,12 @@ impl Table {
     /// The title line and the rows, each with a line end; columns in which nothing stands are left
     /// out.
     pub(crate) fn render(&self) -> String {
-        self.render_within(output::width().unwrap_or(usize::MAX))
+        self.render_to(To::Stdout)
+    }
+
+    /// The same, for where it goes.
+    pub(crate) fn render_to(&self, to: To) -> String {
+        self.render_within(to.room())
     }
 
     /// So that lines have at most so many characters, if that can be: first without what is expendable, then with

@@ -249,7 +249,25 @@ fn a_record_stays_and_can_be_read_and_reset() {
         .args(["observe", "--record", &missing])
         .assert()
         .code(1);
-    says(&stderr(&failure), "there is no record");
+    says(
+        &stderr(&failure),
+        &format!(
+            "there is no record {missing} ('outboard observe --record {missing} -- PROGRAM' makes it)"
+        ),
+    );
+}
+
+#[test]
+fn a_profile_that_cannot_be_used_is_refused_before_the_program_runs() {
+    let directory = TempDir::new().expect("a temporary directory");
+    let ran = directory.path().join("ran").display().to_string();
+    for profile in ["/nonexistent/profile.json", "/dev/null"] {
+        let failure = observe(&["--profile", profile], &["touch", &ran])
+            .assert()
+            .code(1);
+        says(&stderr(&failure), profile);
+        assert!(!Path::new(&ran).exists(), "it ran");
+    }
 }
 
 #[test]

@@ -176,7 +176,7 @@ fn proof(program: &str, snapshot: Option<Snapshot>, module: &Path) -> String {
         };
         return format!("outboard: {program} never loaded Outboard ({reason})");
     };
-    let tables = listing::tables(&listing::by_program(&snapshot));
+    let tables = listing::tables(&listing::by_program(&snapshot), output::To::Stderr);
     if tables.is_empty() {
         return format!(
             "outboard: {program} loaded Outboard, and used it for nothing: what it did, OpenSSL does best"

@@ -2,7 +2,7 @@
 
 use crate::ledgers::{Ledgers, Which, since};
 use crate::listing::{self, Counted};
-use crate::output::{print, print_json};
+use crate::output::{To, print, print_json};
 use crate::{Failure, output};
 use outboard_engine::ledger::{self, Snapshot};
 use outboard_engine::profile::rfc3339;
@@ -112,7 +112,7 @@ fn text(ledgers: &Ledgers, nothing: &str) -> String {
         .iter()
         .flat_map(|(_, snapshot)| listing::parties(snapshot))
         .collect();
-    match listing::tables(&parties) {
+    match listing::tables(&parties, To::Stdout) {
         tables if tables.is_empty() => nothing.to_owned(),
         tables => tables,
     }

@@ -30,13 +30,14 @@ mod text;
 
 use super::info;
 use crate::openssl_conf::{self, Config, Observer, Offer, Settings};
-use crate::output::{self, print, print_json, remark};
+use crate::output::{self, To, print, print_json, remark};
 use crate::stage::Stage;
 use crate::supervise::supervise;
 use crate::system::InForce;
 use crate::{Failure, module, replace, system};
 use cpu::{Times, Watch};
 use outboard_engine::Machine;
+use outboard_engine::profile::Profile;
 use outboard_observation::{self as observation, Record, RecordError, RecordedProcess};
 use report::{Report, Sources};
 use std::ffi::OsString;
@@ -114,6 +115,10 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
+    // Whoever names a profile wants that one; without it, what is known of the processor would be told as its.
+    if let Some(path) = &arguments.profile {
+        Profile::load(path, &Machine::detect(), &system::library()?.version())?;
+    }
     match arguments.program.split_first() {
         Some((program, rest)) => observe(&arguments, program, rest),
         None => services(&arguments),
@@ -194,7 +199,7 @@ fn services(arguments: &Arguments) -> Result<ExitCode, Failure> {
         None => vec![own.clone()],
     };
     if arguments.reset {
-        return Ok(reset(&paths, arguments.all));
+        return Ok(arguments.reset(&paths));
     }
     let mut whole: Option<Record> = None;
     let mut times = Times::new();
@@ -221,10 +226,10 @@ fn services(arguments: &Arguments) -> Result<ExitCode, Failure> {
             // Removed since it was listed.
             Err(RecordError::Missing { .. }) if arguments.all => {}
             Err(error) if arguments.all => remark(&format!("outboard: note: {error}")),
-            Err(error) => return Err(error.into()),
+            Err(error) => return Err(arguments.no_record(error)),
         }
     }
-    let whole = whole.ok_or(RecordError::Missing { path: own })?;
+    let whole = whole.ok_or_else(|| arguments.no_record(RecordError::Missing { path: own }))?;
     let time = |process: &RecordedProcess| times.get(&(process.pid?, process.started)).copied();
     let cpu = match () {
         () if was_reset => {
@@ -251,24 +256,42 @@ fn unobserved() -> Vec<String> {
     configured().unwrap_or_default()
 }
 
-/// Begins to count anew in each of the records, whatever is wrong with others of them. One of `all`
-/// that has vanished since it was listed counts nothing any more.
-fn reset(paths: &[PathBuf], all: bool) -> ExitCode {
-    let mut outcome = ExitCode::SUCCESS;
-    for path in paths {
-        match observation::reset(path) {
-            Ok(()) => {}
-            Err(RecordError::Missing { .. }) if all => {}
-            Err(error) => {
-                output::complain(&error.to_string());
-                outcome = ExitCode::FAILURE;
+impl Arguments {
+    /// Begins to count anew in each of the records, whatever is wrong with others of them. One of all
+    /// that has vanished since it was listed counts nothing any more.
+    fn reset(&self, paths: &[PathBuf]) -> ExitCode {
+        let mut outcome = ExitCode::SUCCESS;
+        for path in paths {
+            match observation::reset(path) {
+                Ok(()) => {}
+                Err(RecordError::Missing { .. }) if self.all => {}
+                Err(error) => {
+                    output::complain(&self.no_record(error).to_string());
+                    outcome = ExitCode::FAILURE;
+                }
             }
         }
+        outcome
     }
-    outcome
-}
 
-impl Arguments {
+    /// A record that is not there is no wonder, and how one comes to be depends on which was asked for.
+    fn no_record(&self, error: RecordError) -> Failure {
+        match (error, &self.record) {
+            (RecordError::Missing { path }, Some(_)) => format!(
+                "there is no record {0} ('outboard observe --record {0} -- PROGRAM' makes it)",
+                path.display()
+            )
+            .into(),
+            (RecordError::Missing { path }, None) => format!(
+                "there is no record {} (after 'outboard enable --observe' the next program that starts makes it; \
+                 for one program: 'outboard observe -- PROGRAM')",
+                path.display()
+            )
+            .into(),
+            (error, _) => error.into(),
+        }
+    }
+
     fn report(
         &self,
         record: Record,
@@ -303,9 +326,14 @@ impl Arguments {
             let text = serde_json::to_string_pretty(&bill)? + "\n";
             write(file, text.as_bytes())
         });
+        let to = match self.output {
+            Some(_) => To::File,
+            None if alone => To::Stdout,
+            None => To::Stderr,
+        };
         let text = match self.json {
             true => output::json(SCHEMA, report)?,
-            false => report.text(self.processes || alone, self.sizes),
+            false => report.text(self.processes || alone, self.sizes, to),
         };
         let told = match (&self.output, self.json || alone) {
             (Some(file), _) => {

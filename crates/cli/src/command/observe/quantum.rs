@@ -81,7 +81,7 @@ mod tests {
                 unobserved: &[],
                 profile: &Profile::built_in(&outboard_engine::Machine::detect(), "3.0.22"),
             };
-            Report::new(record(work.collect()), sources).text(false, false)
+            Report::new(record(work.collect()), sources).text(false, false, crate::output::To::File)
         };
         let all = text(&done);
         let said = "  1 of 2 key agreements, 0 of 2 public-key encryptions and 0 of 1 signatures would withstand one\n";

@@ -53,6 +53,7 @@ pub(super) struct Row {
     pub(super) with: String,
     #[serde(flatten)]
     pub(super) work: Work,
+    /// None, too, where no call's time is known.
     pub(super) share_of_cpu: Option<f64>,
     pub(super) share_of_cryptography: f64,
     pub(super) finding: Option<Severity>,
@@ -85,6 +86,11 @@ pub(super) struct Sources<'a> {
     pub(super) profile: &'a Profile,
 }
 
+/// Whether the time of any of its calls is known.
+fn has_time(work: &Work) -> bool {
+    work.untimed == 0 || work.untimed < work.calls
+}
+
 impl Report {
     pub(super) fn new(record: Record, sources: Sources<'_>) -> Self {
         let record = record.renamed(catalogue::settle);
@@ -108,7 +114,7 @@ impl Report {
             .map(|work| Row {
                 name: catalogue::algorithm(&work),
                 with: catalogue::with(&work),
-                share_of_cpu: share(work.nanoseconds, whole),
+                share_of_cpu: share(work.nanoseconds, whole.filter(|_| has_time(&work))),
                 share_of_cryptography: share(work.nanoseconds, Some(cryptography)).unwrap_or(0.0),
                 finding: catalogue::finding(&work)
                     .filter(|_| !is_preparation(&work))
@@ -255,6 +261,7 @@ pub(super) fn float(number: u64) -> f64 {
 pub(super) mod tests {
     use super::super::catalogue::tests::work;
     use super::*;
+    use crate::output::To;
     use outboard_observation::Operation;
 
     /// What nginx did.
@@ -339,16 +346,42 @@ pub(super) mod tests {
                 unobserved: &[],
                 profile: &Profile::built_in(&outboard_engine::Machine::detect(), "3.0.22"),
             };
-            Report::new(record(work), sources).text(false, false)
+            Report::new(record(work), sources).text(false, false, To::File)
         };
         let lacking = text(vec![signed, sealed]);
         let lines = |words: &str| lacking.lines().filter(|line| line.contains(words)).count();
         assert!(lacking.starts_with("At least "), "{lacking}");
+        // Nobody knows its share either.
+        assert_eq!(lines("unknown  "), 0, "{lacking}");
+        assert_eq!(lines("  > 0.7 %"), 1, "{lacking}");
         assert_eq!(lines("unknown"), 1, "{lacking}");
         assert!(lacking.contains("> 7.00 ms  1.00 ms"), "{lacking}");
         assert!(lacking.contains("the time of 103 operations"), "{lacking}");
         let whole = text(vec![work("AES-256-GCM", Operation::Seal, "", "")]);
         assert!(!whole.contains("At least"), "{whole}");
+        // HAProxy's jobs, with Outboard.
+        let paused = |kind: Work| Work {
+            implementation: "outboard".into(),
+            untimed: 1,
+            nanoseconds: 0,
+            ..kind
+        };
+        let jobs = text(vec![
+            paused(work("RSA", Operation::Sign, "2048", "")),
+            paused(work("X25519", Operation::Derive, "", "")),
+            Work {
+                implementation: "outboard".into(),
+                ..work("AES-256-GCM", Operation::Seal, "", "")
+            },
+        ]);
+        assert!(
+            jobs.contains("exchanges: public-key work of unknown time each\n"),
+            "{jobs}"
+        );
+        assert!(
+            jobs.contains("Outboard did at least 1.00 µs of this"),
+            "{jobs}"
+        );
     }
 
     #[test]
@@ -389,7 +422,7 @@ pub(super) mod tests {
             (0, 1)
         );
         assert_eq!(quantum.openssh_hybrid_exchanges, 1);
-        let text = long.text(false, false);
+        let text = long.text(false, false, To::File);
         assert!(
             text.contains("0 of 1 key agreements would withstand one\n  at least 1 of OpenSSH's"),
             "{text}"
@@ -412,7 +445,7 @@ pub(super) mod tests {
         };
         let mut record = record(vec![verified]);
         record.lost = 2;
-        let text = Report::new(record, sources).text(false, false);
+        let text = Report::new(record, sources).text(false, false, To::File);
         assert!(
             text.contains("DSA-1024 with SHA-1, verify (3 failed, nginx): DSA"),
             "{text}"
@@ -482,7 +515,7 @@ pub(super) mod tests {
         assert_eq!(report.work[0].work.calls, u64::MAX);
         assert_eq!(report.cryptography_nanoseconds, u64::MAX);
         // Whose each process is.
-        let text = report.text(true, true);
+        let text = report.text(true, true, To::File);
         assert!(text.contains("1000"), "{text}");
         super::super::cbom::document(&report, None);
     }
@@ -505,7 +538,7 @@ pub(super) mod tests {
         assert_eq!(sound.share_of_cpu, Some(0.5));
         assert!(
             sound
-                .text(false, false)
+                .text(false, false, To::File)
                 .contains("of the CPU time of nginx was cryptography (57.5 ms of 115 ms)")
         );
         // Within what clocks differ by.
@@ -517,7 +550,7 @@ pub(super) mod tests {
                 (None, None)
             );
             assert!(report.share_unknown_because.is_some());
-            let text = report.text(false, false);
+            let text = report.text(false, false, To::File);
             assert!(
                 text.starts_with("Cryptography of nginx: 57.5 ms by the clock"),
                 "{text}"

@@ -2,14 +2,14 @@
 
 use super::report::{Report, Row, float};
 use super::text::{is_bulk, is_small, limit, megabytes};
-use crate::output::{TITLE, styled};
+use crate::output::{TITLE, To, styled};
 use crate::table::{Align, Table, bytes, count, time};
 
 /// The longest bar, in characters.
 const WIDTH: f64 = 20.0;
 
 impl Report {
-    pub(super) fn sizes_text(&self) -> String {
+    pub(super) fn sizes_text(&self, to: To) -> String {
         let mut table = Table::new(&[
             ("algorithm", Align::Left),
             ("operation", Align::Left),
@@ -31,7 +31,7 @@ impl Report {
         if table.is_empty() {
             return String::new();
         }
-        format!("{}\n{}", styled(TITLE, "Sizes"), table.render())
+        format!("{}\n{}", styled(TITLE, "Sizes"), table.render_to(to))
     }
 }
 

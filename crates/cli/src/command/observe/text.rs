@@ -3,7 +3,7 @@
 use super::catalogue::Severity;
 use super::openssh;
 use super::report::{Report, Row, float};
-use crate::output::{BAD, GOOD, NOTE, TITLE, styled};
+use crate::output::{BAD, GOOD, NOTE, TITLE, To, fold, styled};
 use crate::table::{Align, Table, bytes, count, time};
 use outboard_observation::{Operation, sum};
 use std::fmt::Write;
@@ -12,20 +12,21 @@ use std::fmt::Write;
 const SMALL: f64 = 0.002;
 
 impl Report {
-    pub(super) fn text(&self, by_process: bool, by_size: bool) -> String {
+    pub(super) fn text(&self, by_process: bool, by_size: bool, to: To) -> String {
+        let room = to.room();
         if self.work.is_empty() {
-            return self.nothing();
+            return fold(&self.nothing(), room);
         }
-        let mut text = self.heading();
+        let mut text = fold(&self.heading(), room);
         text.push('\n');
-        text.push_str(&self.table());
+        text.push_str(&self.table(to));
         if by_size {
             text.push('\n');
-            text.push_str(&self.sizes_text());
+            text.push_str(&self.sizes_text(to));
         }
         if by_process {
             text.push('\n');
-            text.push_str(&self.process_table());
+            text.push_str(&self.process_table(to));
         }
         for section in [
             self.handshakes_text(),
@@ -36,11 +37,11 @@ impl Report {
         ] {
             if !section.is_empty() {
                 text.push('\n');
-                text.push_str(&section);
+                text.push_str(&fold(&section, room));
             }
         }
         text.push('\n');
-        text.push_str(&self.unseen_text());
+        text.push_str(&fold(&self.unseen_text(), room));
         if self.lost > 0 {
             let _ = writeln!(
                 text,
@@ -110,7 +111,7 @@ impl Report {
         }
     }
 
-    fn table(&self) -> String {
+    fn table(&self, to: To) -> String {
         let mut table = Table::new(&[
             ("algorithm", Align::Left),
             ("with", Align::Left),
@@ -163,17 +164,21 @@ impl Report {
                 } else {
                     String::new()
                 },
-                row.share_of_cpu.map(percent).unwrap_or_default(),
+                match row.share_of_cpu {
+                    Some(share) if work.untimed > 0 => format!("> {}", percent(share)),
+                    Some(share) => percent(share),
+                    None => String::new(),
+                },
             ]);
         }
-        let mut text = table.render();
+        let mut text = table.render_to(to);
         if small.0 > 0 {
             let _ = writeln!(text, "and {} in {}", more(small.0), time(small.1));
         }
         text
     }
 
-    fn process_table(&self) -> String {
+    fn process_table(&self, to: To) -> String {
         let has_several_users = self
             .processes
             .iter()
@@ -208,7 +213,7 @@ impl Report {
                 most.unwrap_or_default(),
             ]);
         }
-        table.render()
+        table.render_to(to)
     }
 
     fn handshakes_text(&self) -> String {
@@ -219,10 +224,13 @@ impl Report {
         let mut text = styled(TITLE, "Handshakes") + "\n";
         let _ = writeln!(
             text,
-            "  about {}, by the number of key exchanges: {}{} of public-key work each",
+            "  about {}, by the number of key exchanges: {} each",
             count(handshakes.estimated),
-            self.at_least("at least "),
-            time(float(handshakes.nanoseconds_each))
+            match (handshakes.nanoseconds_each, self.at_least("at least ")) {
+                (0, "") => "too little public-key work to tell".to_owned(),
+                (0, _) => "public-key work of unknown time".to_owned(),
+                (each, at_least) => format!("{at_least}{} of public-key work", time(float(each))),
+            }
         );
         let each: Vec<String> = handshakes
             .operations
@@ -275,7 +283,8 @@ impl Report {
                     "Outboard would do none of this: by this machine's profile, OpenSSL does it best.\n".into()
                 }
                 done => format!(
-                    "Outboard did {} of this; the rest OpenSSL does best, by this machine's profile.\n",
+                    "Outboard did {}{} of this; the rest OpenSSL does best, by this machine's profile.\n",
+                    self.at_least("at least "),
                     time(float(done))
                 ),
             };
@@ -290,10 +299,10 @@ impl Report {
             let saved = match (saving.nanoseconds, saving.in_company_nanoseconds) {
                 (Some(alone), Some(in_company)) => format!(
                     "of {of} saves {} alone, {} in company (eight at once)",
-                    time(float(alone)),
-                    time(float(in_company))
+                    saved_time(alone),
+                    saved_time(in_company)
                 ),
-                (Some(saved), None) => format!("saves {} of {of}", time(float(saved))),
+                (Some(saved), None) => format!("saves {} of {of}", saved_time(saved)),
                 (None, _) if is_measured => "how much it saves was not measured".to_owned(),
                 (None, _) => format!("takes {of} now"),
             };
@@ -320,10 +329,10 @@ impl Report {
             let _ = writeln!(
                 text,
                 "  together {}{}{}",
-                time(float(saved)),
+                saved_time(saved),
                 share.unwrap_or_default(),
                 match self.acceleration.saved_in_company_nanoseconds {
-                    Some(saved) => format!("; {} in company", time(float(saved))),
+                    Some(saved) => format!("; {} in company", saved_time(saved)),
                     None => String::new(),
                 }
             );
@@ -402,8 +411,16 @@ impl Report {
                 estimate.because
             );
         }
-        text += "  as they take elsewhere; 'outboard advise ssh' measures them here\n";
+        text += "  these times are another machine's; 'outboard advise ssh' measures them on this one\n";
         text
+    }
+}
+
+/// What is saved; sizes at which it is no faster save nothing.
+fn saved_time(nanoseconds: u64) -> String {
+    match nanoseconds {
+        0 => "nothing".to_owned(),
+        saved => time(float(saved)),
     }
 }
 

@@ -7,7 +7,8 @@
 //! └─ rows       one kind of work of one entry each, found by a hash of both
 //!
 //! Local (anonymous, private to one process; a forked child finds it zeroed)
-//! └─ ticket     which entry this process counts for
+//! ├─ ticket     which entry this process counts for
+//! └─ known      the rows it used last, by kind of work
 //! ```
 //!
 //! Every word is an `AtomicU64`, for which every bit pattern is valid: whatever a file holds, it can
@@ -24,6 +25,7 @@ use outboard_shared_memory::{Beginning, Plain};
 use crate::RecordError;
 use crate::clock::Clock;
 use crate::identity::{Identity, Operation};
+use crate::known::Known;
 
 /// Raise when the meaning of any word changes.
 pub(crate) const VERSION: u64 = 3;
@@ -165,7 +167,10 @@ pub(crate) struct Local {
     /// The entry's index plus one, and above it a number that no earlier ticket of this process had;
     /// zero before the first count.
     pub(crate) ticket: AtomicU64,
+    pub(crate) known: Known,
 }
+
+const _: () = assert!(size_of::<Local>() == 4096);
 
 // SAFETY: `repr(C)`, and every field is an `AtomicU64` or an array or `Plain` struct of them.
 unsafe impl Plain for Image {}

@@ -17,6 +17,7 @@
 mod clock;
 mod error;
 mod identity;
+mod known;
 mod layout;
 mod reader;
 mod recorder;

@@ -108,9 +108,30 @@ impl Recorder {
         }
     }
 
-    /// The index of this process's row for that kind of work, of the threads of that [`lane`]; none where all
-    /// rows are taken.
-    pub fn find(&self, ticket: Ticket, lane: u8, identity: &Identity) -> Option<u16> {
+    /// This process's row for a kind of work, of the threads of that [`lane`]; none where all rows are taken, or
+    /// nobody can say what the work is. `kind` is below 2^44, and means the same throughout the process.
+    pub fn row(
+        &self,
+        ticket: Ticket,
+        lane: u8,
+        kind: u64,
+        identity: impl FnOnce() -> Option<Identity>,
+    ) -> Option<Row> {
+        let lane = lane % LANES;
+        let kind = kind * u64::from(LANES) + u64::from(lane);
+        let index = match self.local.known.row(kind) {
+            Some(index) => index,
+            None => {
+                let index = self.find(ticket, lane, &identity()?)?;
+                self.local.known.keep(kind, index);
+                index
+            }
+        };
+        Some(self.at(index))
+    }
+
+    /// The index of the row.
+    fn find(&self, ticket: Ticket, lane: u8, identity: &Identity) -> Option<u16> {
         let mut identity = *identity;
         identity.set_lane(lane);
         let entry = ticket.0 - 1;
@@ -161,7 +182,7 @@ impl Recorder {
 
     /// The row of an index that [`find`](Self::find) gave.
     #[inline]
-    pub fn row(&self, index: u16) -> Row {
+    fn at(&self, index: u16) -> Row {
         Row::new(&self.image.rows[usize::from(index) % ROWS], self.suspicious)
     }
 
@@ -249,10 +270,11 @@ fn first_place(entry: u64) -> u64 {
     mixed % (ROWS as u64 / NEIGHBOURS) * NEIGHBOURS
 }
 
+const LANES: u8 = 8;
+
 /// A number below 8 of this thread: threads count in rows of their own, or two processors would
 /// fight over a cache line at each operation.
 pub fn lane() -> u8 {
-    const LANES: u8 = 8;
     static NEXT: AtomicU8 = AtomicU8::new(0);
     thread_local! {
         static LANE: u8 = NEXT.fetch_add(1, Relaxed) % LANES;
@@ -293,7 +315,7 @@ mod tests {
         let recorder = Recorder::new(&path).expect("it can be made");
         let identity = Identity::new("default", "SHA2-512", &Details::new(Operation::Digest));
         let row = recorder.find(recorder.ticket(), 0, &identity);
-        let row = recorder.row(row.expect("there is room"));
+        let row = recorder.at(row.expect("there is room"));
         let [less, more] = TELLING_SIZES;
         for (bytes, times) in [(less, 3), (more, 2)] {
             for _ in 0..times {
@@ -321,7 +343,7 @@ mod tests {
         let recorder = Recorder::new(&path).expect("it can be made");
         let identity = Identity::new("default", algorithm, &Details::new(operation));
         let row = recorder.find(recorder.ticket(), 0, &identity);
-        count(&recorder.row(row.expect("there is room")));
+        count(&recorder.at(row.expect("there is room")));
         let work = Record::read(&path).expect("it is ours").total();
         work.into_iter().next().expect("something was counted")
     }

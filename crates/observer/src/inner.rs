@@ -227,7 +227,9 @@ impl Inner {
         unsafe {
             (functions.ERR_set_mark)();
             let any = std::ptr::null();
-            (functions.EVP_MD_free)((functions.EVP_MD_fetch)(context, c"SHA2-256".as_ptr(), any));
+            for digest in [c"SHA2-256", c"SHA2-384"] {
+                (functions.EVP_MD_free)((functions.EVP_MD_fetch)(context, digest.as_ptr(), any));
+            }
             (functions.EVP_MAC_free)((functions.EVP_MAC_fetch)(context, c"HMAC".as_ptr(), any));
             // Made and seeded, and not asked: a program may have a source of its own for that.
             (functions.RAND_get0_private)(context);

@@ -65,6 +65,18 @@ impl Mark {
     }
 }
 
+/// Gives texts of TLS handshakes their places: a server's children then find them there, where each would copy pages
+/// to write them.
+pub(crate) fn prepare_for_tls() {
+    for digest in ["SHA256", "SHA2-256", "SHA384", "SHA2-384"] {
+        NAMES.number_of(digest.as_bytes());
+    }
+    NAMES.number_of(b"pss");
+    for key in ["prime256v1", "secp384r1", "2048", "3072", "4096"] {
+        KEYS.number_of(key.as_bytes());
+    }
+}
+
 /// As much of a text as a record keeps of any: up to 24 bytes, then zeros.
 type Text = [u64; 3];
 

@@ -3,8 +3,8 @@
 
 use std::ffi::{c_int, c_void};
 use std::ptr;
-use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
-use std::sync::atomic::{AtomicPtr, AtomicU64};
+use std::sync::atomic::AtomicPtr;
+use std::sync::atomic::Ordering::{AcqRel, Acquire};
 
 use outboard_libcrypto::sys::ASYNC_JOB;
 use outboard_observation::{Details, Identity, Recorder, Row, Ticket, UNKNOWN};
@@ -40,8 +40,8 @@ pub(crate) struct Slot {
     pub(crate) recorder: &'static Recorder,
     /// Where the provider may pause a job of libcrypto's and let others run: what tells whether this is one.
     current_job: Option<CurrentJob>,
-    /// The rows used last: 13 bits of ticket, the mark, 3 bits of lane, and 16 bits of the row's index.
-    rows: [AtomicU64; 16],
+    /// Its place in the table.
+    number: usize,
 }
 
 static TABLE: [AtomicPtr<Slot>; SLOTS] = [const { AtomicPtr::new(std::ptr::null_mut()) }; SLOTS];
@@ -72,7 +72,7 @@ impl Slot {
             key_questions,
             recorder,
             current_job,
-            rows: [const { AtomicU64::new(0) }; 16],
+            number: 0,
         }
     }
 
@@ -83,6 +83,8 @@ impl Slot {
         let first = (self.summary() >> 32) as usize;
         let own = Box::into_raw(Box::new(self));
         for number in (first..first + SLOTS).map(|number| number % SLOTS) {
+            // SAFETY: shared with nobody yet.
+            unsafe { (*own).number = number };
             let known = TABLE[number].compare_exchange(ptr::null_mut(), own, AcqRel, Acquire);
             let Err(known) = known else {
                 return Some(number);
@@ -154,28 +156,9 @@ impl Slot {
 
     /// The row of what the algorithm is used for, by a thread of that lane.
     pub(crate) fn row(&self, ticket: Ticket, lane: u8, mark: Mark) -> Option<Row> {
-        let lane = u64::from(lane & 7);
-        debug_assert!(ticket.number() < 1 << 13);
-        let key = ticket.number() << 51 | u64::from(mark.number()) << 19 | lane << 16;
-        // Threads that do the same have places of their own, and each a second choice.
-        let mixed = (mark.number() ^ (lane as u32) << 28).wrapping_mul(0x9e37_79b9) >> 28;
-        let first = &self.rows[mixed as usize % self.rows.len()];
-        let word = first.load(Relaxed);
-        if word & !0xffff == key {
-            return Some(self.recorder.row(word as u16));
-        }
-        let second = &self.rows[(mixed as usize ^ 1) % self.rows.len()];
-        let other = second.load(Relaxed);
-        if other & !0xffff == key {
-            return Some(self.recorder.row(other as u16));
-        }
-        let identity = self.identity.with(&mark.details()?);
-        let index = self.recorder.find(ticket, lane as u8, &identity)?;
-        // What another process left, a parent's say, is nobody's here.
-        let is_ours = word >> 51 == ticket.number();
-        let cached = if is_ours { second } else { first };
-        cached.store(key | u64::from(index), Relaxed);
-        Some(self.recorder.row(index))
+        let kind = (self.number as u64) << 32 | u64::from(mark.number());
+        let identity = || Some(self.identity.with(&mark.details()?));
+        self.recorder.row(ticket, lane, kind, identity)
     }
 }
 

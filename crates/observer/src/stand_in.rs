@@ -15,6 +15,7 @@ use outboard_provider_abi::raw::{Algorithm, Callback, CoreHandle, Dispatch, Para
 use crate::inner::{self, Inner};
 use crate::key;
 use crate::living::Living;
+use crate::mark;
 use crate::shim::{Kind, Shim};
 use crate::slot::{CurrentJob, FUNCTIONS, Slot};
 
@@ -245,6 +246,7 @@ impl StandIn {
             return;
         }
         self.inner.prepare_for_tls();
+        mark::prepare_for_tls();
         for operation in [
             Kind::Mac,
             Kind::Kdf,

@@ -8,7 +8,7 @@ use std::ffi::{CStr, c_int, c_uint};
 use outboard_provider_abi::raw::Param;
 
 use super::{Shim, erased, inner};
-use crate::slot::{self, Pointer, Table, slot};
+use crate::slot::{self, Pointer, Slot, Table, slot};
 
 pub(super) fn shim(id: c_int, slot: usize) -> Shim {
     match id {
@@ -31,9 +31,25 @@ unsafe extern "C" fn instantiate<const SLOT: usize>(
     length: usize,
     params: *const Param,
 ) -> c_int {
+    let others = (strength, prediction_resistance, personalisation, length);
+    // SAFETY: as libcrypto called us.
+    unsafe { instantiate_in(slot(SLOT), context, others, params) }
+}
+
+/// Not within the functions of each slot, which have to stay small together.
+///
+/// # Safety
+/// As libcrypto called us, for the algorithm of that slot.
+#[inline(never)]
+unsafe fn instantiate_in(
+    slot: &'static Slot,
+    context: Pointer,
+    (strength, prediction_resistance, personalisation, length): (c_uint, c_int, *const u8, usize),
+    params: *const Param,
+) -> c_int {
     const PROVIDER_NAME: &CStr = c"provider-name";
     let inner = inner!(
-        slot(SLOT),
+        slot,
         3,
         fn(Pointer, c_uint, c_int, *const u8, usize, *const Param) -> c_int
     );

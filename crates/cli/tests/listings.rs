@@ -108,6 +108,55 @@ fn a_damaged_profile_is_told_and_passed_over() {
     says(reason, "damaged");
 }
 
+/// One line says what it was measured with, and how it is made anew, whether it is used or not.
+#[test]
+fn a_profile_of_another_version_is_told() {
+    let file = tempfile::NamedTempFile::new().expect("a temporary file");
+    let of_info = |arguments: &[&str]| {
+        let mut info = outboard();
+        let info = info.arg("info").args(arguments).arg("--profile");
+        info.arg(file.path()).assert().success()
+    };
+    let current = document(&of_info(&["--json"]), "outboard-info");
+    let version = current["libcrypto"]["version"].as_str().expect("a text");
+    let mut profile = Profile::measured(Machine::detect(), version, Vec::new());
+    let line = |profile: &Profile, from: &str, to: &str| {
+        profile.save(file.path()).expect("it is ours");
+        let text = fs::read_to_string(file.path()).expect("it was just saved");
+        assert!(text.contains(from));
+        fs::write(file.path(), text.replacen(from, to, 1)).expect("it is ours");
+        let told = of_info(&[]);
+        let told = String::from_utf8_lossy(&told.get_output().stdout).into_owned();
+        let line = told.lines().find(|line| line.starts_with("profile "));
+        line.expect("a line on the profile").to_owned()
+    };
+    let path = file.path().display();
+    let unchanged = line(&profile, "", "");
+    assert!(
+        unchanged.starts_with(&format!("profile    {path}, measured 2")),
+        "{unchanged}"
+    );
+    assert!(!unchanged.contains("calibrate"), "{unchanged}");
+    profile.outboard = "0.0.9".into();
+    let used = line(&profile, "", "");
+    says(&used, ": it was measured with Outboard 0.0.9 and OpenSSL ");
+    says(&used, "(run 'outboard calibrate')");
+    let json = document(&of_info(&["--json"]), "outboard-info");
+    let reason = &json["profile"]["out_of_date_because"];
+    says(reason.as_str().expect("a reason"), "Outboard 0.0.9");
+    for (from, to) in [
+        ("\"version\": 2", "\"version\": 1"),
+        ("p384-sign", "ml-dsa-sign"),
+    ] {
+        let passed_over = line(&profile, from, to);
+        says(
+            &passed_over,
+            "of another version of Outboard: 0.0.9 with format ",
+        );
+        says(&passed_over, "(run 'outboard calibrate' to make it anew)");
+    }
+}
+
 #[test]
 fn stats_of_a_file_that_is_no_ledger() {
     let file = tempfile::NamedTempFile::new().expect("a temporary file");

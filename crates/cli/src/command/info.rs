@@ -1,7 +1,7 @@
 //! `outboard info`: what this processor and this libcrypto can do, and what is chosen.
 
 use crate::instructions::{Serving, serving};
-use crate::output::{print, print_json};
+use crate::output::{print, print_json, printable};
 use crate::table::{Align, Table, bytes, time};
 use crate::{Failure, system};
 use outboard_engine::card;
@@ -81,6 +81,8 @@ struct ProfileInForce<'a> {
     built_in: bool,
     /// Why the file is not used, where it is not.
     not_used_because: Option<String>,
+    /// Why it should be made anew though it is used.
+    out_of_date_because: Option<String>,
     created: &'a str,
 }
 
@@ -106,6 +108,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
             path: &path,
             built_in: profile.is_built_in(),
             not_used_because: error.as_ref().map(ToString::to_string),
+            out_of_date_because: out_of_date(&profile, &library.version()),
             created: &profile.created,
         },
         operations: rows(&profile, &machine),
@@ -133,6 +136,18 @@ pub(crate) fn in_force(
         Ok(profile) => (profile, None),
         Err(error) => (Profile::built_in(machine, libcrypto), Some(error)),
     }
+}
+
+/// Why a profile should be made anew though it is used, in words.
+pub(crate) fn out_of_date(profile: &Profile, libcrypto: &str) -> Option<String> {
+    let measured = (&*profile.outboard, &*profile.libcrypto.version);
+    let now = (env!("CARGO_PKG_VERSION"), libcrypto);
+    (measured != now).then(|| {
+        format!(
+            "it was measured with Outboard {} and OpenSSL {}; these are {} and {}",
+            measured.0, measured.1, now.0, now.1
+        )
+    })
 }
 
 /// The table of operations; one line for each size of those whose cost grows with it.
@@ -322,14 +337,18 @@ impl Report<'_> {
 
     fn heading(&self) -> String {
         let libcrypto = &self.libcrypto;
-        let profile = match &self.profile.not_used_because {
-            None => format!(
-                "{}, measured {}",
-                self.profile.path.display(),
-                self.profile.created
-            ),
-            Some(reason) => format!("built in: {reason}"),
+        let (path, created) = (self.profile.path.display(), self.profile.created);
+        let profile = match (
+            &self.profile.not_used_because,
+            &self.profile.out_of_date_because,
+        ) {
+            (None, None) => format!("{path}, measured {created}"),
+            (None, Some(reason)) => {
+                format!("{path} of {created}: {reason} (run 'outboard calibrate')")
+            }
+            (Some(reason), _) => format!("built in: {reason}"),
         };
+        let profile = printable(&profile);
         format!(
             "processor  {}\nfeatures   {}\nlibcrypto  {} ({})\nprofile    {profile}\n",
             self.machine,

@@ -43,13 +43,16 @@ pub enum ProfileError {
         reason: String,
     },
     /// It is of another version of Outboard.
-    #[error("the profile {path} is of version {version}, not {ours} (run 'outboard calibrate')",
-            path = .path.display(), ours = super::VERSION)]
+    #[error("the profile {path} is of another version of Outboard: {outboard} with format {version}, \
+             this is {our_outboard} with {ours} (run 'outboard calibrate' to make it anew)",
+            path = .path.display(), our_outboard = super::OURS, ours = super::VERSION)]
     Version {
         /// The file.
         path: PathBuf,
-        /// The version it says it is.
+        /// The version of its format.
         version: u32,
+        /// The version of Outboard that made it.
+        outboard: String,
     },
     /// It was measured on another machine.
     #[error("the profile {path} was measured on another machine ({theirs}; this is {ours}) (run \

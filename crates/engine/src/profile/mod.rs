@@ -38,6 +38,8 @@ pub const SYSTEM_PATH: &str = "/var/lib/outboard/profile.json";
 
 const SCHEMA: &str = "outboard-profile";
 const VERSION: u32 = 2;
+/// The version of Outboard.
+const OURS: &str = env!("CARGO_PKG_VERSION");
 /// A profile has some 15 kB.
 const LARGEST: u64 = 1 << 20;
 
@@ -158,15 +160,15 @@ impl Profile {
             Ok(profile) if profile.version != VERSION => Err(ProfileError::Version {
                 path: path.into(),
                 version: profile.version,
+                outboard: profile.outboard,
             }),
             Ok(profile) => Ok(profile),
             Err(error) => Err(match serde_json::from_slice::<Heading>(&text) {
-                Ok(heading) if heading.schema == SCHEMA && heading.version != VERSION => {
-                    ProfileError::Version {
-                        path: path.into(),
-                        version: heading.version,
-                    }
-                }
+                Ok(heading) if heading.is_of_another_version() => ProfileError::Version {
+                    path: path.into(),
+                    version: heading.version,
+                    outboard: heading.outboard,
+                },
                 _ => damaged(error.to_string()),
             }),
         }
@@ -224,7 +226,7 @@ impl Profile {
             libcrypto: Libcrypto {
                 version: libcrypto_version.into(),
             },
-            outboard: env!("CARGO_PKG_VERSION").into(),
+            outboard: OURS.into(),
             choices: Choices::default(),
             lanes: Vec::new(),
             queueing: Queueing::default(),
@@ -264,6 +266,14 @@ impl Profile {
 struct Heading {
     schema: String,
     version: u32,
+    outboard: String,
+}
+
+impl Heading {
+    /// Whether what is not understood was made by another version, which may know other operations in the same format.
+    fn is_of_another_version(&self) -> bool {
+        self.schema == SCHEMA && (self.version != VERSION || self.outboard != OURS)
+    }
 }
 
 /// Major and minor version: what decides a libcrypto's speed.

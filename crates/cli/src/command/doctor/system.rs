@@ -318,23 +318,14 @@ fn profile(library: &Library, configured: &Option<Configured>, findings: &mut Ve
     let (profile, error) = info::in_force(&path, &machine, &library.version());
     match error {
         None => {
-            let measured = (
-                profile.outboard.as_str(),
-                profile.libcrypto.version.as_str(),
-            );
-            let now = (env!("CARGO_PKG_VERSION"), &*library.version());
-            findings.push(if measured == now {
-                Finding::good("profile", format!("{name} holds for this machine"))
-            } else {
-                Finding::note(
+            findings.push(match info::out_of_date(&profile, &library.version()) {
+                None => Finding::good("profile", format!("{name} holds for this machine")),
+                Some(reason) => Finding::note(
                     "profile",
-                    format!("{name} is in use, but older than what is installed"),
+                    format!("{name} is in use, but of other versions than are installed"),
                 )
-                .because(format!(
-                    "it was measured with Outboard {} and OpenSSL {}; these are {} and {}",
-                    measured.0, measured.1, now.0, now.1
-                ))
-                .remedy("run 'outboard calibrate'")
+                .because(reason)
+                .remedy("run 'outboard calibrate'"),
             });
             if let Some(private) = module::private(&path).filter(|_| configured.is_some()) {
                 findings.push(

@@ -10,15 +10,15 @@ use outboard_manual::Manual;
 const EXAMPLES: &str = "\
 Examples:
   outboard-bench run --quick        Every workload, smaller: under five minutes
-  outboard-bench report             What was found, as a page: outboard-results/report.html
+  outboard-bench report             What was found: outboard-results/report.html
   outboard-bench run ssh tls        Two workloads, in full
   outboard-bench list               The workloads, and how long they take
   outboard-bench compare OLD NEW    Did something get worse?
 
-Programs get temporary configurations of their own and listen on 127.0.0.1 alone. Ctrl-C leaves nothing
+Programs get temporary configurations of their own and listen on 127.0.0.1 alone. Ctrl-C leaves nothing \
 running and keeps what was measured.
 
-Exit status: 0 done, 1 an error, a figure without its proof, or something that got worse, 2 wrong usage or
+Exit status: 0 done, 1 an error, a figure without its proof, or something that got worse, 2 wrong usage or \
 nothing to compare.";
 
 const FILES: &str = "\

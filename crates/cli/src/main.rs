@@ -51,14 +51,14 @@ impl std::error::Error for WrongUsage {}
 const EXAMPLES: &str = "\
 Examples:
   outboard calibrate                      Measure this machine (under a minute)
-  outboard run --proof -- ssh host true   Run one program, then show what ran where
-  outboard observe -- curl https://…      What its cryptography is, and what it costs
-  outboard enable                         Switch on for every program of this system
+  outboard run --proof -- ssh host true   Run a program, show what ran where
+  outboard observe -- curl https://…      What its cryptography is and costs
+  outboard enable                         Switch on for all of this system
   outboard stats --all                    Who used what, and how much
   outboard cards                          What waits, and how full the lanes are
-  outboard doctor --pid 1234              Does that process use it, and if not, why
+  outboard doctor --pid 1234              Does that process use it; why not
 
-Exit status: 0 done, 1 an error or a problem found, 2 wrong usage;
+Exit status: 0 done, 1 an error or a problem found, 2 wrong usage; \
 'run' and 'observe' return the status of the program that they run.";
 
 /// Makes the cryptography of installed programs faster, and shows that it did
@@ -129,5 +129,28 @@ impl Command {
             Self::Disable(arguments) => command::disable::run(arguments),
             Self::Doctor(arguments) => command::doctor::run(arguments),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    /// Prose is broken where the terminal ends, so no line of it may end before; examples stand in columns.
+    #[test]
+    fn help_fits_a_terminal_of_80_columns() {
+        fn check(command: &clap::Command) {
+            let epilogue = command.get_after_help().map(ToString::to_string);
+            for paragraph in epilogue.unwrap_or_default().split("\n\n") {
+                let lines = paragraph.lines();
+                match paragraph.starts_with("Examples:") {
+                    true => lines.for_each(|line| assert!(line.chars().count() <= 80, "{line}")),
+                    false => assert!(lines.count() <= 1, "{paragraph}"),
+                }
+            }
+            command.get_subcommands().for_each(check);
+        }
+        check(&Cli::<Command>::command());
     }
 }

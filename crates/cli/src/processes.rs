@@ -85,6 +85,27 @@ impl Process {
     }
 }
 
+/// The same for people: the processes of one program on one line.
+pub(crate) fn restart_lines(names: &[String]) -> Vec<String> {
+    let mut lines: Vec<(String, Vec<&str>)> = Vec::new();
+    for name in names {
+        let process = name
+            .strip_suffix(')')
+            .and_then(|name| name.rsplit_once(" (process "));
+        let (program, pid) = process.unwrap_or((name, ""));
+        match lines.last_mut() {
+            Some((last, pids)) if last == program && !pid.is_empty() => pids.push(pid),
+            _ => lines.push((program.to_owned(), vec![pid])),
+        }
+    }
+    let line = |(program, pids): (String, Vec<&str>)| match pids[..] {
+        [""] => program,
+        [pid] => format!("{program} (process {pid})"),
+        _ => format!("{program} (processes {})", pids.join(", ")),
+    };
+    lines.into_iter().map(line).collect()
+}
+
 /// What must be restarted, each once, in the order of their names.
 pub(crate) fn restart_names<'a>(processes: impl IntoIterator<Item = &'a Process>) -> Vec<String> {
     let names: BTreeSet<String> = processes.into_iter().map(Process::restart_name).collect();
@@ -228,6 +249,25 @@ mod tests {
 7f05-7f06 r-xp 00000000 fe:01 125 /opt/with space/outboard.so (deleted)
 7fff-7ffe rw-p 00000000 00:00 0 [stack]
 ";
+
+    #[test]
+    fn what_is_to_be_restarted_takes_a_line_for_each_program() {
+        let names = [
+            "client (process 7)",
+            "nginx (process 1)",
+            "nginx (process 2)",
+            "ssh.service",
+        ];
+        assert_eq!(
+            restart_lines(&names.map(str::to_owned)),
+            [
+                "client (process 7)",
+                "nginx (processes 1, 2)",
+                "ssh.service"
+            ]
+        );
+        assert!(restart_lines(&[]).is_empty());
+    }
 
     #[test]
     fn mapped_files_are_told_apart() {

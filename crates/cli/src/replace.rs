@@ -44,7 +44,12 @@ fn beside(path: &Path, directory: &Path, content: &[u8]) -> io::Result<tempfile:
     let metadata = original.metadata()?;
     let mut temporary = tempfile::Builder::new()
         .prefix(".outboard-")
-        .tempfile_in(directory)?;
+        .tempfile_in(directory)
+        // The name of a file that nobody asked for tells nothing.
+        .map_err(|error| {
+            let (kind, place) = (error.kind(), directory.display());
+            io::Error::new(kind, format!("cannot make a file in {place}: {kind}"))
+        })?;
     temporary.write_all(content)?;
     copy_attributes(&original, &metadata, temporary.as_file())?;
     temporary.as_file().sync_all()?;
@@ -249,6 +254,13 @@ mod tests {
             assert_eq!(mode & 0o7777, 0o600);
         }
         assert_eq!(fs::read(&file).expect("the file"), b"old");
+        let nowhere = directory.path().join("none");
+        let error = copy_beside(&file, b"", &nowhere.join("copy")).expect_err("there is none");
+        let place = nowhere.display();
+        assert_eq!(
+            error.to_string(),
+            format!("cannot make a file in {place}: entity not found")
+        );
     }
 
     #[test]

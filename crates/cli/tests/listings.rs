@@ -53,6 +53,20 @@ fn info_tells_from_when_on_cards_pay() {
     }
     let profile = profile.with_lanes(vec![lanes], costs);
     profile.save(file.path()).expect("it is ours");
+    // Nothing was measured: the words say by themselves whose they are.
+    let unmeasured = outboard()
+        .args(["info", "--profile", "/nonexistent"])
+        .assert();
+    let unmeasured = stdout(&unmeasured.success());
+    let titles = unmeasured
+        .lines()
+        .find(|line| line.starts_with("operation"));
+    let titles: Vec<&str> = titles.unwrap_or_default().split_whitespace().collect();
+    assert_eq!(
+        titles,
+        ["operation", "stock", "scalar", "chosen", "because"],
+        "{unmeasured}"
+    );
     let mut command = outboard();
     let info = command.args(["info", "--profile"]).arg(file.path());
     let text = stdout(&info.assert().success());
@@ -70,7 +84,7 @@ fn info_tells_from_when_on_cards_pay() {
         .skip_while(|line| !line.starts_with("concurrency"));
     assert!(wide.clone().count() > 5, "{text}");
     for line in wide {
-        assert!(line.chars().count() <= 110, "{line}");
+        assert!(line.chars().count() <= 80, "{line}");
     }
 
     let rules = &document(&info.arg("--json").assert().success(), "outboard-info")["cards"];

@@ -18,7 +18,7 @@ Examples:
   outboard calibrate --output p.json  Somewhere else
   outboard info                       What was found, and what follows from it
 
-Stock and Outboard take turns every few milliseconds, so other work on the machine does not tilt the
+Stock and Outboard take turns every few milliseconds, so other work on the machine does not tilt the \
 result; still, a quiet machine measures better.";
 
 /// Measure which operations Outboard does faster on this machine

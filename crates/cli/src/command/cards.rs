@@ -19,7 +19,7 @@ Examples:
   outboard cards -V           And what they did, operation by operation
   outboard cards --watch      What they do now, every two seconds
 
-fill: of the eight lanes, how many were filled on average; in lanes: the share of requests that ran there;
+fill: of the eight lanes, how many were filled on average; in lanes: the share of requests that ran there; \
 busy: the share of the time that the card worked; wait: from asking to being run; run: from then to the answer.";
 
 /// Show every card of every process: what waits, what ran in lanes, how full, how long it took

@@ -2,8 +2,8 @@
 
 use super::enable::{backup_of, resolve};
 use crate::openssl_conf;
-use crate::output::{print, print_json};
-use crate::processes::{Process, restart_names};
+use crate::output::{To, fold, print, print_json};
+use crate::processes::{Process, restart_lines, restart_names};
 use crate::replace::replace;
 use crate::{Failure, system};
 use serde::Serialize;
@@ -81,8 +81,8 @@ impl Report {
         };
         if !self.restart.is_empty() {
             text.push_str("These still have it loaded until they are restarted:\n");
-            for name in &self.restart {
-                text.push_str(&format!("  {name}\n"));
+            for line in restart_lines(&self.restart) {
+                text.push_str(&fold(&format!("  {line}\n"), To::Stdout.room()));
             }
         }
         text

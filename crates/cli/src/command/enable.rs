@@ -2,8 +2,8 @@
 
 use super::info;
 use crate::openssl_conf::{self, Observer, Offer, Settings};
-use crate::output::{print, print_json};
-use crate::processes::{Process, restart_names};
+use crate::output::{To, fold, print, print_json};
+use crate::processes::{Process, restart_lines, restart_names};
 use crate::replace::{copy_beside, replace};
 use crate::trust::changeable_by_others;
 use crate::{Failure, module, probe, system};
@@ -18,14 +18,14 @@ const EXAMPLES: &str = "\
 Examples:
   outboard enable --dry-run    Show the lines that would be added
   outboard enable              Add them
-  outboard enable --observe    And observe what programs do ('outboard observe --all' shows it)
+  outboard enable --observe    And observe, for 'outboard observe --all'
   outboard disable             Take them out again
 
-The lines stand in one marked block at the end of the file, and no other line is touched. A copy of
+The lines stand in one marked block at the end of the file, and no other line is touched. A copy of \
 the file as it was is kept beside it until 'outboard disable'.
 
-Every program of the system runs the module's code, root's too: for the system's own file, root may
-name modules only that nobody else can change, as 'make install' puts them. A file of your own
+Every program of the system runs the module's code, root's too: for the system's own file, root may \
+name modules only that nobody else can change, as 'make install' puts them. A file of your own \
 (--config) may name any.";
 
 /// Switch Outboard on for every program of this system
@@ -266,8 +266,8 @@ impl Report {
             text.push_str(
                 "These run already and use OpenSSL; restart them to let them use Outboard:\n",
             );
-            for name in &self.restart {
-                text.push_str(&format!("  {name}\n"));
+            for line in restart_lines(&self.restart) {
+                text.push_str(&fold(&format!("  {line}\n"), To::Stdout.room()));
             }
         }
         text

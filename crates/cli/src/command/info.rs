@@ -14,20 +14,22 @@ use std::process::ExitCode;
 
 const EXAMPLES: &str = "\
 Examples:
-  outboard info           Every operation: its speed on each path, the chosen path and why
+  outboard info           Every operation: speeds, the chosen path, why
   outboard info --json    The same for programs
 
-Paths: stock is the program's own OpenSSL; scalar is AWS-LC on the caller's thread; card is eight
-lanes at once for requests that come together; one that is alone runs on path scalar, or in one lane
+Paths: stock is the program's own OpenSSL; scalar is AWS-LC on the caller's thread; card is eight \
+lanes at once for requests that come together; one that is alone runs on path scalar, or in one lane \
 where that is faster.";
 
 /// What `docs/cards.md` says in "The rule", beside its numbers.
 const CONCURRENCY: &str = "\
-lanes from   So many requests of a kind in one batch run in lanes together, fewer one by one on path scalar.
-             1: one that is alone takes one lane, after the first few hundred have paid for its table.
-queued from  Requests are queued for as long as batches come out that full. After 32 in a row in smaller ones
-             each runs at once on its caller's thread; now and then one (after 8, later after up to 512) is
-             queued as a probe, and if others join it, queueing begins again. A process of one thread
+lanes from   So many requests of a kind in one batch run in lanes together,
+             fewer one by one on path scalar. 1: one that is alone takes one
+             lane, after the first few hundred have paid for its table.
+queued from  Requests are queued for as long as batches come out that full. After
+             32 in a row in smaller ones each runs at once on its caller's thread;
+             now and then one (after 8, later after up to 512) is queued as a probe,
+             and if others join it, queueing begins again. A process of one thread
              without asynchronous jobs is never probed: it has no company.
 'outboard cards' shows what was queued, and how full the lanes were.
 ";
@@ -152,18 +154,25 @@ pub(crate) fn out_of_date(profile: &Profile, libcrypto: &str) -> Option<String> 
 
 /// The table of operations; one line for each size of those whose cost grows with it.
 pub(crate) fn table(profile: &Profile, machine: &Machine) -> String {
+    // A column of times says whose they and the words after them are; without times these have to.
+    let rows = rows(profile, machine);
+    let is_measured = rows.iter().any(|row| !row.measurements.is_empty());
+    let (stock, scalar) = match is_measured {
+        true => ("by", "by"),
+        false => ("stock", "scalar"),
+    };
     let mut table = Table::new(&[
         ("operation", Align::Left),
         ("size", Align::Right),
         ("stock", Align::Right),
-        ("by", Align::Left),
+        (stock, Align::Left),
         ("scalar", Align::Right),
-        ("by", Align::Left),
+        (scalar, Align::Left),
         ("ratio", Align::Right),
         ("chosen", Align::Left),
         ("because", Align::Left),
     ]);
-    for row in rows(profile, machine) {
+    for row in rows {
         let mut first = true;
         let measurements: Vec<Option<&Measurement>> = match row.measurements.is_empty() {
             true => vec![None],

@@ -19,11 +19,11 @@ Examples:
   outboard run --proof -- curl https://…   Then show what ran where
   outboard run --stock -- curl https://…   The same without Outboard, to compare
 
-The program reads an OpenSSL configuration made for it, which keeps all of the system's own settings;
-OPENSSL_CONF tells it where. Programs that clear their environment, are setuid, are linked statically
+The program reads an OpenSSL configuration made for it, which keeps all of the system's own settings; \
+OPENSSL_CONF tells it where. Programs that clear their environment, are setuid, are linked statically \
 or bring another library of cryptography do not see it: 'outboard doctor --program PROGRAM' tells.
 
-Exit status: the program's; 128 + n if signal n ended it; 126 or 127 if it could not be started;
+Exit status: the program's; 128 + n if signal n ended it; 126 or 127 if it could not be started; \
 1 if it succeeded and the proof could not be made.";
 
 /// Run one program under Outboard

@@ -244,6 +244,20 @@ fn a_document_that_is_none_is_refused() {
         .args(["advise", "ssh", "--apply", "--revert"])
         .assert()
         .code(2);
+    let nowhere = outboard()
+        .args([
+            "advise",
+            "ssh",
+            "--revert",
+            "--directory",
+            "/nonexistent/ssh",
+        ])
+        .assert()
+        .code(1);
+    says(
+        &stderr(&nowhere),
+        "there is no directory /nonexistent/ssh (name it with --directory)",
+    );
 }
 
 #[test]

@@ -80,7 +80,13 @@ fn applied_twice_is_applied_once_and_reverted_leaves_nothing() {
     assert_eq!(system.state(), once);
     // The document is itself one that can be read.
     system.write("costs.json", &stdout(&again));
-    system.advise(&["--stock", "--apply"]).success();
+    for options in [&["--stock", "--apply"][..], &["--stock"]] {
+        let again = system.advise(options).success();
+        says(
+            &stdout(&again),
+            "Nothing was changed: this is in force already.",
+        );
+    }
     system.write("costs.json", COSTS);
 
     let off = system.advise(&["--revert"]).success();

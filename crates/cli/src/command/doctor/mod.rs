@@ -18,8 +18,8 @@ use std::process::ExitCode;
 
 const EXAMPLES: &str = "\
 Examples:
-  outboard doctor                  The installation: module, configuration, profile, ledger, OpenSSH's drop-ins; running servers
-  outboard doctor --pid 1234       Does this process have it loaded, and if not, why
+  outboard doctor                  The installation, and running servers
+  outboard doctor --pid 1234       Has this process loaded it; why not
   outboard doctor --program ssh    Can this program use it at all
 
 Exit status: 0 all is well, 1 a problem was found.";

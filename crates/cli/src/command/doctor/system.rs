@@ -5,7 +5,7 @@ use crate::command::info;
 use crate::module::{self, Obstacle};
 use crate::openssl_conf::Config;
 use crate::probe;
-use crate::processes::{Process, restart_names};
+use crate::processes::{Process, restart_lines, restart_names};
 use crate::system::{self, InForce};
 use crate::trust::changeable_by_others;
 use outboard_engine::Machine;
@@ -389,10 +389,11 @@ fn left_behind(processes: &[Process]) -> Option<Finding> {
         .filter(|p| p.uses_openssl() && p.outboard.is_none());
     let names = restart_names(without);
     (!names.is_empty()).then(|| {
-        Finding::note("processes", format!("run without it: {}", names.join(", ")))
-            .because(
-                "they were started before, or cannot use it ('outboard doctor --pid PID' tells)",
-            )
-            .remedy("restart them")
+        Finding::note(
+            "processes",
+            format!("run without it: {}", restart_lines(&names).join(", ")),
+        )
+        .because("they were started before, or cannot use it ('outboard doctor --pid PID' tells)")
+        .remedy("restart them")
     })
 }

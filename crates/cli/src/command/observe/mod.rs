@@ -47,16 +47,16 @@ use std::process::{Command, ExitCode};
 const EXAMPLES: &str = "\
 Examples:
   outboard observe -- scp file host:        What a transfer's cryptography costs
-  outboard observe -- curl -O https://…     Algorithms, key sizes, time and its share
-  outboard observe --cbom cbom.json -- …    And a bill of materials for inventory
-  outboard observe --all                    What services did since 'outboard enable --observe'
+  outboard observe -- curl -O https://…     Algorithms, keys, time, share
+  outboard observe --cbom cbom.json -- …    And a bill of materials
+  outboard observe --all                    What services did, once enabled
 
-A provider that passes everything on to OpenSSL's own counts and times what goes through EVP. The
-program reads an OpenSSL configuration made for it, which keeps all of the system's own settings.
-The report is printed when the program has ended, on standard error; with --json on standard output
+A provider that passes everything on to OpenSSL's own counts and times what goes through EVP. The \
+program reads an OpenSSL configuration made for it, which keeps all of the system's own settings. \
+The report is printed when the program has ended, on standard error; with --json on standard output \
 if --output names no file.
 
-Exit status: the program's, as that of 'outboard run'; 1 if it succeeded and the report could not be
+Exit status: the program's, as that of 'outboard run'; 1 if it succeeded and the report could not be \
 made or written.";
 
 /// Show what a program's cryptography is and what it costs

@@ -57,15 +57,15 @@ const SCHEMA: &str = "outboard-advise-ssh";
 
 const EXAMPLES: &str = "\
 Examples:
-  outboard advise ssh                      Measure, show costs and the advice, change nothing
-  outboard advise ssh --apply              Write it to sshd_config.d and ssh_config.d
+  outboard advise ssh                      Measure and show, change nothing
+  outboard advise ssh --apply              Write it as drop-ins
   outboard advise ssh --revert             Take it out again
   outboard advise ssh --level fips         Only what FIPS 140-3 allows
-  outboard advise ssh --prove              How much less user time a copy of 1 GiB then takes
+  outboard advise ssh --prove              What a copy of 1 GiB then takes
   outboard advise ssh --json >costs.json   Measure once;
-  outboard advise ssh --costs costs.json   advise, or apply, without measuring again
+  outboard advise ssh --costs costs.json   advise without measuring again
 
-In SSH the client's order decides: of the client's list, the first that the server has. So it is the
+In SSH the client's order decides: of the client's list, the first that the server has. So it is the \
 client's drop-in that makes copies from here fast, and the server's that says what may be used at all.";
 
 /// Which ciphers, MACs and key exchanges should this machine's ssh and sshd use?
@@ -149,6 +149,12 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
     let directory = std::path::absolute(&arguments.directory)?;
     let sides = arguments.whose.sides().iter();
     if arguments.revert {
+        if !directory.is_dir() {
+            let directory = directory.display();
+            return Err(
+                format!("there is no directory {directory} (name it with --directory)").into(),
+            );
+        }
         let files: Vec<DropInFile> = sides
             .map(|&side| DropInFile::new(side, &directory))
             .collect();

@@ -205,6 +205,12 @@ impl Report {
         text.push('\n');
         if self.halves.iter().any(server_changed) {
             text += RELOAD;
+        } else if self
+            .halves
+            .iter()
+            .all(|half| half.in_place && !half.changed)
+        {
+            text += "Nothing was changed: this is in force already.\n";
         } else if !self.applied {
             text += "Nothing was changed; --apply writes the drop-ins.\n";
         }

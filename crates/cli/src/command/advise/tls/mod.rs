@@ -28,7 +28,7 @@ const SCHEMA: &str = "outboard-advise-tls";
 
 const EXAMPLES: &str = "\
 Examples:
-  outboard advise tls                      Measure, show costs, and lines for nginx, Apache, HAProxy
+  outboard advise tls                      Measure; costs, and servers' lines
   outboard advise tls --for nginx          Lines for nginx alone
   outboard advise tls --level fips         Only what FIPS 140-3 allows
   outboard advise tls --json >costs.json   Measure once;

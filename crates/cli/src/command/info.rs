@@ -26,11 +26,12 @@ const CONCURRENCY: &str = "\
 lanes from   So many requests of a kind in one batch run in lanes together,
              fewer one by one on path scalar. 1: one that is alone takes one
              lane, after the first few hundred have paid for its table.
-queued from  Requests are queued for as long as batches come out that full. After
-             32 in a row in smaller ones each runs at once on its caller's thread;
-             now and then one (after 8, later after up to 512) is queued as a probe,
-             and if others join it, queueing begins again. A process of one thread
-             without asynchronous jobs is never probed: it has no company.
+queued from  Requests are queued for as long as batches come out that full.
+             After 32 in a row in smaller ones each runs at once on its
+             caller's thread; now and then one (after 8, later after up to
+             512) is queued as a probe, and if others join it, queueing begins
+             again. A process of one thread without asynchronous jobs is never
+             probed: it has no company.
 'outboard cards' shows what was queued, and how full the lanes were.
 ";
 

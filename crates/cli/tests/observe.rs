@@ -575,6 +575,60 @@ fn a_whole_system_is_observed_until_it_is_disabled() {
     }
 }
 
+/// A system that activates `legacy` has it observed, and keeps it should the module vanish.
+#[test]
+fn a_system_s_legacy_is_observed_beside_it() {
+    let directory = common::public_directory();
+    let configuration = directory.path().join("openssl.cnf");
+    let list = "[list]\ndefault = plain\nlegacy = plain\n[plain]\nactivate = 1\n";
+    let before = format!("openssl_conf = init\n[init]\nproviders = list\n{list}");
+    fs::write(&configuration, &before).expect("it is ours");
+    let observer_module = directory.path().join("outboard-observe.so");
+    fs::copy(observer(), &observer_module).expect("it can be copied");
+    let mut enable = outboard();
+    let enable = enable.arg("enable").arg("--config").arg(&configuration);
+    let enable = enable
+        .arg("--module")
+        .arg(common::installed_module(&directory));
+    let enable = enable.args(["--offer", "none", "--observe", "--observer"]);
+    enable.arg(&observer_module).assert().success();
+    let record = directory.path().join("record");
+    let text = fs::read_to_string(&configuration).expect("it is ours");
+    let line = format!("module = {}\n", observer_module.display());
+    let ours = format!("{line}record = {}\n", record.display());
+    fs::write(&configuration, text.replace(&line, &ours)).expect("it is ours");
+
+    let digest = || common::openssl(&configuration, &["dgst", "-md4", "/dev/null"]);
+    says(&digest(), "31d6cfe0d16ae931");
+    common::openssl(
+        &configuration,
+        &["dgst", "-md4", "-propquery", "provider=legacy", "/dev/null"],
+    );
+    let mut read = outboard();
+    let read = read.args(["observe", "--json", "--record"]).arg(&record);
+    let read = read.env("OPENSSL_CONF", &configuration).assert().success();
+    let report = document(&read, "outboard-observe");
+    let md4 = row(&report, "MD4", "digest");
+    assert_eq!(
+        (&md4["implementation"], number(&md4["calls"])),
+        (&"legacy".into(), 2)
+    );
+    assert!(
+        !report["unseen"].to_string().contains("the provider legacy"),
+        "{report:#}"
+    );
+
+    fs::remove_file(&observer_module).expect("it is ours");
+    says(&digest(), "31d6cfe0d16ae931");
+    let mut disable = outboard();
+    let disable = disable.arg("disable").arg("--config").arg(&configuration);
+    disable.assert().success();
+    assert_eq!(
+        fs::read_to_string(&configuration).expect("it is ours"),
+        before
+    );
+}
+
 #[test]
 fn a_module_that_cannot_observe_leaves_the_system_as_it_is() {
     let directory = common::public_directory();

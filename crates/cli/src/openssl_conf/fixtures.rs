@@ -172,6 +172,55 @@ fn what_would_change_its_meaning_is_refused() {
     }
 }
 
+/// For a whole system beside it, where it is active; for one program in its place, whoever loads it.
+#[test]
+fn legacy_is_observed_where_it_would_be_there() {
+    let observed = |legacy: &str, beside| {
+        let text = format!(
+            "openssl_conf = i\n[i]\nproviders = p\n[p]\ndefault = d\n{legacy}\n[d]\nactivate = 1\n\
+             [l]\nmodule = /old/legacy.so\n[a]\nactivate = 1\n"
+        );
+        let observer = Observer {
+            module: "/observe.so".into(),
+            record: None,
+            beside,
+        };
+        let file = Path::new("x.cnf");
+        let enabled = observe(text.as_bytes(), file, None, &observer, NO_ENVIRONMENT);
+        let enabled = enabled.expect("it can be observed");
+        let config = Config::parse(&enabled.text, file, NO_ENVIRONMENT).expect("it can be read");
+        assert_eq!(enabled.unobserved, config.unobserved());
+        (enabled.lines, enabled.unobserved)
+    };
+    let beside = "module = /observe.so\nbeside = yes\nactivate = 1\n";
+    for legacy in ["", "legacy = l", "legacy = no\n[no]\nactivate = no\n"] {
+        let (lines, unobserved) = observed(legacy, true);
+        assert!(!lines.contains("legacy"), "{lines}");
+        assert!(unobserved.is_empty());
+        let (lines, _) = observed(legacy, false);
+        assert_eq!(lines.matches("legacy.so\n").count(), 1, "{lines}");
+    }
+    for (legacy, inner) in [
+        ("legacy = a", "legacy.so"),
+        ("3.legacy = a", "legacy.so"),
+        (
+            "old = o\n[o]\nidentity = legacy\nactivate = 1\nmodule = /old/legacy.so\n",
+            "/old/legacy.so",
+        ),
+    ] {
+        let (lines, unobserved) = observed(legacy, true);
+        assert!(
+            lines.contains("\nobserved_legacy = outboard_legacy\n"),
+            "{lines}"
+        );
+        let section = format!("[outboard_legacy]\ninner = {inner}\n{beside}");
+        assert!(lines.contains(&section), "{lines}");
+        assert!(unobserved.is_empty());
+    }
+    let (_, unobserved) = observed("legacy = a\nother = a", true);
+    assert_eq!(unobserved, ["other"]);
+}
+
 #[test]
 fn outboard_configured_by_hand_keeps_its_section() {
     let text = b"openssl_conf = i\n[i]\nproviders = p\nalg_section = a\n[p]\ndefault = d\n\

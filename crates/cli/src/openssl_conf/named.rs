@@ -8,6 +8,10 @@ use std::path::PathBuf;
 pub(super) const PROVIDER: &str = "outboard";
 /// The name of the stand-in of the default provider.
 pub(crate) const OBSERVED: &str = "observed_default";
+/// OpenSSL's provider of what is old.
+pub(super) const LEGACY: &str = "legacy";
+/// The name of its stand-in where it stays active beside.
+pub(super) const OBSERVED_LEGACY: &str = "observed_legacy";
 
 /// Where and how a configuration names Outboard.
 #[derive(Debug, PartialEq, Eq)]
@@ -58,14 +62,21 @@ impl Config {
         let Some(init) = self.assignment(DEFAULT_SECTION, "openssl_conf") else {
             return Vec::new();
         };
-        let entries = modules(self, &init.value, "providers")
+        let entries: Vec<Entry> = modules(self, &init.value, "providers")
             .into_iter()
             .flat_map(|list| self.section(&list.value).unwrap_or_default())
             .filter_map(|entry| Entry::new(self, entry).ok())
+            .collect();
+        let legacy_is_observed = entries
+            .iter()
+            .any(|entry| entry.active && entry.provider == OBSERVED_LEGACY);
+        let others = entries
+            .into_iter()
             .filter(|entry| entry.provider != OBSERVED)
+            .filter(|entry| !legacy_is_observed || entry.provider != LEGACY)
             // A stand-in names whom it stands in for.
             .filter(|entry| self.assignment(&entry.section, "inner").is_none());
-        unobserved(&entries.collect::<Vec<_>>())
+        unobserved(&others.collect::<Vec<_>>())
     }
 }
 

@@ -20,7 +20,12 @@
 //! [outboard_legacy]    module = outboard-observe.so, inner = legacy.so, record
 //! ```
 //!
-//! The last for one program, and not activated: OpenSSL takes it where a program loads `legacy` by itself.
+//! The last for one program, and not activated: OpenSSL takes it where a program loads `legacy` by itself. For a whole
+//! system that activates `legacy`, one is active beside it, as beside the default provider:
+//!
+//! ```text
+//! [PROVIDERS]          observed_legacy = outboard_legacy
+//! ```
 //!
 //! For one program the default provider itself is then inactive, or OpenSSL 3.0 would try every
 //! decoder of both with every key. For a whole system it stays active beside its stand-in, which is
@@ -31,7 +36,8 @@
 
 use super::config::{Config, DEFAULT_SECTION};
 use super::named::{
-    Entry, OBSERVED, PROVIDER, is_false, is_plain, modules, referenced, unobserved,
+    Entry, LEGACY, OBSERVED, OBSERVED_LEGACY, PROVIDER, is_false, is_plain, modules, referenced,
+    unobserved,
 };
 use super::value::quote;
 use super::{ConfError, refused};
@@ -43,8 +49,6 @@ use std::path::{Path, PathBuf};
 const PREFERENCE: &str = "?provider=outboard,?outboard.preferred=yes";
 /// What the stand-in of the default provider is preferred by where both are active.
 const OBSERVED_PREFERENCE: &str = "?outboard.observed=yes";
-/// OpenSSL's provider of what is old.
-const LEGACY: &str = "legacy";
 
 /// Which operations the provider offers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -227,7 +231,7 @@ fn add_providers(
         lines.say(section, "activate", "1");
         *unseen = unobserved(&entries);
         unseen.retain(|provider| provider != PROVIDER || settings.is_none());
-        if !observer.beside && observe_legacy(config, observer, list, &entries, lines)? {
+        if observe_legacy(config, observer, list, &entries, lines)? {
             unseen.retain(|provider| provider != LEGACY);
         }
     }
@@ -264,9 +268,9 @@ fn add_providers(
     Ok(())
 }
 
-/// Puts a stand-in into the place of the provider legacy, whoever loads it; says whether it could. (Not for a
-/// whole system: should the module vanish, programs would lose it. Other providers may look at the file that they
-/// were loaded from, as fips does.)
+/// Has the provider legacy observed; says whether that is so. For one program a stand-in takes its place, whoever loads it.
+/// Not for a whole system: should the module vanish, programs would lose it; there one is active beside it where it is
+/// active itself, and nowhere else. (Other providers may look at the file that they were loaded from, as fips does.)
 fn observe_legacy(
     config: &Config,
     observer: &Observer,
@@ -276,6 +280,12 @@ fn observe_legacy(
 ) -> Result<bool, ConfError> {
     let entry = entries.iter().find(|entry| entry.provider == LEGACY);
     let section = match entry {
+        Some(entry) if observer.beside && entry.active => {
+            let section = unused(config, "outboard_legacy")?;
+            lines.say(list, OBSERVED_LEGACY, section);
+            section
+        }
+        _ if observer.beside => return Ok(false),
         None => {
             let section = unused(config, "outboard_legacy")?;
             lines.say(list, LEGACY, section);
@@ -290,7 +300,7 @@ fn observe_legacy(
         }
     };
     // OpenSSL seeks a module by its provider's name where none is named, in the directory of its modules.
-    let inner = match config.assignment(section, "module") {
+    let inner = match entry.and_then(|entry| config.assignment(&entry.section, "module")) {
         Some(module) => module.value.as_str(),
         None => LEGACY,
     };
@@ -303,6 +313,10 @@ fn observe_legacy(
     lines.say_path(section, "module", &observer.module)?;
     if let Some(record) = &observer.record {
         lines.say_path(section, "record", record)?;
+    }
+    if observer.beside {
+        lines.say(section, "beside", "yes");
+        lines.say(section, "activate", "1");
     }
     Ok(true)
 }

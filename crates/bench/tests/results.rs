@@ -201,7 +201,7 @@ fn a_workload_that_does_not_exist_is_told_with_those_that_do() {
         .args(["run", "spede"])
         .output()
         .expect("it runs");
-    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(output.status.code(), Some(2));
     let text = text(&output);
     assert!(
         text.contains("no workload spede: there are speed"),

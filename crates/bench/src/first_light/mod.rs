@@ -68,11 +68,20 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     if arguments.json {
         println!("{}", report.json()?);
     } else {
-        print!("{report}");
+        print!("{}", report.text(room()));
     }
     Ok(if report.is_valid() {
         ExitCode::SUCCESS
     } else {
         ExitCode::FAILURE
     })
+}
+
+/// How many characters a line of standard output has room for: without end where it is no terminal.
+fn room() -> usize {
+    let size = rustix::termios::tcgetwinsize(std::io::stdout());
+    match size.map_or(0, |size| usize::from(size.ws_col)) {
+        0 => usize::MAX,
+        columns => columns,
+    }
 }

@@ -1,6 +1,5 @@
 //! The table, and the same as JSON.
 
-use std::fmt;
 use std::time::Duration;
 
 use serde::Serialize;
@@ -92,10 +91,10 @@ impl Report {
         };
         Ok(serde_json::to_string_pretty(&document)?)
     }
-}
 
-impl fmt::Display for Report {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+    /// For people. Where lines have no room for all of it, a workload stands above its rows, and a proof below
+    /// its own.
+    pub(super) fn text(&self, room: usize) -> String {
         let columns = [
             ("workload", Align::Left),
             ("CPU time of", Align::Left),
@@ -105,44 +104,64 @@ impl fmt::Display for Report {
             ("lowest to highest", Align::Left),
             ("proof from the ledger", Align::Left),
         ];
-        let mut last = "";
         let mut cells = Vec::new();
+        let mut before: Vec<&Row> = Vec::new();
         for row in &self.rows {
-            // A workload is named once, above the rows that belong to it.
-            let workload = if row.workload == last {
-                ""
-            } else {
-                &row.workload
-            };
-            last = &row.workload;
+            before.retain(|one| one.workload == row.workload);
+            let proofs: Vec<&str> = before.iter().map(|one| one.proof.text.as_str()).collect();
             let compared = &row.compared;
             cells.push(vec![
-                workload.to_owned(),
+                // A workload is named once, above the rows that belong to it.
+                match before[..] {
+                    [] => row.workload.clone(),
+                    _ => String::new(),
+                },
                 row.subject.to_owned(),
                 readable_time(compared.stock),
                 readable_time(compared.outboard),
                 format!("{:.2} ×", compared.ratio),
                 format!("{:.2} to {:.2}", compared.low, compared.high),
-                row.proof.text.clone(),
+                // The sum of two rows is proved by theirs.
+                match proofs.len() > 1 && row.proof.text == proofs.join("; ") {
+                    true => "both".to_owned(),
+                    false => row.proof.text.clone(),
+                },
             ]);
+            before.push(row);
         }
-        write!(formatter, "{}", table(&columns, &cells))?;
-        writeln!(
-            formatter,
-            "\nCPU time (user and system) of one transfer, handshake or download: medians; the ratio \
-             is stock / {},\nthe median of neighbouring pairs.{}",
-            if self.null {
-                "stock: noise"
-            } else {
-                "Outboard"
-            },
-            if self.pinned {
-                " Servers and clients were held to a core of their own each."
-            } else {
-                ""
-            },
-        )
+        let mut text = table(&columns, &cells);
+        if text.lines().any(|line| line.chars().count() > room) {
+            text = narrow(&columns, &cells);
+        }
+        let by = match self.null {
+            true => "stock: noise",
+            false => "Outboard",
+        };
+        text += &format!(
+            "\nCPU time (user and system) of one transfer, handshake or download: medians; the\n\
+             ratio is stock / {by}, the median of neighbouring pairs.\n"
+        );
+        if self.pinned {
+            text += "Servers and clients were held to a core of their own each.\n";
+        }
+        text
     }
+}
+
+/// The figures of all rows in columns, and between them what is long.
+fn narrow(columns: &[(&str, Align)], cells: &[Vec<String>]) -> String {
+    let last = columns.len() - 1;
+    let figures: Vec<Vec<String>> = cells.iter().map(|row| row[1..last].to_vec()).collect();
+    let figures = table(&columns[1..last], &figures);
+    let mut lines = figures.lines();
+    let mut text = format!("  {}\n", lines.next().unwrap_or_default());
+    for (row, line) in cells.iter().zip(lines) {
+        if !row[0].is_empty() {
+            text += &format!("{}\n", row[0]);
+        }
+        text += &format!("  {line}\n    {}\n", row[last]);
+    }
+    text
 }
 
 /// Three significant digits or so: `353 µs`, `2.54 ms`, `512 ms`.
@@ -160,6 +179,73 @@ fn readable_time(time: Duration) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn row(workload: &str, subject: &'static str, proof: &str) -> Row {
+        Row {
+            workload: workload.into(),
+            subject,
+            unit: "transfer",
+            compared: Compared {
+                stock: Duration::from_millis(554),
+                outboard: Duration::from_millis(277),
+                ratio: 2.0,
+                low: 1.9,
+                high: 2.1,
+            },
+            proof: Proof {
+                valid: true,
+                text: proof.into(),
+            },
+        }
+    }
+
+    #[test]
+    fn a_narrow_terminal_has_room_for_all() {
+        let report = Report {
+            rows: vec![
+                row(
+                    "scp, sending 256 MiB",
+                    "client",
+                    "1536 MiB aes-256-gcm-seal",
+                ),
+                row(
+                    "scp, sending 256 MiB",
+                    "server",
+                    "1536 MiB aes-256-gcm-open",
+                ),
+                row(
+                    "scp, sending 256 MiB",
+                    "client + server",
+                    "1536 MiB aes-256-gcm-seal; 1536 MiB aes-256-gcm-open",
+                ),
+                row("nginx, TLS 1.3 handshake", "server", "5250 × rsa-2048-sign"),
+            ],
+            null: false,
+            pinned: true,
+        };
+        let wide = report.text(usize::MAX);
+        assert!(
+            wide.contains("client + server  554 ms    277 ms  2.00 ×  1.90 to 2.10       both\n"),
+            "{wide}"
+        );
+        assert_eq!(wide.matches("scp").count(), 1, "{wide}");
+        let narrow = report.text(80);
+        let lines: Vec<&str> = narrow.lines().collect();
+        assert_eq!(
+            lines[..4],
+            [
+                "  CPU time of       stock  Outboard   ratio  lowest to highest",
+                "scp, sending 256 MiB",
+                "  client           554 ms    277 ms  2.00 ×  1.90 to 2.10",
+                "    1536 MiB aes-256-gcm-seal",
+            ],
+            "{narrow}"
+        );
+        assert!(
+            lines.iter().all(|line| line.chars().count() <= 80),
+            "{narrow}"
+        );
+    }
 
     #[test]
     fn times_are_readable() {

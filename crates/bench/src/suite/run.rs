@@ -42,12 +42,21 @@ pub struct Arguments {
 #[derive(Clone, Debug, clap::Args)]
 pub struct ListArguments {}
 
+/// As clap ends the command, which does not know the workloads.
+const WRONG_USAGE: u8 = 2;
+
 /// Runs workloads. The status is 0 if all ran to their ends with their proofs.
 ///
 /// # Errors
-/// If nothing can be measured: a workload that does not exist, a program that is missing.
+/// If nothing can be measured: a program that is missing, a directory that cannot be written.
 pub fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let chosen = choose(&arguments.workloads)?;
+    let chosen = match choose(&arguments.workloads) {
+        Ok(chosen) => chosen,
+        Err(unknown) => {
+            eprintln!("outboard-bench: {unknown}");
+            return Ok(ExitCode::from(WRONG_USAGE));
+        }
+    };
     for peer in &arguments.peers {
         if !chosen.iter().any(|workload| workload.takes(peer)) {
             let all = workloads::all().into_iter();
@@ -130,14 +139,14 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
 /// # Errors
 /// None today.
 pub fn list(_: &ListArguments) -> Result<ExitCode, Failure> {
-    let columns = [
+    let mut columns = vec![
         ("workload", Align::Left),
         ("quick", Align::Right),
         ("full", Align::Right),
         ("what it measures", Align::Left),
         ("to install", Align::Left),
     ];
-    let rows: Vec<Vec<String>> = workloads::all()
+    let mut rows: Vec<Vec<String>> = workloads::all()
         .iter()
         .map(|workload| {
             let seconds = |extent| {
@@ -165,6 +174,13 @@ pub fn list(_: &ListArguments) -> Result<ExitCode, Failure> {
             ]
         })
         .collect();
+    if rows
+        .iter()
+        .all(|row| row.last().is_some_and(String::is_empty))
+    {
+        columns.pop();
+        rows.iter_mut().for_each(|row| row.truncate(columns.len()));
+    }
     print!("{}", table(&columns, &rows));
     Ok(ExitCode::SUCCESS)
 }

@@ -648,3 +648,32 @@ fn a_module_that_cannot_observe_leaves_the_system_as_it_is() {
     says(&stderr(&enable.code(1)), "it is not an ELF file");
     assert_eq!(fs::read(&configuration).expect("it is ours"), before);
 }
+
+#[test]
+fn doctor_names_an_observing_module_that_is_gone() {
+    let directory = common::public_directory();
+    let configuration = common::fixture(directory.path(), "debian-12.cnf");
+    let module = common::installed_module(&directory);
+    let observing = directory.path().join("outboard-observe.so");
+    fs::copy(observer(), &observing).expect("it can be copied");
+    let mut command = outboard();
+    command.arg("enable").arg("--config").arg(&configuration);
+    command.arg("--module").arg(&module);
+    let enable = command.args(["--observe", "--observer"]).arg(&observing);
+    enable.assert().success();
+    let told = || {
+        let mut doctor = outboard();
+        let doctor = doctor.arg("doctor").env("OPENSSL_CONF", &configuration);
+        stdout(&doctor.assert())
+    };
+    let name = observing.display();
+    says(&told(), &format!("good     observing      {name} counts "));
+    fs::remove_file(&observing).expect("it is ours");
+    let gone = told();
+    says(
+        &gone,
+        &format!("problem  observing      {name} cannot be read"),
+    );
+    says(&gone, "'outboard enable' (without --observe)");
+    assert!(!gone.contains("its section is at fault"), "{gone}");
+}

@@ -1,6 +1,6 @@
 //! The installation: OpenSSL, module, configuration, profile, ledger, OpenSSH's drop-ins.
 
-use super::{Finding, confinement, haproxy, openssh};
+use super::{Finding, State, confinement, haproxy, openssh};
 use crate::command::info;
 use crate::module::{self, Obstacle};
 use crate::openssl_conf::Config;
@@ -26,7 +26,14 @@ pub(super) fn examine(ssh_directory: &Path) -> Vec<Finding> {
     )];
     let configured = configuration(&library, &mut findings);
     let module = module(&library, &configured, &mut findings);
-    if let (Some(configuration), Some(module)) = (&configured, &module) {
+    let observer = configured.as_ref().and_then(|one| one.observer.as_deref());
+    let observing = observer.map(observing);
+    let is_whole = observing
+        .as_ref()
+        .is_none_or(|finding| finding.state == State::Good);
+    findings.extend(observing);
+    // What an observing module that is gone keeps from loading is told of it alone.
+    if let (Some(configuration), Some(module), true) = (&configured, &module, is_whole) {
         let files = configuration.modules.iter().map(PathBuf::as_path);
         findings.push(
             match unfit_for_root(files.chain([module.as_path(), &configuration.file])) {
@@ -51,6 +58,8 @@ pub(super) fn examine(ssh_directory: &Path) -> Vec<Finding> {
 struct Configured {
     file: PathBuf,
     module: Option<PathBuf>,
+    /// The module that observes it, after 'enable --observe'.
+    observer: Option<PathBuf>,
     /// All that Outboard's section names: the observing module, too.
     modules: Vec<PathBuf>,
     profile: Option<PathBuf>,
@@ -145,6 +154,7 @@ fn configuration(library: &Library, findings: &mut Vec<Finding>) -> Option<Confi
     };
     Some(Configured {
         module: path("inner").or_else(|| path("module")),
+        observer: path("inner").and_then(|_| path("module")),
         modules: path("inner").into_iter().chain(path("module")).collect(),
         profile: path("profile"),
         ledger: path("ledger"),
@@ -212,6 +222,34 @@ fn module(
         None => findings.push(loads_alone(&path, configured)),
     }
     Some(path)
+}
+
+/// What stands between programs and both providers where a system is observed.
+fn observing(observer: &Path) -> Finding {
+    let name = observer.display();
+    let obstacle = match module::obstacle(observer) {
+        None => {
+            return Finding::good(
+                "observing",
+                format!("{name} counts what programs do ('outboard observe --all' shows it)"),
+            );
+        }
+        Some(obstacle) => obstacle,
+    };
+    let (what, because) = match obstacle {
+        Obstacle::Unreadable(error) => (format!("{name} cannot be read"), error),
+        Obstacle::Foreign(reason) => (format!("{name} is no module for this machine"), reason),
+        Obstacle::Private(private) => (
+            format!("not every user can read {name}"),
+            format!("of the permissions of {}", private.display()),
+        ),
+    };
+    Finding::problem(
+        "observing",
+        format!("{what}: programs run without Outboard"),
+    )
+    .because(because)
+    .remedy("run 'make install', or 'outboard enable' (without --observe)")
 }
 
 /// Why root should not have that code run, if it should not: trying a module runs it, as 'outboard enable' would

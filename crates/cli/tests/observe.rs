@@ -97,7 +97,12 @@ fn keys_and_what_is_weak_are_told() {
         .iter()
         .map(|finding| finding["name"].as_str().expect("a name"))
         .collect();
-    assert!(names.contains(&"RSA-1024 with SHA-1"), "{names:?}");
+    let signed = names.iter().position(|name| *name == "RSA-1024 with SHA-1");
+    let because = &findings[signed.unwrap_or_else(|| panic!("{names:?}"))]["because"];
+    let because = because.as_str().unwrap_or_default();
+    for reason in ["RSA keys below 2048 bits", "; ", "SHA-1"] {
+        says(because, reason);
+    }
     assert!(names.contains(&"3DES-CBC"), "{names:?}");
     assert_eq!(number(&report["quantum"]["signatures_post_quantum"]), 0);
     assert_eq!(number(&report["quantum"]["signatures"]), 3);
@@ -306,7 +311,10 @@ fn what_cannot_be_written_is_told_before_the_program_runs() {
             "cannot write nowhere/report: ",
         ),
         (["--output", "."], "cannot write .: "),
-        (["--record", "text"], "is not a record of this version"),
+        (
+            ["--record", "text"],
+            "is not a record of this version: wrong size (name another file)",
+        ),
     ] {
         let refused = observe(&options, &["touch", "it-ran"])
             .current_dir(&directory)

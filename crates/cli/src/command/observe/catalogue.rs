@@ -115,14 +115,22 @@ pub(super) enum Severity {
 
 /// What is wrong with a kind of work, if anything is.
 pub(super) fn finding(work: &Work) -> Option<(Severity, &'static str)> {
+    all_findings(work).into_iter().next()
+}
+
+/// All that is wrong with it, the worst first: a key may be short, and sign a weak digest.
+pub(super) fn all_findings(work: &Work) -> Vec<(Severity, &'static str)> {
     use Operation as O;
     let name = work.algorithm.to_ascii_uppercase();
-    match work.operation {
-        O::Digest => of_digest(&name),
-        O::Seal | O::Open => of_cipher(&name),
-        O::Mac | O::Kdf => of_keyed(&name, &digest(&work.digest)),
-        _ => of_key(work, &name).or_else(|| of_use(work, &name)),
-    }
+    let (one, another) = match work.operation {
+        O::Digest => (of_digest(&name), None),
+        O::Seal | O::Open => (of_cipher(&name), None),
+        O::Mac | O::Kdf => (of_keyed(&name, &digest(&work.digest)), None),
+        _ => (of_key(work, &name), of_use(work, &name)),
+    };
+    let mut findings: Vec<_> = one.into_iter().chain(another).collect();
+    findings.sort_by_key(|(severity, _)| *severity);
+    findings
 }
 
 fn of_digest(name: &str) -> Option<(Severity, &'static str)> {

@@ -244,7 +244,7 @@ impl Asset {
         for implementation in &self.implementations {
             properties.push(json!({ "name": "outboard:provider", "value": implementation }));
         }
-        if let Some((severity, because)) = catalogue::finding(work) {
+        for (severity, because) in catalogue::all_findings(work) {
             let severity = format!("{severity:?}").to_lowercase();
             let value = format!("{severity}: {because}");
             properties.push(json!({ "name": "outboard:finding", "value": value }));

@@ -16,7 +16,7 @@ pub(super) struct Finding {
     pub(super) calls: u64,
     /// Those that answered an error, which are not among the calls.
     pub(super) failed: u64,
-    pub(super) because: &'static str,
+    pub(super) because: String,
     pub(super) programs: Vec<String>,
 }
 
@@ -26,7 +26,11 @@ pub(super) fn findings(rows: &[Row], processes: &[RecordedProcess]) -> Vec<Findi
         .iter()
         .filter(|row| !is_preparation(&row.work))
         .filter_map(|row| {
-            let (severity, because) = catalogue::finding(&row.work)?;
+            let (severity, _) = catalogue::finding(&row.work)?;
+            let reasons: Vec<&str> = catalogue::all_findings(&row.work)
+                .into_iter()
+                .map(|(_, because)| because)
+                .collect();
             let mut programs: Vec<String> = processes
                 .iter()
                 .filter(|process| process.work.iter().any(|work| work.is_like(&row.work)))
@@ -44,7 +48,7 @@ pub(super) fn findings(rows: &[Row], processes: &[RecordedProcess]) -> Vec<Findi
                 operation: row.work.operation,
                 calls: row.work.calls,
                 failed: row.work.failed,
-                because,
+                because: reasons.join("; "),
                 programs,
             })
         })

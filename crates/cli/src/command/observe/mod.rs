@@ -142,7 +142,10 @@ fn observe(
         replace::check(file).map_err(|error| cannot_write(file, &error))?;
     }
     let has_earlier_work = match record.exists() {
-        true => !Record::read(&record)?.processes.is_empty(),
+        true => {
+            let earlier = Record::read(&record).map_err(|error| arguments.no_record(error))?;
+            !earlier.processes.is_empty()
+        }
         false => {
             observation::create(&record)?;
             false
@@ -285,6 +288,12 @@ impl Arguments {
             (RecordError::Missing { path }, None) => format!(
                 "there is no record {} (after 'outboard enable --observe' the next program that starts makes it; \
                  for one program: 'outboard observe -- PROGRAM')",
+                path.display()
+            )
+            .into(),
+            // Quite another file, perhaps, that something needs.
+            (RecordError::NotARecord { path, reason }, Some(_)) => format!(
+                "{} is not a record of this version: {reason} (name another file)",
                 path.display()
             )
             .into(),

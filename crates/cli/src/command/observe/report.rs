@@ -367,6 +367,10 @@ pub(super) mod tests {
             ..kind
         };
         let jobs = text(vec![
+            Work {
+                calls: 2,
+                ..paused(work("AES-128-GCM", Operation::Seal, "", ""))
+            },
             paused(work("RSA", Operation::Sign, "2048", "")),
             paused(work("X25519", Operation::Derive, "", "")),
             Work {
@@ -378,6 +382,7 @@ pub(super) mod tests {
             jobs.contains("exchanges: public-key work of unknown time each\n"),
             "{jobs}"
         );
+        assert!(!jobs.contains("> <"), "{jobs}");
         assert!(
             jobs.contains("Outboard did at least 1.00 µs of this"),
             "{jobs}"

@@ -165,9 +165,10 @@ impl Report {
                     String::new()
                 },
                 match row.share_of_cpu {
-                    Some(share) if work.untimed > 0 => format!("> {}", percent(share)),
-                    Some(share) => percent(share),
-                    None => String::new(),
+                    Some(share) if work.untimed == 0 => percent(share),
+                    // More than next to nothing says nothing.
+                    Some(share) if share >= 0.0005 => format!("> {}", percent(share)),
+                    _ => String::new(),
                 },
             ]);
         }

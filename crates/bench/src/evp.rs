@@ -14,14 +14,14 @@ use std::time::Duration;
 
 use outboard_measure::{Keys, Library, Offer, Outcome, Plan, Sides, Workload, duel};
 
-use crate::module;
+use crate::installation::find_module;
 use crate::suite::Lock;
 use report::{Measured, Report};
 
 /// Options of `outboard-bench evp`.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// The provider; by default the one beside this command
+    /// The provider [default: beside this program, else where OpenSSL keeps its modules]
     #[arg(long, value_name = "PATH")]
     module: Option<PathBuf>,
     /// The libcrypto to measure in
@@ -61,7 +61,7 @@ enum OfferArgument {
 /// # Errors
 /// In words for the user.
 pub fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Error>> {
-    let module = module::find(arguments.module.as_deref())?;
+    let module = find_module(arguments.module.as_deref())?;
     let _lock = Lock::take()?;
     let library = Library::open(&arguments.libcrypto)?;
     let offer = match arguments.offer {

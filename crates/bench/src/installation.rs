@@ -78,7 +78,7 @@ impl Search {
     /// # Errors
     /// If something is missing, with the remedy.
     pub fn new(arguments: &InstallationArguments, calibrate: bool) -> Result<Self, Failure> {
-        let module = find_module(arguments)?;
+        let module = find_module(arguments.module.as_deref())?;
         let profile = match &arguments.profile {
             Some(profile) => Profile::Is(
                 profile
@@ -148,12 +148,13 @@ impl Search {
     }
 }
 
-fn find_module(arguments: &InstallationArguments) -> Result<PathBuf, Failure> {
-    let mut candidates = match &arguments.module {
-        Some(module) => vec![module.clone()],
+/// The module that was named; else the one beside this program, or where OpenSSL keeps its modules.
+pub(crate) fn find_module(named: Option<&Path>) -> Result<PathBuf, Failure> {
+    let mut candidates = match named {
+        Some(module) => vec![module.to_owned()],
         None => vec![beside_us("liboutboard.so"), beside_us("outboard.so")],
     };
-    if arguments.module.is_none() && existing(&candidates).is_none() {
+    if named.is_none() && existing(&candidates).is_none() {
         candidates.extend(modules_directory().map(|directory| directory.join("outboard.so")));
     }
     existing(&candidates).ok_or_else(|| not_found("the provider", &candidates, "--module"))

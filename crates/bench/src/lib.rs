@@ -11,7 +11,6 @@ pub mod evp;
 pub mod first_light;
 pub mod installation;
 pub mod load;
-mod module;
 pub mod proof;
 pub mod reference;
 pub mod report;

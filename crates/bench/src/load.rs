@@ -14,14 +14,14 @@ use outboard_measure::{
 };
 use serde::Serialize;
 
-use crate::module;
+use crate::installation::find_module;
 use crate::suite::Lock;
 use crate::table::{Align, table};
 
 /// Options of `outboard-bench load`.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// The provider; by default the one beside this command
+    /// The provider [default: beside this program, else where OpenSSL keeps its modules]
     #[arg(long, value_name = "PATH")]
     module: Option<PathBuf>,
     /// The profile; by default the system's, or what is built in for this processor
@@ -43,7 +43,7 @@ pub struct Arguments {
 /// # Errors
 /// In words for the user.
 pub fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
-    let module = module::find(arguments.module.as_deref())?;
+    let module = find_module(arguments.module.as_deref())?;
     let _lock = Lock::take()?;
     let offer = Offer::Profile(arguments.profile.clone());
     let configurations = Configurations::new(&module, &offer)?;

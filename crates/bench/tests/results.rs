@@ -209,6 +209,33 @@ fn a_workload_that_does_not_exist_is_told_with_those_that_do() {
     );
 }
 
+/// As 'make install' puts it: in a directory of programs, the provider elsewhere.
+#[test]
+fn the_provider_is_sought_where_it_is_installed() {
+    let elsewhere = directory();
+    let program = elsewhere.path().join("outboard-bench");
+    std::fs::copy(env!("CARGO_BIN_EXE_outboard-bench"), &program).expect("it can be copied");
+    for command in ["load", "evp"] {
+        let output = Command::new(&program)
+            .args([
+                command,
+                "--profile",
+                "/nonexistent/profile.json",
+                "no-such-name",
+            ])
+            .current_dir(elsewhere.path())
+            .output()
+            .expect("it runs");
+        let text = text(&output);
+        // It is installed on few machines that test; on the others the message names the place.
+        assert!(
+            !text.contains("cannot find the provider")
+                || text.contains("/ossl-modules/outboard.so ("),
+            "{command}: {text}"
+        );
+    }
+}
+
 #[test]
 fn help_teaches_and_pages_are_made_of_it() {
     let directory = directory();

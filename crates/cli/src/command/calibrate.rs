@@ -179,7 +179,8 @@ fn progress_bar(time: Duration) -> ProgressBar {
     if bar.is_hidden() {
         remark(&format!("measuring for about {} seconds", time.as_secs()));
     }
-    let style = ProgressStyle::with_template("{bar:30} {percent:>3} %  {eta:>4} left  {msg}")
+    // Steps differ by so much that nothing is foretold of the time that is left.
+    let style = ProgressStyle::with_template("{bar:30} {percent:>3} %  {elapsed:>4} so far  {msg}")
         .expect("invariant: the template is well formed");
     bar.with_style(style)
 }

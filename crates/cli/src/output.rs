@@ -149,7 +149,10 @@ pub(crate) fn json(schema: &str, body: &impl Serialize) -> io::Result<String> {
 
 /// An error, on standard error.
 pub(crate) fn complain(message: &str) {
-    remark(&format!("outboard: {message}"));
+    // What it quotes of files and of other programs steers no terminal. (It may have several lines.)
+    let shown = |line: &str| printable(&line.trim_end().replace('\t', "    "));
+    let lines: Vec<String> = message.split('\n').map(shown).collect();
+    remark(&format!("outboard: {}", lines.join("\n")));
 }
 
 /// A line on standard error, for what is not the result.

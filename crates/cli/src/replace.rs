@@ -5,7 +5,7 @@
 use rustix::fs::XattrFlags;
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Write};
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
 /// Puts `content` in the place of the file at `path`, which keeps its mode, owner and extended
@@ -44,11 +44,18 @@ fn beside(path: &Path, directory: &Path, content: &[u8]) -> io::Result<tempfile:
     let metadata = original.metadata()?;
     let mut temporary = tempfile::Builder::new()
         .prefix(".outboard-")
-        .tempfile_in(directory)
-        // The name of a file that nobody asked for tells nothing.
+        // Not `tempfile_in`, whose error names the file: it was asked for by nobody, and tells nothing.
+        .make_in(directory, |path| {
+            let mut new = OpenOptions::new();
+            new.read(true).write(true).create_new(true).mode(0o600);
+            new.open(path)
+        })
         .map_err(|error| {
-            let (kind, place) = (error.kind(), directory.display());
-            io::Error::new(kind, format!("cannot make a file in {place}: {kind}"))
+            let place = directory.display();
+            io::Error::new(
+                error.kind(),
+                format!("cannot make a file in {place}: {error}"),
+            )
         })?;
     temporary.write_all(content)?;
     copy_attributes(&original, &metadata, temporary.as_file())?;
@@ -259,7 +266,10 @@ mod tests {
         let place = nowhere.display();
         assert_eq!(
             error.to_string(),
-            format!("cannot make a file in {place}: entity not found")
+            format!(
+                "cannot make a file in {place}: {}",
+                io::Error::from_raw_os_error(libc::ENOENT)
+            )
         );
     }
 

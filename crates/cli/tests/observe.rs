@@ -266,11 +266,17 @@ fn a_record_stays_and_can_be_read_and_reset() {
 fn a_profile_that_cannot_be_used_is_refused_before_the_program_runs() {
     let directory = TempDir::new().expect("a temporary directory");
     let ran = directory.path().join("ran").display().to_string();
-    for profile in ["/nonexistent/profile.json", "/dev/null"] {
+    let hostile = directory.path().join("hostile.json");
+    let text = r#"{"schema":"outboard-profile","version":1,"outboard":"\u001b]0;title\u0007"}"#;
+    fs::write(&hostile, text).expect("it is ours");
+    let hostile = hostile.display().to_string();
+    for profile in ["/nonexistent/profile.json", "/dev/null", &hostile] {
         let failure = observe(&["--profile", profile], &["touch", &ran])
             .assert()
             .code(1);
-        says(&stderr(&failure), profile);
+        let said = stderr(&failure);
+        says(&said, profile);
+        assert!(!said.contains(['\u{1b}', '\u{7}']), "{said:?}");
         assert!(!Path::new(&ran).exists(), "it ran");
     }
 }

@@ -2,7 +2,7 @@
 
 use super::info;
 use crate::openssl_conf::{self, Observer, Offer, Settings};
-use crate::output::{To, fold, print, print_json};
+use crate::output::{To, fold, print, print_json, printable};
 use crate::processes::{Process, restart_lines, restart_names};
 use crate::replace::{copy_beside, replace};
 use crate::trust::changeable_by_others;
@@ -207,7 +207,7 @@ fn refuse_unfit(module: &Path, for_all: bool) -> Result<(), Failure> {
 fn profile_note(named: Option<&Path>, library: &Library) -> Option<String> {
     let path = named.unwrap_or(Path::new(system::SYSTEM_PROFILE));
     let (_, error) = info::in_force(path, &Machine::detect().named(), &library.version());
-    error.map(|error| error.to_string())
+    error.map(|error| printable(&error.to_string()))
 }
 
 /// Keeps the file as it was, as private as it was.

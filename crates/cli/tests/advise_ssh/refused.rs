@@ -258,6 +258,14 @@ fn a_document_that_is_none_is_refused() {
         &stderr(&nowhere),
         "there is no directory /nonexistent/ssh (name it with --directory)",
     );
+    let file = system.path("costs.json");
+    let no_directory = outboard()
+        .args(["advise", "ssh", "--revert", "--directory"])
+        .arg(&file)
+        .assert()
+        .code(1);
+    let reason = format!("{} is no directory", file.display());
+    says(&stderr(&no_directory), &reason);
 }
 
 #[test]

@@ -8,7 +8,7 @@ mod serving;
 mod ssh;
 mod tls;
 
-pub(crate) use ssh::{DropIn, SSH_DIRECTORY, Side, Verdict, drop_ins};
+pub(crate) use ssh::{DropIn, SSH_DIRECTORY, Side, Verdict, check_directory, drop_ins};
 
 use crate::{Failure, WrongUsage};
 use std::process::ExitCode;

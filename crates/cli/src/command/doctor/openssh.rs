@@ -2,33 +2,19 @@
 
 use super::Finding;
 use super::system::unfit_for_root;
-use crate::command::advise::{DropIn, SSH_DIRECTORY, Side, Verdict, drop_ins};
-use crate::{Failure, system};
-use std::io;
+use crate::Failure;
+use crate::command::advise::{DropIn, SSH_DIRECTORY, Side, Verdict, check_directory, drop_ins};
 use std::path::Path;
 
-/// Whether drop-ins could lie below `directory`; a system without OpenSSH has no directory of its own for them.
+/// Whether drop-ins could lie below `directory`.
 ///
 /// # Errors
 /// If it is named and is no directory.
 pub(super) fn check(directory: &Path) -> Result<(), Failure> {
-    const REMEDY: &str =
-        "(name with --ssh-directory what was --directory of 'outboard advise ssh')";
-    if directory == Path::new(SSH_DIRECTORY) {
-        return Ok(());
-    }
-    let name = directory.display();
-    match directory.metadata() {
-        Ok(metadata) if metadata.is_dir() => Ok(()),
-        Ok(_) => Err(format!("{name} is no directory {REMEDY}").into()),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            Err(format!("there is no directory {name} {REMEDY}").into())
-        }
-        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-            Err(format!("cannot look at {name}: {error}{}", system::remedy()).into())
-        }
-        Err(error) => Err(format!("cannot look at {name}: {error} {REMEDY}").into()),
-    }
+    check_directory(
+        directory,
+        "(name with --ssh-directory what was --directory of 'outboard advise ssh')",
+    )
 }
 
 /// Examines those below `directory`; none if there are none.

@@ -19,7 +19,8 @@ impl Mapped {
     pub(super) fn of(path: &Path) -> Option<Self> {
         let file = OpenOptions::new()
             .read(true)
-            .custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY) // never wait for a pipe's other end
+            // As records are opened: no link that another user put there, and no waiting for a pipe's other end.
+            .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK | libc::O_NOCTTY)
             .open(path)
             .ok()?;
         let page = Page::of(&file)?;
@@ -105,16 +106,20 @@ mod tests {
 
     #[test]
     fn what_is_mapped_is_found_wherever_it_lies() {
-        for directory in [std::env::temp_dir(), "/dev/shm".into()] {
-            let file = tempfile::NamedTempFile::new_in(directory).expect("a temporary file");
+        let file = tempfile::NamedTempFile::new().expect("a temporary file");
+        // Another file system, where there is one.
+        let in_memory = tempfile::NamedTempFile::new_in("/dev/shm");
+        for file in in_memory.iter().chain([&file]) {
             let mapped = Mapped::of(file.path()).expect("it can be mapped");
-            let us = std::process::id();
-            assert!(!mapped.is_shared_by(us), "only for a moment");
+            assert!(!mapped.is_shared_in(&maps("self")), "only for a moment");
             let _page = Page::of(file.as_file()).expect("it can be mapped");
-            assert!(mapped.is_shared_by(us));
-            // The first process was there before.
-            assert!(!mapped.is_shared_by(1));
+            assert!(mapped.is_shared_in(&maps("self")));
         }
+        let link = file.path().with_extension("link");
+        std::os::unix::fs::symlink(file.path(), &link).expect("beside it");
+        let through_a_link = Mapped::of(&link);
+        std::fs::remove_file(&link).expect("it is ours");
+        assert_eq!(through_a_link, None);
         assert_eq!(Mapped::of(Path::new("/proc")), None);
         assert_eq!(Mapped::of(Path::new("/nowhere")), None);
     }

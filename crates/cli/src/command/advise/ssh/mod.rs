@@ -39,15 +39,16 @@ use reading::{Places, Reading};
 use recommend::{Choice, advise};
 use report::{Half, Report};
 use stand::Stand;
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 pub(crate) use upgraded::{DropIn, Verdict, drop_ins};
 
 use super::check_only;
 use super::level::Level;
 use super::serving::{Serving, ServingArguments};
-use crate::Failure;
 use crate::output::{print, print_json, printable, remark};
+use crate::{Failure, system};
 
 /// Where distributions have OpenSSH's configuration.
 pub(crate) const SSH_DIRECTORY: &str = "/etc/ssh";
@@ -144,17 +145,34 @@ impl Whose {
     }
 }
 
+/// Whether drop-ins could lie below `directory`; a system without OpenSSH has no directory of its own for them.
+///
+/// # Errors
+/// If it is another than the system's, and is no directory.
+pub(crate) fn check_directory(directory: &Path, remedy: &str) -> Result<(), Failure> {
+    if directory == Path::new(SSH_DIRECTORY) {
+        return Ok(());
+    }
+    let name = directory.display();
+    match directory.metadata() {
+        Ok(metadata) if metadata.is_dir() => Ok(()),
+        Ok(_) => Err(format!("{name} is no directory {remedy}").into()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            Err(format!("there is no directory {name} {remedy}").into())
+        }
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+            Err(format!("cannot look at {name}: {error}{}", system::remedy()).into())
+        }
+        Err(error) => Err(format!("cannot look at {name}: {error} {remedy}").into()),
+    }
+}
+
 pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
     clean_up_on_signals()?;
     let directory = std::path::absolute(&arguments.directory)?;
     let sides = arguments.whose.sides().iter();
     if arguments.revert {
-        if !directory.is_dir() {
-            let directory = directory.display();
-            return Err(
-                format!("there is no directory {directory} (name it with --directory)").into(),
-            );
-        }
+        check_directory(&directory, "(name it with --directory)")?;
         let files: Vec<DropInFile> = sides
             .map(|&side| DropInFile::new(side, &directory))
             .collect();

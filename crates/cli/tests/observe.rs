@@ -272,6 +272,7 @@ fn a_profile_that_cannot_be_used_is_refused_before_the_program_runs() {
     let hostile = hostile.display().to_string();
     for profile in ["/nonexistent/profile.json", "/dev/null", &hostile] {
         let failure = observe(&["--profile", profile], &["touch", &ran])
+            .env("CLICOLOR_FORCE", "1") // as on a terminal: escapes pass
             .assert()
             .code(1);
         let said = stderr(&failure);

@@ -210,7 +210,8 @@ unsafe extern "C" fn finish<C: Cipher>(
     }
 }
 
-/// `EVP_Cipher`: all in one call; without input it ends the message.
+/// `EVP_Cipher`: all in one call; without input it ends the message. It answers how much went in, as OpenSSL's own do:
+/// of a TLS record that was opened, that is more than came out.
 unsafe extern "C" fn once<C: Cipher>(
     context: *mut c_void,
     output: *mut c_uchar,
@@ -224,7 +225,11 @@ unsafe extern "C" fn once<C: Cipher>(
         if input.is_null() {
             finish::<C>(context, output, output_length, room)
         } else {
-            update::<C>(context, output, output_length, room, input, input_length)
+            let answer = update::<C>(context, output, output_length, room, input, input_length);
+            if answer == 1 {
+                output_length.write(input_length);
+            }
+            answer
         }
     }
 }

@@ -164,8 +164,7 @@ pub(crate) struct Class {
 /// What a process knows about itself; zeroed in a forked child (see `outboard_shared_memory::local`).
 #[repr(C, align(64))]
 pub(crate) struct Local {
-    /// The entry's index plus one, and above it a number that no earlier ticket of this process had;
-    /// zero before the first count.
+    /// The entry's index plus one; zero before the first count.
     pub(crate) ticket: AtomicU64,
     pub(crate) known: Known,
 }

@@ -385,6 +385,7 @@ mod tests {
         for document in [
             include_str!("../../../SECURITY.md"),
             include_str!("../../../docs/using.md"),
+            include_str!("../../cli/src/command/generate.rs"),
         ] {
             assert!(document.contains(&format!("/dev/shm/{prefix}UID")));
         }

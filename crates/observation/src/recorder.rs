@@ -62,12 +62,6 @@ pub struct Ticket(u64);
 impl Ticket {
     /// The ticket of nobody.
     pub const NONE: Self = Self(0);
-
-    /// A number below 2^16 that is the entry's.
-    #[inline]
-    pub fn number(self) -> u64 {
-        self.0
-    }
 }
 
 impl Recorder {

@@ -12,7 +12,9 @@ const FILES: &str = "\
 ~/.local/state/outboard/profile.json
   A user's own profile, which 'outboard run' and 'outboard info' prefer.
 /dev/shm/outboard.UID
-  A user's ledger.";
+  A user's ledger.
+/dev/shm/outboard-observed-3.UID
+  A user's record, after 'outboard enable --observe'.";
 
 /// Writes man pages (man/*.1) and shell completions into a directory
 #[derive(clap::Args)]

@@ -212,9 +212,11 @@ fn a_workload_that_does_not_exist_is_told_with_those_that_do() {
 /// As 'make install' puts it: in a directory of programs, the provider elsewhere.
 #[test]
 fn the_provider_is_sought_where_it_is_installed() {
-    let elsewhere = directory();
+    let elsewhere =
+        tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a temporary directory");
     let program = elsewhere.path().join("outboard-bench");
-    std::fs::copy(env!("CARGO_BIN_EXE_outboard-bench"), &program).expect("it can be copied");
+    // Not a copy: another test's child may still hold it open for writing, and it could not be run.
+    std::fs::hard_link(env!("CARGO_BIN_EXE_outboard-bench"), &program).expect("one file system");
     for command in ["load", "evp"] {
         let output = Command::new(&program)
             .args([

@@ -45,6 +45,7 @@ fn info_tells_from_when_on_cards_pay() {
     };
     let costs = Queueing {
         queue_ns: 30.0,
+        wake_ns: 0.0,
         pause_ns: 10.0,
     };
     let mut profile = Profile::measured(Machine::detect(), "3.0.22", Vec::new());

@@ -123,8 +123,10 @@ fn of(operation: Operation, batch: &[Request], plan: &Plan) -> Result<LanesMeasu
 /// # Errors
 /// Where the system has no descriptors or threads to give, or OpenSSL no jobs.
 pub fn queueing(library: &Library) -> Result<Queueing> {
+    let (one, eight) = queue()?;
     Ok(Queueing {
-        queue_ns: queue()?,
+        queue_ns: eight / DEPTH as f64,
+        wake_ns: ((DEPTH as f64 * one - eight) / (DEPTH - 1) as f64).max(0.0),
         pause_ns: pause(library)?,
     })
 }
@@ -132,7 +134,8 @@ pub fn queueing(library: &Library) -> Result<Queueing> {
 const ROUNDS: usize = 25;
 const BATCHES: usize = 200;
 
-fn queue() -> Result<f64> {
+/// Nanoseconds to queue a batch of one and to be told, and a batch of eight.
+fn queue() -> Result<(f64, f64)> {
     let epoll = owned(|| {
         // SAFETY: takes a flag.
         unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) }
@@ -154,39 +157,41 @@ fn queue() -> Result<f64> {
         }
         events.push(event);
     }
-    let (wake, woken) = channel::<()>();
-    let per_request = std::thread::scope(|scope| {
+    let (wake, woken) = channel::<usize>();
+    let costs = std::thread::scope(|scope| {
         let events = &events;
         scope.spawn(move || {
-            while woken.recv().is_ok() {
-                for event in events {
+            while let Ok(filled) = woken.recv() {
+                for event in &events[..filled] {
                     let one = 1_u64;
                     // SAFETY: a live descriptor, and eight bytes.
                     unsafe { libc::write(event.as_raw_fd(), (&raw const one).cast(), 8) };
                 }
             }
         });
-        let mut rounds: Vec<f64> = (0..ROUNDS)
-            .map(|_| {
-                let before = clock::cpu_of_process();
-                for _ in 0..BATCHES {
-                    let _ = wake.send(()); // the thread ends only after us
-                    collect(&epoll);
-                }
-                let time = clock::cpu_of_process().saturating_sub(before);
-                time.as_nanos() as f64 / (BATCHES * DEPTH) as f64
-            })
-            .collect();
+        let round = |filled| {
+            let before = clock::cpu_of_process();
+            for _ in 0..BATCHES {
+                let _ = wake.send(filled); // the thread ends only after us
+                collect(&epoll, filled);
+            }
+            let time = clock::cpu_of_process().saturating_sub(before);
+            time.as_nanos() as f64 / BATCHES as f64
+        };
+        // In turns; the first warms up.
+        let rounds: Vec<[f64; 2]> = (0..ROUNDS).map(|_| [1, DEPTH].map(round)).collect();
         drop(wake);
-        rounds.remove(0);
-        statistics::median(&rounds)
+        [0, 1].map(|which| {
+            let of_one = rounds[1..].iter().map(|round| round[which]);
+            statistics::median(&of_one.collect::<Vec<_>>())
+        })
     });
-    Ok(per_request)
+    Ok((costs[0], costs[1]))
 }
 
-/// Waits for all events of a batch, and reads each.
-fn collect(epoll: &OwnedFd) {
-    let mut missing = DEPTH;
+/// Waits for all events of a batch of so many, and reads each.
+fn collect(epoll: &OwnedFd, filled: usize) {
+    let mut missing = filled;
     while missing > 0 {
         let mut ready = [libc::epoll_event { events: 0, u64: 0 }; DEPTH];
         // SAFETY: room for as many events as it is told.

@@ -20,9 +20,13 @@ pub struct LanesMeasurement {
 /// What it costs to have a request done by a card.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Queueing {
-    /// Nanoseconds of processor time for each request, to queue it and to be told, beside its share of
-    /// the batch.
+    /// Nanoseconds of processor time for each request of a batch of eight, to queue it and to be told, beside its
+    /// share of the batch.
     pub queue_ns: f64,
+    /// Of these, what a batch costs however many it holds: to wake who runs it, and who waits for it. (An eighth of it
+    /// is in `queue_ns`. Zero in profiles of earlier versions.)
+    #[serde(default)]
+    pub wake_ns: f64,
     /// Nanoseconds to pause a job of OpenSSL's and to resume it.
     pub pause_ns: f64,
 }
@@ -42,15 +46,25 @@ const NEVER: u8 = DEPTH as u8 + 1;
 impl LanesMeasurement {
     /// The fewest filled lanes that beat as many operations one by one; 9 where none do.
     pub fn break_even(&self) -> u8 {
-        self.least(0.0)
+        self.least(&Queueing::default())
     }
 
-    /// The fewest that do so though each costs so many nanoseconds more; 9 where none do.
-    fn least(&self, cost_ns: f64) -> u8 {
-        let gain = self.scalar_ns - cost_ns;
+    /// The fewest that do so though they are queued; 9 where none do.
+    fn least(&self, costs: &Queueing) -> u8 {
         (1..NEVER)
-            .find(|filled| f64::from(*filled) * gain >= self.batch_ns * MARGIN)
+            .find(|&filled| {
+                let alone = f64::from(filled) * self.scalar_ns;
+                alone >= self.batch_ns * MARGIN + costs.of(filled)
+            })
             .unwrap_or(NEVER)
+    }
+}
+
+impl Queueing {
+    /// What it costs to queue so many together.
+    fn of(&self, filled: u8) -> f64 {
+        let filled = f64::from(filled);
+        filled * (self.queue_ns + self.pause_ns) + self.wake_ns * (1.0 - filled / DEPTH as f64)
     }
 }
 
@@ -58,7 +72,7 @@ impl LanesMeasurement {
 pub(super) fn break_even(measurements: &[LanesMeasurement], costs: &Queueing) -> BreakEven {
     let mut break_even = BreakEven::default();
     for one in measurements {
-        let queue = one.least(costs.queue_ns + costs.pause_ns);
+        let queue = one.least(costs);
         break_even.set(one.operation, one.break_even(), queue);
     }
     break_even
@@ -72,7 +86,12 @@ pub(super) fn choose(
     lanes: &[LanesMeasurement],
     costs: &Queueing,
 ) {
-    let break_even = break_even(lanes, costs);
+    // Where there is company, whoever runs batches sleeps little: waking decides when to queue, not whether ever.
+    let busy = Queueing {
+        wake_ns: 0.0,
+        ..*costs
+    };
+    let break_even = break_even(lanes, &busy);
     for one in lanes {
         let Some((in_lanes, queued)) = break_even.get(one.operation) else {
             continue;

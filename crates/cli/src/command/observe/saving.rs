@@ -203,6 +203,7 @@ mod tests {
         ];
         let costs = Queueing {
             queue_ns: 40.0,
+            wake_ns: 0.0,
             pause_ns: 10.0,
         };
         let measured = Profile::measured(Machine::detect(), "3.0.22", measurements);

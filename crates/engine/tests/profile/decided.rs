@@ -5,6 +5,15 @@ use outboard_engine::{Machine, Operation, Path};
 
 use crate::{LIBCRYPTO, machine, measurement};
 
+/// Microseconds of one on path scalar, and of a batch.
+fn lanes(operation: Operation, scalar: f64, batch: f64) -> LanesMeasurement {
+    LanesMeasurement {
+        operation,
+        scalar_ns: 1e3 * scalar,
+        batch_ns: 1e3 * batch,
+    }
+}
+
 #[test]
 fn an_operation_is_offered_where_it_wins_and_nowhere_loses() {
     const ANY: Operation = Operation::P384Sign;
@@ -110,11 +119,6 @@ fn cards_get_what_they_gain_and_what_alone_does_not_lose() {
     use Operation::{
         P256Keygen, P384Sign, Rsa2048Sign, Rsa3072Sign, Rsa4096Sign, X25519Derive, X25519Keygen,
     };
-    let lanes = |operation, scalar: f64, batch: f64| LanesMeasurement {
-        operation,
-        scalar_ns: 1e3 * scalar,
-        batch_ns: 1e3 * batch,
-    };
     let costs = Queueing {
         queue_ns: 3e3,
         wake_ns: 0.0,
@@ -215,11 +219,6 @@ fn cards_get_what_they_gain_and_what_alone_does_not_lose() {
 #[test]
 fn waking_a_worker_for_few_costs_more_than_they_gain() {
     use Operation::{P256Sign, P384Sign, Rsa2048Sign};
-    let lanes = |operation, scalar: f64, batch: f64| LanesMeasurement {
-        operation,
-        scalar_ns: 1e3 * scalar,
-        batch_ns: 1e3 * batch,
-    };
     let with = |wake_ns| {
         let measured = vec![
             measurement(P256Sign, 0, 1.25),

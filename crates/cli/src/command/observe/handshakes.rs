@@ -92,11 +92,8 @@ fn is_for_agreement(generated: &Row, rows: &[Row]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::super::catalogue::tests::work;
-    use super::super::cpu::Times;
-    use super::super::report::tests::record;
-    use super::super::report::{Report, Sources};
+    use super::super::report::tests::{record, report};
     use super::*;
-    use outboard_engine::profile::Profile;
 
     #[test]
     fn what_is_done_once_is_no_part_of_a_handshake() {
@@ -107,14 +104,7 @@ mod tests {
         let made = work("X25519", Operation::Generate, "", "");
         let agreed = work("X25519", Operation::Derive, "", "");
         let handshakes = |work: Vec<Work>| {
-            let sources = Sources {
-                program: None,
-                cpu: Err("nobody looked"),
-                unobserved: &[],
-                times: &Times::new(),
-                profile: &Profile::built_in(&outboard_engine::Machine::detect(), "3.0.22"),
-            };
-            let handshakes = Report::new(record(work), sources).handshakes;
+            let handshakes = report(record(work)).handshakes;
             let each = |one: &PerHandshake| (one.name.clone(), one.operation);
             let mut operations: Vec<_> = handshakes.operations.iter().map(each).collect();
             operations.sort();
@@ -133,19 +123,7 @@ mod tests {
 
     #[test]
     fn rsa_key_exchanges_are_handshakes() {
-        let estimated = |work: Vec<Work>| {
-            let record = record(work);
-            let processes = record.processes.clone();
-            let sources = Sources {
-                program: None,
-                cpu: Err("nobody looked"),
-                times: &Times::new(),
-                unobserved: &[],
-                profile: &Profile::built_in(&outboard_engine::Machine::detect(), "3.0.22"),
-            };
-            assert_eq!(processes.len(), 1);
-            Report::new(record, sources).handshakes.estimated
-        };
+        let estimated = |work: Vec<Work>| report(record(work)).handshakes.estimated;
         let mut agreed = work("X25519", Operation::Derive, "", "");
         agreed.calls = 5;
         let mut opened = work("RSA", Operation::KeyDecrypt, "2048", "");

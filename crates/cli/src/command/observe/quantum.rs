@@ -55,11 +55,8 @@ impl QuantumReadiness {
 #[cfg(test)]
 mod tests {
     use super::super::catalogue::tests::work;
-    use super::super::cpu::Times;
-    use super::super::report::tests::record;
-    use super::super::report::{Report, Sources};
+    use super::super::report::tests::{record, report};
     use super::*;
-    use outboard_engine::profile::Profile;
 
     #[test]
     fn what_is_encrypted_is_not_agreed_on() {
@@ -74,14 +71,7 @@ mod tests {
             let work = done
                 .iter()
                 .map(|&(algorithm, operation)| work(algorithm, operation, "", ""));
-            let sources = Sources {
-                program: None,
-                cpu: Err("nobody looked"),
-                times: &Times::new(),
-                unobserved: &[],
-                profile: &Profile::built_in(&outboard_engine::Machine::detect(), "3.0.22"),
-            };
-            Report::new(record(work.collect()), sources).text(false, false, crate::output::To::File)
+            report(record(work.collect())).text(false, false, crate::output::To::File)
         };
         let all = text(&done);
         let said = "  1 of 2 key agreements, 0 of 2 public-key encryptions and 0 of 1 signatures would withstand one\n";

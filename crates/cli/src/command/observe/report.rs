@@ -264,6 +264,18 @@ pub(super) mod tests {
     use crate::output::To;
     use outboard_observation::Operation;
 
+    /// The report of a record of which nothing else is known.
+    pub(in super::super) fn report(record: Record) -> Report {
+        let sources = Sources {
+            program: None,
+            cpu: Err("nobody looked"),
+            times: &Times::new(),
+            unobserved: &[],
+            profile: &Profile::built_in(&outboard_engine::Machine::detect(), "3.0.22"),
+        };
+        Report::new(record, sources)
+    }
+
     /// What nginx did.
     pub(in super::super) fn record(work: Vec<Work>) -> Record {
         let process = RecordedProcess {
@@ -292,17 +304,7 @@ pub(super) mod tests {
         signed.mode = "pss".into();
         let mut unfinished = work("ECDSA", Operation::Sign, "prime256v1", "SHA1");
         unfinished.calls = 0;
-        let times = Times::from([((7, 0), 0)]);
-        let report = Report::new(
-            record(vec![prepared, signed, unfinished]),
-            Sources {
-                program: None,
-                cpu: Err("nobody looked"),
-                times: &times,
-                unobserved: &[],
-                profile: &Profile::built_in(&outboard_engine::Machine::detect(), "3.0.22"),
-            },
-        );
+        let report = report(record(vec![prepared, signed, unfinished]));
         let rows: Vec<_> = report
             .work
             .iter()
@@ -441,16 +443,9 @@ pub(super) mod tests {
     fn what_failed_is_told_as_what_failed() {
         let mut verified = work("DSA", Operation::Verify, "1024", "SHA1");
         (verified.calls, verified.failed) = (0, 3);
-        let sources = Sources {
-            program: None,
-            cpu: Err("nobody looked"),
-            times: &Times::new(),
-            unobserved: &[],
-            profile: &Profile::built_in(&outboard_engine::Machine::detect(), "3.0.22"),
-        };
         let mut record = record(vec![verified]);
         record.lost = 2;
-        let text = Report::new(record, sources).text(false, false, To::File);
+        let text = report(record).text(false, false, To::File);
         assert!(
             text.contains("DSA-1024 with SHA-1, verify (3 failed, nginx): DSA"),
             "{text}"

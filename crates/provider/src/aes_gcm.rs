@@ -7,7 +7,6 @@ use std::time::{Duration, Instant};
 use inout::InOutBuf;
 use outboard_engine::ledger::Tally;
 use outboard_engine::scalar::aes_gcm::{AesGcm, MAX_IV_LENGTH, TAG_LENGTH};
-use outboard_engine::scalar::aes_gcm_whole::WholeAesGcm;
 use outboard_engine::{Operation, Path};
 use outboard_provider_abi::params::{END, octets, octets_pointer, unsigned};
 use outboard_provider_abi::raw::Param;
@@ -28,9 +27,6 @@ const EXPLICIT_IV_LENGTH: usize = 8;
 const FIXED_IV_LENGTH: usize = 4;
 /// What TLS authenticates beside a record (RFC 5246, 6.2.3.3).
 const TLS_ASSOCIATED_LENGTH: usize = 13;
-
-/// The longest key, in bytes.
-const LONGEST_KEY: usize = 32;
 
 /// One of the key sizes.
 pub(crate) trait KeySize: Send + 'static {
@@ -99,18 +95,9 @@ pub(crate) struct Context<S: KeySize> {
     size: std::marker::PhantomData<S>,
 }
 
-/// A key, and what was made of it when it was first needed.
+/// A key, and the cipher keyed with it for one direction.
 struct Key {
-    /// As many of them as the key's size.
-    bytes: Zeroizing<[u8; LONGEST_KEY]>,
-    /// For messages in pieces.
-    cipher: Option<Keyed>,
-    /// For TLS records.
-    whole: Option<WholeAesGcm>,
-}
-
-/// A cipher keyed for one direction.
-struct Keyed {
+    bytes: Zeroizing<Vec<u8>>,
     cipher: AesGcm,
     direction: Direction,
 }
@@ -169,14 +156,8 @@ impl<S: KeySize> Cipher for Context<S> {
             None => None,
             Some(key) => Some(Key {
                 bytes: key.bytes.clone(),
-                cipher: match &key.cipher {
-                    None => None,
-                    Some(keyed) => Some(Keyed {
-                        cipher: keyed.cipher.try_clone().map_err(refuse)?,
-                        direction: keyed.direction,
-                    }),
-                },
-                whole: None,
+                cipher: key.cipher.try_clone().map_err(refuse)?,
+                direction: key.direction,
             }),
         };
         Ok(Self {
@@ -206,12 +187,10 @@ impl<S: KeySize> Cipher for Context<S> {
             if key.len() != S::KEY_LENGTH {
                 return Err(Error::from(Reason::InvalidKey));
             }
-            let mut bytes = Zeroizing::new([0; LONGEST_KEY]);
-            bytes[..S::KEY_LENGTH].copy_from_slice(key);
             self.key = Some(Key {
-                bytes,
-                cipher: None,
-                whole: None,
+                bytes: Zeroizing::new(key.to_vec()),
+                cipher: AesGcm::new(key, direction == Direction::Encrypt).map_err(refuse)?,
+                direction,
             });
             if self.iv_state == IvState::Started {
                 self.iv_state = IvState::Given;
@@ -224,7 +203,7 @@ impl<S: KeySize> Cipher for Context<S> {
         if self.record.is_some() {
             return Err(Error::new(Reason::OutOfOrder, "a TLS record was to come"));
         }
-        self.started()?.associate(data).map_err(refuse)
+        self.started()?.cipher.associate(data).map_err(refuse)
     }
 
     fn update(&mut self, data: InOutBuf<'_, '_, u8>) -> Result<usize> {
@@ -235,7 +214,7 @@ impl<S: KeySize> Cipher for Context<S> {
         if length == 0 {
             return Ok(0);
         }
-        self.timed(|context| context.started()?.update(data).map_err(refuse))?;
+        self.timed(|context| context.started()?.cipher.update(data).map_err(refuse))?;
         self.message.bytes += length as u64;
         Ok(length)
     }
@@ -267,21 +246,15 @@ impl<S: KeySize> Cipher for Context<S> {
                 self.set_tag(&param)?;
                 continue;
             }
-            if param.is(c"tlsaad") {
-                self.set_record(&param)?;
-                continue;
-            }
             match param.key() {
                 b"ivlen" => self.set_iv_length(&param)?,
+                b"tlsaad" => self.set_record(&param)?,
                 b"tlsivfixed" => {
                     // SAFETY: by EVP_CIPHER_CTX_ctrl(3), −1 means a whole vector.
                     let fixed = unsafe { param.octets_or(self.iv_length)? };
                     self.set_fixed_iv(fixed)?;
                 }
-                b"tlsivinv" => {
-                    self.set_counted_iv(param.octets()?)?;
-                    self.started()?;
-                }
+                b"tlsivinv" => self.set_counted_iv(param.octets()?)?,
                 _ => {}
             }
         }
@@ -309,16 +282,6 @@ impl<S: KeySize> Cipher for Context<S> {
     }
 }
 
-impl Key {
-    fn whole<S: KeySize>(&mut self) -> Result<&WholeAesGcm> {
-        let whole = match self.whole.take() {
-            Some(whole) => whole,
-            None => WholeAesGcm::new(&self.bytes[..S::KEY_LENGTH]).map_err(refuse)?,
-        };
-        Ok(self.whole.insert(whole))
-    }
-}
-
 impl<S: KeySize> Context<S> {
     fn tally(direction: Direction) -> Tally {
         let operation = match direction {
@@ -328,13 +291,14 @@ impl<S: KeySize> Context<S> {
         Tally::new(operation, Path::Scalar)
     }
 
-    /// The cipher, with the message started.
-    fn started(&mut self) -> Result<&mut AesGcm> {
+    /// The key, with the message started.
+    fn started(&mut self) -> Result<&mut Key> {
         let Some(key) = &mut self.key else {
             return Err(Error::new(Reason::OutOfOrder, "no key is set"));
         };
         match self.iv_state {
-            IvState::Started | IvState::Given => {}
+            IvState::Started => return Ok(key),
+            IvState::Given => {}
             IvState::Used => {
                 return Err(Error::new(
                     Reason::InvalidIv,
@@ -350,26 +314,16 @@ impl<S: KeySize> Context<S> {
             }
             IvState::Missing => return Err(Error::new(Reason::InvalidIv, "none is set")),
         }
-        let is_ready = key.cipher.as_ref().is_some_and(|keyed| {
-            keyed.direction == self.direction || self.iv_state == IvState::Started
-        });
         let seal = self.direction == Direction::Encrypt;
-        if !is_ready {
-            key.cipher = Some(Keyed {
-                cipher: AesGcm::new(&key.bytes[..S::KEY_LENGTH], seal).map_err(refuse)?,
-                direction: self.direction,
-            });
+        if key.direction != self.direction {
+            key.cipher = AesGcm::new(&key.bytes, seal).map_err(refuse)?;
+            key.direction = self.direction;
         }
-        let Some(Keyed { cipher, .. }) = &mut key.cipher else {
-            return Err(Error::from(Reason::Internal));
-        };
-        if self.iv_state != IvState::Started {
-            cipher
-                .start(&self.iv[..self.iv_length], seal)
-                .map_err(refuse)?;
-            self.iv_state = IvState::Started;
-        }
-        Ok(cipher)
+        key.cipher
+            .start(&self.iv[..self.iv_length], seal)
+            .map_err(refuse)?;
+        self.iv_state = IvState::Started;
+        Ok(key)
     }
 
     /// Runs a part of the message, and times it if the message is one of the sample.
@@ -414,15 +368,24 @@ impl<S: KeySize> Context<S> {
         let record = data.get_out();
         let (explicit, rest) = record.split_at_mut(EXPLICIT_IV_LENGTH);
         let (payload, tag) = rest.split_at_mut(rest.len() - TAG_LENGTH);
-        let right = self.timed(|context| match context.direction {
-            Direction::Encrypt => {
-                context.seal_record(associated, explicit, payload, tag)?;
-                Ok(true)
+        let right = self.timed(|context| {
+            match context.direction {
+                Direction::Encrypt => context.count_iv(explicit)?,
+                Direction::Decrypt => context.set_counted_iv(explicit)?,
             }
-            Direction::Decrypt => context.open_record(associated, explicit, payload, tag),
+            let cipher = &mut context.started()?.cipher;
+            cipher.associate(associated).map_err(refuse)?;
+            cipher
+                .update(InOutBuf::from(&mut *payload))
+                .map_err(refuse)?;
+            if context.direction == Direction::Decrypt {
+                context.tag.copy_from_slice(tag);
+            }
+            context.check_or_make_tag(TAG_LENGTH)
         })?;
         self.message.bytes = payload.len() as u64;
         if !right {
+            payload.fill(0);
             return Err(Error::new(
                 Reason::InvalidTag,
                 "the record is not authentic",
@@ -430,66 +393,28 @@ impl<S: KeySize> Context<S> {
         }
         self.count();
         match self.direction {
-            Direction::Encrypt => Ok(length),
+            Direction::Encrypt => {
+                tag.copy_from_slice(&self.tag);
+                Ok(length)
+            }
             Direction::Decrypt => Ok(payload.len()),
         }
-    }
-
-    fn seal_record(
-        &mut self,
-        associated: &[u8],
-        explicit: &mut [u8],
-        payload: &mut [u8],
-        tag: &mut [u8],
-    ) -> Result<()> {
-        self.tell_counted_iv(explicit)?;
-        self.iv_state = IvState::Used;
-        let Some(key) = &mut self.key else {
-            return Err(Error::new(Reason::OutOfOrder, "no key is set"));
-        };
-        let sealed = key
-            .whole::<S>()?
-            .seal(&self.iv[..self.iv_length], associated, payload)
-            .map_err(refuse);
-        self.count_iv_up();
-        self.tag = sealed?;
-        self.tag_length = Some(TAG_LENGTH);
-        tag.copy_from_slice(&self.tag);
-        Ok(())
-    }
-
-    /// False, and zeros for a payload, where the tag is not the record's.
-    fn open_record(
-        &mut self,
-        associated: &[u8],
-        explicit: &[u8],
-        payload: &mut [u8],
-        tag: &[u8],
-    ) -> Result<bool> {
-        self.set_counted_iv(explicit)?;
-        self.iv_state = IvState::Used;
-        let Some(key) = &mut self.key else {
-            return Err(Error::new(Reason::OutOfOrder, "no key is set"));
-        };
-        let iv = &self.iv[..self.iv_length];
-        Ok(key.whole::<S>()?.open(iv, associated, payload, tag))
     }
 
     /// Ends the message: makes the tag, or tells whether one of `length` bytes is its own.
     fn check_or_make_tag(&mut self, length: usize) -> Result<bool> {
         self.started()?;
-        self.iv_state = IvState::Used;
-        let Some(Keyed { cipher, .. }) = self.key.as_mut().and_then(|key| key.cipher.as_mut())
-        else {
+        let Some(key) = &mut self.key else {
             return Err(Error::from(Reason::Internal));
         };
+        self.iv_state = IvState::Used;
         match self.direction {
             Direction::Encrypt => {
-                cipher.seal(&mut self.tag).map_err(refuse)?;
+                key.cipher.seal(&mut self.tag).map_err(refuse)?;
                 self.tag_length = Some(TAG_LENGTH);
                 Ok(true)
             }
-            Direction::Decrypt => cipher.open(&self.tag[..length]).map_err(refuse),
+            Direction::Decrypt => key.cipher.open(&self.tag[..length]).map_err(refuse),
         }
     }
 
@@ -565,7 +490,7 @@ impl<S: KeySize> Context<S> {
             Some(start) if self.iv_counts && self.direction == Direction::Decrypt => {
                 self.iv[start..self.iv_length].copy_from_slice(counted);
                 self.iv_state = IvState::Given;
-                Ok(())
+                self.started().map(|_| ())
             }
             _ => Err(Error::new(Reason::InvalidIv, "no fixed part was set")),
         }
@@ -573,36 +498,23 @@ impl<S: KeySize> Context<S> {
 
     /// Starts a message with the vector, tells its end, and counts it up for the next.
     fn count_iv(&mut self, end: &mut [u8]) -> Result<()> {
-        self.tell_counted_iv(end)?;
-        self.iv_state = IvState::Given;
-        self.started()?;
-        self.count_iv_up();
-        Ok(())
-    }
-
-    /// Tells the end of the vector that comes next.
-    fn tell_counted_iv(&self, end: &mut [u8]) -> Result<()> {
         if !self.iv_counts || self.key.is_none() {
             return Err(Error::new(Reason::InvalidIv, "no fixed part was set"));
         }
-        let iv = &self.iv[..self.iv_length];
-        if iv.len() < EXPLICIT_IV_LENGTH {
-            return Err(Error::new(Reason::InvalidIv, "too short to be counted"));
-        }
+        self.iv_state = IvState::Given;
+        self.started()?;
+        let iv = &mut self.iv[..self.iv_length];
         let told = if end.is_empty() || end.len() > iv.len() {
             iv.len()
         } else {
             end.len()
         };
         end[..told].copy_from_slice(&iv[iv.len() - told..]);
-        Ok(())
-    }
-
-    fn count_iv_up(&mut self) {
         // The counted part has at least eight bytes, so eight are enough to never wrap.
-        if let Some(counter) = self.iv[..self.iv_length].last_chunk_mut::<EXPLICIT_IV_LENGTH>() {
-            *counter = u64::from_be_bytes(*counter).wrapping_add(1).to_be_bytes();
-        }
+        let counter = iv.last_chunk_mut::<EXPLICIT_IV_LENGTH>();
+        let counter = counter.expect("a counted vector has a fixed part and eight bytes");
+        *counter = u64::from_be_bytes(*counter).wrapping_add(1).to_be_bytes();
+        Ok(())
     }
 
     fn answer(&mut self, param: &mut ParamMut<'_>) -> Result<bool> {
@@ -610,12 +522,10 @@ impl<S: KeySize> Context<S> {
         if param.is(c"ivlen") {
             return param.set_unsigned(self.iv_length as u64).map(|()| true);
         }
-        if param.is(c"tlsaadpad") {
-            return param.set_unsigned(TAG_LENGTH as u64).map(|()| true);
-        }
         match param.key() {
             b"keylen" => param.set_unsigned(S::KEY_LENGTH as u64)?,
             b"taglen" => param.set_unsigned(self.tag_length.unwrap_or(TAG_LENGTH) as u64)?,
+            b"tlsaadpad" => param.set_unsigned(TAG_LENGTH as u64)?,
             b"iv" | b"updated-iv" => {
                 if self.iv_state == IvState::Missing {
                     return Err(Error::new(Reason::InvalidIv, "none is set"));

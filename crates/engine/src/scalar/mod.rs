@@ -6,7 +6,6 @@
 //! ([`fork`](crate::fork)): its random numbers, and all that draws them.
 
 pub mod aes_gcm;
-pub mod aes_gcm_whole;
 pub mod digest;
 pub mod ec;
 pub mod ed25519;

@@ -3,50 +3,44 @@
 use std::borrow::Cow;
 use std::ffi::CString;
 
-use crate::raw::Item;
+/// `ERR_LIB_PROV`, where `ERR_PACK` puts it: the library whose reasons these are.
+const LIBRARY: u32 = 57 << 23;
+/// `ERR_RFLAG_COMMON`, of reasons that all libraries share.
+const COMMON: u32 = 2 << 18;
+/// `ERR_R_FATAL`.
+const FATAL: u32 = 3 << 18;
 
-macro_rules! reasons {
-    ($($(#[$doc:meta])* $variant:ident = $code:literal, $text:literal;)*) => {
-        /// Why an operation was refused; `openssl` prints the text beside the provider's name.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        #[repr(u32)]
-        pub enum Reason {
-            $($(#[$doc])* $variant = $code,)*
-        }
-
-        /// What `OSSL_FUNC_provider_get_reason_strings` answers.
-        pub(crate) static REASON_STRINGS: &[Item] = &[
-            $(Item { id: $code, text: concat!($text, "\0").as_ptr().cast() },)*
-            Item { id: 0, text: std::ptr::null() },
-        ];
-    };
-}
-
-reasons! {
+/// Why an operation was refused, in the default provider's own words (`openssl/proverr.h`): a program
+/// that looks at the error queue finds what it would find without us. (Words of our own would need
+/// `OSSL_FUNC_PROVIDER_GET_REASON_STRINGS`: OpenSSL 3.0 unloads those with the provider, and crashes where
+/// that comes after `OPENSSL_cleanup`.)
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Reason {
     /// A panic was stopped at the boundary, or an invariant does not hold.
-    Internal = 1, "internal error";
+    Internal = LIBRARY | FATAL | 259,
     /// Memory or another resource could not be had.
-    Resource = 2, "resource not available";
+    Resource = LIBRARY | FATAL | 256,
     /// The key is malformed, or not of the kind that the operation needs.
-    InvalidKey = 3, "invalid key";
+    InvalidKey = LIBRARY | 158,
     /// A parameter is malformed or out of range.
-    InvalidParameter = 4, "invalid parameter";
+    InvalidParameter = LIBRARY | COMMON | 262,
     /// The call is out of order: something that must come first is missing.
-    OutOfOrder = 5, "operation not initialised";
+    OutOfOrder = LIBRARY | FATAL | 257,
     /// The caller's buffer cannot hold the result.
-    BufferTooSmall = 6, "output buffer too small";
+    BufferTooSmall = LIBRARY | 106,
     /// Neither the engine nor the program's own libcrypto does this.
-    Unsupported = 7, "not supported";
+    Unsupported = LIBRARY | COMMON | 268,
     /// The operation itself failed.
-    OperationFailed = 8, "operation failed";
+    OperationFailed = LIBRARY | FATAL | 263,
     /// The initialisation vector is missing, too long or used up.
-    InvalidIv = 9, "invalid initialisation vector";
+    InvalidIv = LIBRARY | 109,
     /// The authentication tag is missing or of a wrong length.
-    InvalidTag = 10, "invalid authentication tag";
+    InvalidTag = LIBRARY | 110,
     /// The input's length does not fit the operation.
-    InvalidLength = 11, "invalid input length";
+    InvalidLength = LIBRARY | 230,
     /// The system refuses randomness.
-    Randomness = 12, "no randomness";
+    Randomness = LIBRARY | 189,
 }
 
 /// An error: a reason, and what a person needs to know beside it.

@@ -5,9 +5,9 @@ use std::ptr;
 
 use crate::boundary::boundary;
 use crate::core::Core;
-use crate::error::{REASON_STRINGS, Result};
+use crate::error::Result;
 use crate::params::{END, ParamsMut, integer, text};
-use crate::raw::{Algorithm, Callback, CoreHandle, Dispatch, Item, Param, provider};
+use crate::raw::{Algorithm, Callback, CoreHandle, Dispatch, Param, provider};
 
 /// What a provider is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -141,10 +141,6 @@ const fn table<P: Provider>() -> &'static [Dispatch] {
                 query::<P> as unsafe extern "C" fn(_, _, _) -> _
             ),
             entry!(
-                provider::GET_REASON_STRINGS,
-                reasons as unsafe extern "C" fn(_) -> _
-            ),
-            entry!(
                 provider::GET_CAPABILITIES,
                 capabilities::<P> as unsafe extern "C" fn(_, _, _, _) -> _
             ),
@@ -209,10 +205,6 @@ unsafe extern "C" fn query<P: Provider>(
         Ok(Kind::from_operation_id(operation_id)
             .map_or(ptr::null(), |kind| state.provider.algorithms(kind).as_ptr()))
     })
-}
-
-unsafe extern "C" fn reasons(_context: *mut c_void) -> *const Item {
-    REASON_STRINGS.as_ptr()
 }
 
 unsafe extern "C" fn capabilities<P: Provider>(

@@ -56,19 +56,6 @@ impl Algorithm {
     };
 }
 
-/// `OSSL_ITEM`: a number and its text, in a list that ends with number 0.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct Item {
-    /// The number.
-    pub id: c_uint,
-    /// The text, NUL-terminated.
-    pub text: *const c_char,
-}
-
-// SAFETY: the pointer leads to a constant that is never written.
-unsafe impl Sync for Item {}
-
 /// `OSSL_PARAM`: one parameter of an array that ends with a null key.
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -139,7 +126,6 @@ pub mod provider {
     pub const GETTABLE_PARAMS: i32 = 1025;
     pub const GET_PARAMS: i32 = 1026;
     pub const QUERY_OPERATION: i32 = 1027;
-    pub const GET_REASON_STRINGS: i32 = 1029;
     pub const GET_CAPABILITIES: i32 = 1030;
 }
 

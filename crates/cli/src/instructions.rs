@@ -1,6 +1,7 @@
 //! What does the work of an operation on a path: instructions made for it, lanes, or software.
 
-use outboard_engine::{Machine, Operation, Path};
+use outboard_operation::{Operation, Path};
+use outboard_profile::Machine;
 use serde::Serialize;
 use std::fmt;
 

@@ -2,7 +2,7 @@
 
 use crate::Failure;
 use crate::output::remark;
-use outboard_engine::ledger::{self, LedgerError, Snapshot};
+use outboard_ledger::{self as ledger, LedgerError, Snapshot};
 use std::path::PathBuf;
 
 /// Whose counters.

@@ -2,8 +2,8 @@
 
 use crate::output::To;
 use crate::table::{Align, Table, bytes, count, time};
-use outboard_engine::ledger::{Counts, Fallback, Queueing, Row, Snapshot};
-use outboard_engine::{Operation, Path};
+use outboard_ledger::{Counts, Fallback, Queueing, Row, Snapshot};
+use outboard_operation::{Operation, Path};
 use serde::Serialize;
 
 /// One program's or process's counters, in a document.

@@ -5,8 +5,8 @@ mod common;
 use common::{
     document, fixture, installed_module, module, outboard, public_directory, says, stderr, stdout,
 };
-use outboard_engine::profile::{LanesMeasurement, Profile, Queueing};
-use outboard_engine::{Machine, Operation, Path};
+use outboard_operation::{Operation, Path};
+use outboard_profile::{LanesMeasurement, Machine, Profile, Queueing};
 use outboard_programs::{
     Certificate, HaProxyMode, HaProxyOptions, Offer, OpenSsl, Outboard, Workplace,
 };

@@ -3,8 +3,8 @@
 mod common;
 
 use common::{document, module, outboard, says};
-use outboard_engine::ledger::{Counts, Snapshot};
-use outboard_engine::{Operation, Path};
+use outboard_ledger::{Counts, Snapshot};
+use outboard_operation::{Operation, Path};
 use outboard_programs::{Offer, OpenSsl, Outboard, Workplace};
 use std::fs;
 

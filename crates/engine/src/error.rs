@@ -1,5 +1,7 @@
 //! Why the engine could not do what it was asked.
 
+use outboard_ledger::Reason;
+
 /// An error of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
@@ -25,3 +27,13 @@ pub enum Error {
 
 /// What fallible functions of the engine return.
 pub type Result<T> = std::result::Result<T, Error>;
+
+/// Why an operation failed on the path that was chosen for it.
+impl From<Error> for Reason {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Randomness => Self::Randomness,
+            _ => Self::Error,
+        }
+    }
+}

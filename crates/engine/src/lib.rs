@@ -1,4 +1,4 @@
-//! An operation in, a result out: keys, paths, cards, profile, ledger.
+//! An operation in, a result out: keys, paths, cards.
 //!
 //! ```text
 //! front ──▶ engine ──▶ path: stock | scalar | card ──▶ result
@@ -6,18 +6,33 @@
 //!            decides)      └─▶ ledger
 //! ```
 //!
-//! Knows `lanes` and AWS-LC; never OpenSSL's types.
+//! Knows `lanes`, AWS-LC, `profile` and `ledger`; never OpenSSL's types.
 
 pub mod card;
 mod error;
 pub mod fork;
-pub mod ledger;
-pub mod machine;
-mod operation;
-pub mod profile;
 pub mod scalar;
-pub mod settings;
 
 pub use error::{Error, Result};
-pub use machine::Machine;
-pub use operation::{Family, Operation, Path};
+
+// What the engine is asked for, decides by and counts in, for those that stand above it.
+pub use outboard_ledger as ledger;
+pub use outboard_operation::{Family, Operation, Path};
+pub use outboard_profile::{self as profile, Machine, settings};
+
+#[cfg(test)]
+mod tests {
+    use outboard_profile::machine::{Class, Machine};
+
+    #[cfg(target_arch = "x86_64")]
+    #[test]
+    fn the_best_class_has_lanes() {
+        let mut machine = Machine::detect();
+        if machine.class() == Class::Avx512 {
+            assert!(outboard_lanes::available());
+            // As a hypervisor may show it.
+            machine.features.retain(|name| name != "avx512vbmi2");
+            assert_ne!(machine.class(), Class::Avx512);
+        }
+    }
+}

@@ -3,9 +3,9 @@
 use std::path::Path;
 use std::time::Duration;
 
-use outboard_engine::Operation;
-use outboard_engine::profile::{LanesMeasurement, Measurement, Queueing};
 use outboard_libcrypto::Library;
+use outboard_operation::Operation;
+use outboard_profile::{LanesMeasurement, Measurement, Queueing};
 
 use crate::{Error, Keys, Offer, Outcome, Plan, Result, Sides, Workload, duel, lanes, validate};
 

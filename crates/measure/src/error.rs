@@ -29,7 +29,7 @@ pub enum Error {
     },
     /// The lanes did not do what they say they do.
     #[error("the lanes gave no result for {}: report this", .0.name())]
-    Lanes(outboard_engine::Operation),
+    Lanes(outboard_operation::Operation),
     /// One side does not accept what the other makes, so nothing about it is worth measuring.
     #[error("{what}: {maker} makes what {judge} does not accept")]
     Disagreement {

@@ -8,12 +8,12 @@ use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-use outboard_engine::card::{self, Request};
-use outboard_engine::profile::{LanesMeasurement, Queueing};
+use outboard_engine::card::{self, DEPTH, Request};
 use outboard_engine::scalar::ec::{self, Curve};
 use outboard_engine::scalar::{ed25519, rsa, x25519};
-use outboard_engine::{Operation, card::DEPTH};
 use outboard_libcrypto::{Context, Job, Library};
+use outboard_operation::Operation;
+use outboard_profile::{LanesMeasurement, Queueing};
 
 use crate::clock;
 use crate::layers::RsaNumbers;

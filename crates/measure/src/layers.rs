@@ -10,12 +10,12 @@
 mod kernel;
 
 use inout::InOutBuf;
-use outboard_engine::Operation;
 use outboard_engine::scalar::aes_gcm::{AesGcm, TAG_LENGTH};
 use outboard_engine::scalar::digest::{Digest, Hasher};
 use outboard_engine::scalar::rsa::{Numbers, PrivateNumbers, SaltLength, Scheme};
 use outboard_engine::scalar::{ec, ed25519, rsa};
 use outboard_libcrypto::Key;
+use outboard_operation::Operation;
 
 use crate::workload::{ASSOCIATED, Iv, MESSAGE};
 use crate::{Contender, KeyKind, Keys, Result, Sides, Workload};

@@ -37,8 +37,8 @@ pub use sides::{Configurations, Offer, Sides};
 pub use validate::validate;
 pub use workload::Workload;
 
-pub use outboard_engine::Operation;
 pub use outboard_libcrypto::{Context, Library};
+pub use outboard_operation::Operation;
 
 /// What everything here returns.
 pub type Result<T> = std::result::Result<T, Error>;

@@ -13,10 +13,10 @@
 use std::sync::Arc;
 
 use outboard_crypto_mb::{Curve, Library as CryptoMb, RsaKey};
-use outboard_engine::Operation;
 use outboard_engine::card::{self, DEPTH, Request};
 use outboard_engine::scalar::rsa;
 use outboard_libcrypto::Context;
+use outboard_operation::Operation;
 
 use crate::layers::RsaNumbers;
 use crate::workload::MESSAGE;

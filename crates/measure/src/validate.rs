@@ -1,10 +1,10 @@
 //! Each side accepts what the other makes: only then is a measurement worth making.
 
-use outboard_engine::Operation;
 use outboard_libcrypto::{
     Cipher, CipherContext, Context, Decryptor, Deriver, DigestSigner, DigestVerifier, Direction,
     Encryptor, Key, Params,
 };
+use outboard_operation::Operation;
 
 use crate::workload::{BULK_SIZES, Work, nature};
 use crate::{Error, KeyKind, Keys, Result, Sides};

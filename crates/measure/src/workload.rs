@@ -13,8 +13,8 @@ mod record;
 mod signature;
 mod table;
 
-use outboard_engine::Operation;
 use outboard_libcrypto::Context;
+use outboard_operation::Operation;
 
 use crate::{Contender, KeyKind, Keys, Result};
 

@@ -11,7 +11,7 @@
 //! alone). A row is one kind of work: algorithm, operation, implementation, key, digest. Counting is
 //! a few relaxed additions to mapped memory.
 //!
-//! The record differs from the engine's ledger in what it knows: the ledger has a fixed list of the
+//! The record differs from the ledger in what it knows: the ledger has a fixed list of the
 //! operations that Outboard decides about, the record takes whatever algorithm comes by.
 
 mod clock;

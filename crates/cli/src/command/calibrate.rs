@@ -3,9 +3,9 @@
 use crate::output::{print, print_json, remark};
 use crate::{Failure, module, system};
 use indicatif::{ProgressBar, ProgressStyle};
-use outboard_engine::profile::Profile;
-use outboard_engine::{Machine, Path as Route};
 use outboard_measure::{Progress, Reason, USUAL_TIME, calibrate};
+use outboard_operation::Path as Route;
+use outboard_profile::{Machine, Profile};
 use serde::Serialize;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -122,7 +122,7 @@ impl Report {
         let won = choices.filter(|(_, path)| *path != Route::Stock).count();
         text.push_str(&format!(
             "\nOutboard wins {won} of {} operations. Written to {}\n",
-            outboard_engine::Operation::COUNT,
+            outboard_operation::Operation::COUNT,
             self.written_to.display()
         ));
         text

@@ -6,7 +6,7 @@ use crate::stage::Stage;
 use crate::supervise::supervise;
 use crate::system::InForce;
 use crate::{Failure, listing, module, probe, system};
-use outboard_engine::ledger::{LedgerError, Snapshot};
+use outboard_ledger::{LedgerError, Snapshot};
 use serde::Serialize;
 use std::ffi::OsString;
 use std::io;

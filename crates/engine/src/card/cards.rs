@@ -13,9 +13,8 @@ use std::time::Instant;
 use once_cell::race::OnceBox;
 
 use super::controller::Controller;
-use super::kind::Kind;
 use super::queue::{self, Pushed};
-use super::{DEPTH, MOST, Notify, Output, Request, Settings, tables, worker};
+use super::{DEPTH, Kind, MOST, Notify, Output, Request, Settings, tables, worker};
 use crate::error::Result;
 use crate::fork;
 use crate::ledger::{self, CardCounters, CardStatus, Reason};

@@ -14,7 +14,6 @@
 //!
 //! ```text
 //! request.rs     what can be asked; rsa.rs, ec.rs, x25519.rs, ed25519.rs: on each path
-//! kind.rs        what can share the lanes          settings.rs    how many cards, when they pay
 //! queue.rs       jobs and their states             controller.rs  whether a queue pays now
 //! cards.rs       the cards of a process            worker.rs      who runs the batches
 //! tables.rs, stack.rs, sync.rs                     what these stand on
@@ -26,11 +25,9 @@ mod ec;
 pub mod ed25519;
 #[cfg(debug_assertions)]
 pub mod fault;
-mod kind;
 mod queue;
 mod request;
 pub mod rsa;
-mod settings;
 mod stack;
 mod sync;
 mod tables;
@@ -39,19 +36,24 @@ mod x25519;
 
 use std::sync::Arc;
 
-pub(crate) use kind::Kind;
+pub use outboard_operation::card::{DEPTH, Kind, MOST};
+pub use outboard_profile::BreakEven;
 pub use request::{Output, Request};
-pub use settings::{BreakEven, Settings};
 
 use crate::Operation;
 use crate::error::Result;
 use crate::fork;
 use cards::{Card, Cards, Job};
 
-/// How many requests of one kind wait in a card at most.
-pub const DEPTH: usize = 8;
-/// The most cards of a process.
-pub const MOST: usize = 16;
+/// What a process lets its cards do.
+#[derive(Clone, Debug, Default)]
+pub struct Settings {
+    /// The most cards; 0: none, all runs inline. `None`: as many as the processors that the process may
+    /// run on. Never more than [`MOST`].
+    pub limit: Option<usize>,
+    /// When the lanes pay.
+    pub break_even: BreakEven,
+}
 
 /// Lets this process have cards. No thread is made before the first request that is worth one. Each call
 /// wants one [`close`]; the settings of the first one count.
@@ -67,7 +69,7 @@ pub fn close() {
 
 /// Whether there are requests of that operation: whether the lanes do it.
 pub const fn takes(operation: Operation) -> bool {
-    kind::Kind::of(operation).is_some()
+    Kind::of(operation).is_some()
 }
 
 /// Whether this processor has the lanes that cards are made of.

@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use zeroize::Zeroizing;
 
-use super::kind::Kind;
-use super::{ec, ed25519, rsa, x25519};
+use super::{Kind, ec, ed25519, rsa, x25519};
 use crate::Operation;
 use crate::error::{Error, Result};
 use crate::scalar;

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32};
 
 use outboard_lanes as lanes;
 
-use super::kind::Kind;
+use super::Kind;
 
 struct Table {
     built: AtomicBool,

@@ -6,8 +6,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::cards::{Card, Cards, Job};
-use super::kind::Kind;
-use super::{DEPTH, Output, Request, stack, tables};
+use super::{DEPTH, Kind, Output, Request, stack, tables};
 use crate::Path;
 use crate::error::Result;
 use crate::ledger::{self, CardCounters, CardStatus, Reason};

@@ -1,6 +1,6 @@
 //! The rows of `openssl speed`: what its users would look for.
 
-use outboard_engine::Operation;
+use outboard_operation::Operation;
 
 use super::{Workload, bulk, pass_through};
 

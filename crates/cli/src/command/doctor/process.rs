@@ -7,7 +7,7 @@ use crate::openssl_conf::Config;
 use crate::processes::{self, Process, is_openssl_3};
 use crate::table::count;
 use crate::{Failure, system};
-use outboard_engine::ledger::{Snapshot, all_paths};
+use outboard_ledger::{Snapshot, all_paths};
 use std::io;
 use std::path::{Path, PathBuf};
 

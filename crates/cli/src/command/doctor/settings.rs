@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use outboard_engine::settings;
+use outboard_profile::settings;
 
 use super::Finding;
 use crate::openssl_conf::Config;

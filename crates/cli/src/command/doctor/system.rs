@@ -8,10 +8,9 @@ use crate::probe;
 use crate::processes::{Process, restart_lines, restart_names};
 use crate::system::{self, InForce};
 use crate::trust::changeable_by_others;
-use outboard_engine::Machine;
-use outboard_engine::ledger::{LedgerError, Snapshot, default_path};
-use outboard_engine::profile::ProfileError;
+use outboard_ledger::{LedgerError, Snapshot, default_path};
 use outboard_libcrypto::Library;
+use outboard_profile::{Machine, ProfileError};
 use std::path::{Path, PathBuf};
 
 /// Examines everything, as far as it goes.

@@ -8,8 +8,8 @@ use super::handshakes::Handshakes;
 use super::openssh::{self, Estimate};
 use super::quantum::QuantumReadiness;
 use super::saving::{self, Saving};
-use outboard_engine::profile::Profile;
 use outboard_observation::{Record, RecordedProcess, Work, sum};
+use outboard_profile::Profile;
 use serde::Serialize;
 
 /// What was observed of a program or of a system's programs.
@@ -271,7 +271,7 @@ pub(super) mod tests {
             cpu: Err("nobody looked"),
             times: &Times::new(),
             unobserved: &[],
-            profile: &Profile::built_in(&outboard_engine::Machine::detect(), "3.0.22"),
+            profile: &Profile::built_in(&outboard_profile::Machine::detect(), "3.0.22"),
         };
         Report::new(record, sources)
     }
@@ -346,7 +346,7 @@ pub(super) mod tests {
                 cpu: Ok(1_000_000_000),
                 times: &Times::new(),
                 unobserved: &[],
-                profile: &Profile::built_in(&outboard_engine::Machine::detect(), "3.0.22"),
+                profile: &Profile::built_in(&outboard_profile::Machine::detect(), "3.0.22"),
             };
             Report::new(record(work), sources).text(false, false, To::File)
         };
@@ -417,7 +417,7 @@ pub(super) mod tests {
                     cpu: Ok(cpu),
                     times: &Times::new(),
                     unobserved: &[],
-                    profile: &Profile::built_in(&outboard_engine::Machine::detect(), "3.0.22"),
+                    profile: &Profile::built_in(&outboard_profile::Machine::detect(), "3.0.22"),
                 },
             )
         };
@@ -509,7 +509,7 @@ pub(super) mod tests {
             cpu: Ok(u64::MAX),
             times: &Times::from([((7, 0), u64::MAX)]),
             unobserved: &[],
-            profile: &Profile::built_in(&outboard_engine::Machine::detect(), "3.0.22"),
+            profile: &Profile::built_in(&outboard_profile::Machine::detect(), "3.0.22"),
         };
         let report = Report::new(hostile, sources);
         assert_eq!(report.work[0].work.calls, u64::MAX);
@@ -530,7 +530,7 @@ pub(super) mod tests {
                 cpu,
                 times: &Times::new(),
                 unobserved: &[],
-                profile: &Profile::built_in(&outboard_engine::Machine::detect(), "3.0.22"),
+                profile: &Profile::built_in(&outboard_profile::Machine::detect(), "3.0.22"),
             };
             Report::new(record(vec![done]), sources)
         };

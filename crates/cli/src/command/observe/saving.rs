@@ -1,9 +1,9 @@
 //! What Outboard would do of the work that OpenSSL did, and the time that would save: from the
 //! profile of this machine.
 
-use outboard_engine::profile::{Measurement, Profile};
-use outboard_engine::{Operation as Accelerated, Path as Route};
 use outboard_observation::{Operation, Work};
+use outboard_operation::{Operation as Accelerated, Path as Route};
+use outboard_profile::{Measurement, Profile};
 use serde::Serialize;
 
 /// What Outboard would do.
@@ -129,9 +129,8 @@ fn float(number: u64) -> f64 {
 mod tests {
     use super::super::catalogue::tests::work;
     use super::*;
-    use outboard_engine::Machine;
-    use outboard_engine::profile::{LanesMeasurement, Queueing};
     use outboard_observation::SizeClass;
+    use outboard_profile::{LanesMeasurement, Machine, Queueing};
 
     fn profile() -> Profile {
         let measure = |operation, size, stock_ns, scalar_ns| Measurement {

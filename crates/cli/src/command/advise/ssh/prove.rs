@@ -1,7 +1,7 @@
 //! The proof: a file copied as today and as advised, in pairs.
 
-use outboard_engine::Path;
-use outboard_engine::ledger::Snapshot;
+use outboard_ledger::Snapshot;
+use outboard_operation::Path;
 use outboard_programs::OpenSsl;
 use serde::Serialize;
 

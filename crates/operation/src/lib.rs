@@ -1,0 +1,213 @@
+//! What Outboard decides about and counts: operations, and the paths they take. The rows of the profile and of the
+//! ledger, and what the engine is asked for.
+
+pub mod card;
+
+use serde::{Deserialize, Serialize};
+
+macro_rules! operations {
+    ($($(#[$doc:meta])* $variant:ident = $name:literal,)*) => {
+        /// One kind of work with one kind of key. The profile decides its path; the ledger counts it.
+        ///
+        /// The order is part of the ledger's layout: append, never reorder. The layout has room
+        /// for 48.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+        #[repr(u8)]
+        pub enum Operation {
+            $(#[doc = concat!("`", $name, "`")] $(#[$doc])* #[serde(rename = $name)] $variant,)*
+        }
+
+        impl Operation {
+            /// Every operation, in the ledger's order.
+            pub const ALL: &[Operation] = &[$(Operation::$variant,)*];
+
+            /// The stable name, used in the profile, in `--json` and in tables.
+            pub const fn name(self) -> &'static str {
+                match self { $(Operation::$variant => $name,)* }
+            }
+        }
+    };
+}
+
+operations! {
+    Rsa2048Sign = "rsa-2048-sign",
+    Rsa2048Verify = "rsa-2048-verify",
+    Rsa2048Decrypt = "rsa-2048-decrypt",
+    Rsa3072Sign = "rsa-3072-sign",
+    Rsa3072Verify = "rsa-3072-verify",
+    Rsa3072Decrypt = "rsa-3072-decrypt",
+    Rsa4096Sign = "rsa-4096-sign",
+    Rsa4096Verify = "rsa-4096-verify",
+    Rsa4096Decrypt = "rsa-4096-decrypt",
+    P256Keygen = "p256-keygen",
+    P256Sign = "p256-sign",
+    P256Verify = "p256-verify",
+    P256Derive = "p256-derive",
+    P384Keygen = "p384-keygen",
+    P384Sign = "p384-sign",
+    P384Verify = "p384-verify",
+    P384Derive = "p384-derive",
+    P521Keygen = "p521-keygen",
+    P521Sign = "p521-sign",
+    P521Verify = "p521-verify",
+    P521Derive = "p521-derive",
+    X25519Keygen = "x25519-keygen",
+    X25519Derive = "x25519-derive",
+    Ed25519Keygen = "ed25519-keygen",
+    Ed25519Sign = "ed25519-sign",
+    Ed25519Verify = "ed25519-verify",
+    Aes128GcmSeal = "aes-128-gcm-seal",
+    Aes128GcmOpen = "aes-128-gcm-open",
+    Aes192GcmSeal = "aes-192-gcm-seal",
+    Aes192GcmOpen = "aes-192-gcm-open",
+    Aes256GcmSeal = "aes-256-gcm-seal",
+    Aes256GcmOpen = "aes-256-gcm-open",
+}
+
+impl Operation {
+    /// How many operations there are.
+    pub const COUNT: usize = Self::ALL.len();
+
+    /// The operation of that stable name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL
+            .iter()
+            .copied()
+            .find(|operation| operation.name() == name)
+    }
+
+    /// The family it belongs to; none for what is decided on its own.
+    pub const fn family(self) -> Option<Family> {
+        match self {
+            Self::Rsa2048Sign
+            | Self::Rsa2048Verify
+            | Self::Rsa3072Sign
+            | Self::Rsa3072Verify
+            | Self::Rsa4096Sign
+            | Self::Rsa4096Verify => Some(Family::Rsa),
+            Self::P256Keygen
+            | Self::P256Sign
+            | Self::P256Verify
+            | Self::P256Derive
+            | Self::P384Keygen
+            | Self::P384Sign
+            | Self::P384Verify
+            | Self::P384Derive
+            | Self::P521Keygen
+            | Self::P521Sign
+            | Self::P521Verify
+            | Self::P521Derive => Some(Family::Ec),
+            Self::X25519Keygen | Self::X25519Derive => Some(Family::X25519),
+            Self::Ed25519Keygen | Self::Ed25519Sign | Self::Ed25519Verify => Some(Family::Ed25519),
+            _ => None,
+        }
+    }
+
+    /// The other direction of the same cipher, without which it cannot be offered.
+    pub const fn counterpart(self) -> Option<Operation> {
+        match self {
+            Self::Aes128GcmSeal => Some(Self::Aes128GcmOpen),
+            Self::Aes128GcmOpen => Some(Self::Aes128GcmSeal),
+            Self::Aes192GcmSeal => Some(Self::Aes192GcmOpen),
+            Self::Aes192GcmOpen => Some(Self::Aes192GcmSeal),
+            Self::Aes256GcmSeal => Some(Self::Aes256GcmOpen),
+            Self::Aes256GcmOpen => Some(Self::Aes256GcmSeal),
+            _ => None,
+        }
+    }
+
+    /// Whether a card can run it in lanes.
+    pub const fn has_lanes(self) -> bool {
+        matches!(
+            self,
+            Self::Rsa2048Sign
+                | Self::Rsa3072Sign
+                | Self::Rsa4096Sign
+                | Self::P256Keygen
+                | Self::P256Sign
+                | Self::P256Derive
+                | Self::P384Keygen
+                | Self::P384Sign
+                | Self::P384Derive
+                | Self::X25519Keygen
+                | Self::X25519Derive
+                | Self::Ed25519Sign
+        )
+    }
+
+    /// Whether its cost grows with the input, so that it is measured at several sizes.
+    pub const fn is_bulk(self) -> bool {
+        matches!(
+            self,
+            Self::Aes128GcmSeal
+                | Self::Aes128GcmOpen
+                | Self::Aes192GcmSeal
+                | Self::Aes192GcmOpen
+                | Self::Aes256GcmSeal
+                | Self::Aes256GcmOpen
+        )
+    }
+}
+
+/// Operations on keys of one type. Where one of them wins, keys of the type come to us, and handing a
+/// short operation back costs more than doing it no faster than stock would.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Family {
+    /// RSA signatures.
+    Rsa,
+    /// ECDSA and ECDH.
+    Ec,
+    /// X25519.
+    X25519,
+    /// Ed25519.
+    Ed25519,
+}
+
+/// Where an operation runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[repr(u8)]
+pub enum Path {
+    /// The program's own libcrypto.
+    Stock,
+    /// AWS-LC on the caller's thread.
+    Scalar,
+    /// Queued, batched, run in lanes.
+    Card,
+}
+
+impl Path {
+    /// Every path, in the ledger's order.
+    pub const ALL: &[Path] = &[Path::Stock, Path::Scalar, Path::Card];
+
+    /// The stable name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Stock => "stock",
+            Self::Scalar => "scalar",
+            Self::Card => "card",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_unique_and_lead_back() {
+        for &operation in Operation::ALL {
+            assert_eq!(Operation::from_name(operation.name()), Some(operation));
+            let json = serde_json::to_string(&operation).expect("a unit variant serialises");
+            assert_eq!(json, format!("\"{}\"", operation.name()));
+        }
+        assert_eq!(Operation::from_name("des-sign"), None);
+    }
+
+    #[test]
+    fn discriminants_count_up() {
+        for (index, &operation) in Operation::ALL.iter().enumerate() {
+            assert_eq!(operation as usize, index);
+        }
+    }
+}

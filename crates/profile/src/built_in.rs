@@ -1,0 +1,79 @@
+//! What is taken for granted of classes of processors without measuring: only large wins. `outboard
+//! calibrate` knows better; `outboard-bench evp --offer all` shows the figures behind this table.
+
+use outboard_operation::{Operation, Path};
+
+use super::Choices;
+use crate::machine::Class;
+
+/// The choices for a class of processors against a version of libcrypto.
+pub(super) fn choices(class: Class, libcrypto_version: &str) -> Choices {
+    use Operation::*;
+
+    /// AWS-LC has formally verified assembly for these, on x86-64 and Arm; OpenSSL has portable C
+    /// (P-384, P-521, Ed25519) or older assembly (P-256, X25519), in 4.0 as in 3.0. All curves of EC or none:
+    /// their keys are of one type, and to hand one back to stock costs more than P-256 wins.
+    const CURVES: &[Operation] = &[
+        P256Keygen,
+        P256Sign,
+        P256Verify,
+        P256Derive,
+        P384Keygen,
+        P384Sign,
+        P384Verify,
+        P384Derive,
+        P521Keygen,
+        P521Sign,
+        P521Verify,
+        P521Derive,
+        X25519Keygen,
+        X25519Derive,
+        Ed25519Keygen,
+        Ed25519Sign,
+        Ed25519Verify,
+    ];
+    /// What OpenSSL 3.0 lacks: kernels for AVX-512 (IFMA for RSA-3072 and RSA-4096, VAES for AES-GCM).
+    /// Verification draws or wins a little, and comes with the keys. 4.0 has its own; versions between
+    /// were not measured, and are left alone.
+    const MISSING_IN_3_0: &[Operation] = &[
+        Rsa2048Verify,
+        Rsa3072Sign,
+        Rsa3072Verify,
+        Rsa4096Sign,
+        Rsa4096Verify,
+        Aes128GcmSeal,
+        Aes128GcmOpen,
+        Aes192GcmSeal,
+        Aes192GcmOpen,
+        Aes256GcmSeal,
+        Aes256GcmOpen,
+    ];
+
+    /// What eight lanes do several times as fast as one after another (`docs/lanes.md`), and what alone is
+    /// no slower than stock.
+    const IN_COMPANY: &[Operation] = &[Rsa2048Sign, P384Keygen, P384Sign, P384Derive, X25519Derive];
+    const IN_COMPANY_3_0: &[Operation] = &[Rsa3072Sign, Rsa4096Sign, P256Sign, P256Derive];
+
+    let wins: &[&[Operation]] = match class {
+        Class::Avx512 if super::series(libcrypto_version) == ("3", "0") => {
+            &[CURVES, MISSING_IN_3_0]
+        }
+        Class::Avx512 | Class::Avx2 | Class::Arm => &[CURVES],
+        Class::Other => &[],
+    };
+    let mut choices = Choices::default();
+    for &operation in wins.iter().copied().flatten() {
+        choices.set(operation, Path::Scalar);
+    }
+    let in_company: &[&[Operation]] = match class {
+        Class::Avx512 if super::series(libcrypto_version) == ("3", "0") => {
+            &[IN_COMPANY, IN_COMPANY_3_0]
+        }
+        Class::Avx512 => &[IN_COMPANY],
+        _ => &[],
+    };
+    for &operation in in_company.iter().copied().flatten() {
+        choices.set(operation, Path::Card);
+    }
+    choices
+}

@@ -1,0 +1,450 @@
+//! Which processor this is: whom a profile belongs to.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// A processor: as much of it as decides which path is fastest.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Machine {
+    /// The architecture, by Rust's name: `x86_64`, `aarch64`, …
+    pub architecture: String,
+    /// The maker's signature, such as `GenuineIntel`; empty where the processor doesn't tell.
+    pub vendor: String,
+    /// The family as CPUID tells it, the extended family included; 0 where it doesn't.
+    pub family: u32,
+    /// The model, the extended model included.
+    pub model: u32,
+    /// The stepping.
+    pub stepping: u32,
+    /// The name it is sold by; empty where it wasn't asked for (see [`Machine::named`]).
+    #[serde(default)]
+    pub name: String,
+    /// The instructions that matter here and that both processor and system support, sorted.
+    pub features: Vec<String>,
+}
+
+/// What a built-in profile can know about a processor it has never measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Class {
+    /// x86-64 with AVX-512 IFMA and VAES: Intel since Ice Lake, AMD since Zen 4.
+    Avx512,
+    /// x86-64 with AVX2, BMI2 and ADX: Intel since Broadwell, AMD since Zen.
+    Avx2,
+    /// 64-bit Arm with the cryptographic instructions.
+    Arm,
+    /// Anything else.
+    Other,
+}
+
+impl Machine {
+    /// This machine, without its name.
+    pub fn detect() -> Self {
+        Self {
+            vendor: architecture::vendor(),
+            ..Self::glance()
+        }
+    }
+
+    /// This machine, without its name and its vendor: what the C library knows already. To ask the processor
+    /// itself takes a CPUID instruction for each answer, 5 to 20 µs in a virtual machine.
+    pub fn glance() -> Self {
+        let mut machine = architecture::glance();
+        machine.features.sort_unstable();
+        machine
+    }
+
+    /// With the name it is sold by, for people.
+    #[must_use]
+    pub fn named(mut self) -> Self {
+        self.name = architecture::name();
+        self
+    }
+
+    /// Whether it has an instruction set, by its name in [`features`](Self::features).
+    pub fn has(&self, feature: &str) -> bool {
+        self.features.iter().any(|name| name == feature)
+    }
+
+    /// Whether what was measured on the other holds here: everything but the name is equal. A vendor that
+    /// was not asked for is taken for equal: no two vendors' processors have one family, model and stepping
+    /// and the same features.
+    pub fn is_like(&self, other: &Self) -> bool {
+        let unasked = self.vendor.is_empty() || other.vendor.is_empty();
+        self.architecture == other.architecture
+            && (unasked || self.vendor == other.vendor)
+            && (self.family, self.model, self.stepping)
+                == (other.family, other.model, other.stepping)
+            && self.features == other.features
+    }
+
+    /// The class of the processor.
+    pub fn class(&self) -> Class {
+        let all = |features: &[&str]| features.iter().all(|feature| self.has(feature));
+        /// What lanes need (`outboard_lanes::available`), and more.
+        const AVX512: &[&str] = &[
+            "avx512f",
+            "avx512dq",
+            "avx512ifma",
+            "avx512bw",
+            "avx512vl",
+            "avx512vbmi2",
+            "vaes",
+            "vpclmulqdq",
+            "adx",
+            "bmi2",
+        ];
+        match self.architecture.as_str() {
+            "x86_64" if all(AVX512) => Class::Avx512,
+            "x86_64" if all(&["avx2", "bmi2", "adx", "aes"]) => Class::Avx2,
+            "aarch64" if all(&["aes", "pmull"]) => Class::Arm,
+            _ => Class::Other,
+        }
+    }
+
+    /// One of which nothing is known but the architecture.
+    #[allow(dead_code)] // every architecture but one has another way
+    fn unknown() -> Self {
+        Self {
+            architecture: std::env::consts::ARCH.into(),
+            vendor: String::new(),
+            family: 0,
+            model: 0,
+            stepping: 0,
+            name: String::new(),
+            features: Vec::new(),
+        }
+    }
+}
+
+/// Name, or what stands for it.
+impl fmt::Display for Machine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.name.is_empty() {
+            return f.write_str(&self.name);
+        }
+        if self.vendor.is_empty() {
+            return f.write_str(&self.architecture);
+        }
+        write!(
+            f,
+            "{} family {} model {} stepping {}",
+            self.vendor, self.family, self.model, self.stepping
+        )
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+mod architecture {
+    //! CPUID: Intel's Software Developer's Manual volume 2, AMD's volume 3.
+
+    use std::arch::x86_64::{__cpuid, __cpuid_count, _xgetbv, CpuidResult};
+
+    use super::{Machine, present};
+
+    pub(super) fn glance() -> Machine {
+        let (version, extended) = known().unwrap_or_else(asked);
+        let has = |word: u32, bit: u32| word >> bit & 1 == 1;
+
+        // What the system saves on a switch of threads; without that, the registers can't be used.
+        let saved = if has(version.ecx, 27) {
+            // SAFETY: OSXSAVE is set, so XGETBV exists.
+            unsafe { xgetbv() }
+        } else {
+            0
+        };
+        let avx = saved & 0b110 == 0b110; // XMM and YMM
+        let avx512 = avx && saved & 0xe0 == 0xe0; // and masks, upper halves, upper registers
+
+        let (ebx, ecx) = (extended.ebx, extended.ecx);
+        let features = [
+            ("aes", has(version.ecx, 25)),
+            ("pclmulqdq", has(version.ecx, 1)),
+            ("ssse3", has(version.ecx, 9)),
+            ("avx", avx && has(version.ecx, 28)),
+            ("avx2", avx && has(ebx, 5)),
+            ("bmi2", has(ebx, 8)),
+            ("adx", has(ebx, 19)),
+            ("sha", has(ebx, 29)),
+            ("vaes", avx && has(ecx, 9)),
+            ("vpclmulqdq", avx && has(ecx, 10)),
+            ("avx512f", avx512 && has(ebx, 16)),
+            ("avx512dq", avx512 && has(ebx, 17)),
+            ("avx512ifma", avx512 && has(ebx, 21)),
+            ("avx512bw", avx512 && has(ebx, 30)),
+            ("avx512vl", avx512 && has(ebx, 31)),
+            ("avx512vbmi2", avx512 && has(ecx, 6)),
+        ];
+
+        let (family, model, stepping) = split(version.eax);
+        Machine {
+            family,
+            model,
+            stepping,
+            features: present(&features),
+            ..Machine::unknown()
+        }
+    }
+
+    pub(super) fn name() -> String {
+        if __cpuid(0x8000_0000).eax < 0x8000_0004 {
+            return String::new();
+        }
+        let words: Vec<u32> = (0x8000_0002..=0x8000_0004)
+            .map(__cpuid)
+            .flat_map(|leaf| [leaf.eax, leaf.ebx, leaf.ecx, leaf.edx])
+            .collect();
+        text(&words)
+    }
+
+    pub(super) fn vendor() -> String {
+        let highest = __cpuid(0);
+        text(&[highest.ebx, highest.edx, highest.ecx])
+    }
+
+    /// Leaves 1 and 7, signature and newer features, by the processor.
+    pub(super) fn asked() -> (CpuidResult, CpuidResult) {
+        let extended = match __cpuid(0).eax {
+            0..7 => CpuidResult {
+                eax: 0,
+                ebx: 0,
+                ecx: 0,
+                edx: 0,
+            },
+            _ => __cpuid_count(7, 0),
+        };
+        (__cpuid(1), extended)
+    }
+
+    /// The same by the C library, which asked when the program started: glibc since 2.33
+    /// (`<sys/platform/x86.h>`). None where it doesn't tell.
+    #[cfg(target_env = "gnu")]
+    pub(super) fn known() -> Option<(CpuidResult, CpuidResult)> {
+        /// glibc's `struct cpuid_feature`.
+        #[repr(C)]
+        struct Feature {
+            /// EAX, EBX, ECX and EDX.
+            cpuid: [u32; 4],
+            active: [u32; 4],
+        }
+        type Leaf = unsafe extern "C" fn(leaf: u32) -> *const Feature;
+        /// Its numbers of the leaves.
+        const INDEX_1: u32 = 0;
+        const INDEX_7: u32 = 1;
+
+        let name = c"__x86_get_cpuid_feature_leaf";
+        // SAFETY: looks a name up among what is loaded.
+        let function = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
+        // SAFETY: null, or glibc's function of that reserved name.
+        let function: Option<Leaf> = unsafe { std::mem::transmute(function) };
+        let leaf = |index| {
+            // SAFETY: answers a constant of its own for any number, or null.
+            let feature = unsafe { function?(index).as_ref() }?;
+            let [eax, ebx, ecx, edx] = feature.cpuid;
+            Some(CpuidResult { eax, ebx, ecx, edx })
+        };
+        let (version, extended) = (leaf(INDEX_1)?, leaf(INDEX_7)?);
+        (version.eax != 0).then_some((version, extended))
+    }
+
+    #[cfg(not(target_env = "gnu"))]
+    pub(super) fn known() -> Option<(CpuidResult, CpuidResult)> {
+        None
+    }
+
+    /// Family, model and stepping, the extended parts added as both makers' manuals say.
+    pub(super) fn split(signature: u32) -> (u32, u32, u32) {
+        let field = |shift: u32, bits: u32| signature >> shift & ((1 << bits) - 1);
+        let family = match field(8, 4) {
+            0xf => 0xf + field(20, 8),
+            family => family,
+        };
+        let model = match family {
+            0x6 | 0xf.. => field(16, 4) << 4 | field(4, 4),
+            _ => field(4, 4),
+        };
+        (family, model, field(0, 4))
+    }
+
+    fn text(words: &[u32]) -> String {
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        String::from_utf8_lossy(&bytes)
+            .trim_matches(|c: char| c == '\0' || c.is_whitespace())
+            .to_owned()
+    }
+
+    /// # Safety
+    /// CPUID says OSXSAVE.
+    #[target_feature(enable = "xsave")]
+    unsafe fn xgetbv() -> u64 {
+        // SAFETY: the caller vouches for the instruction; register 0 always exists then.
+        unsafe { _xgetbv(0) }
+    }
+}
+
+/// The names of those that there are.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+fn present(features: &[(&str, bool)]) -> Vec<String> {
+    features
+        .iter()
+        .filter(|(_, present)| *present)
+        .map(|(name, _)| (*name).to_owned())
+        .collect()
+}
+
+#[cfg(target_arch = "aarch64")]
+mod architecture {
+    //! The kernel's word (HWCAP) for what there is; it doesn't tell who made it.
+
+    use std::arch::is_aarch64_feature_detected;
+
+    use super::{Machine, present};
+
+    pub(super) fn glance() -> Machine {
+        let features = [
+            ("aes", is_aarch64_feature_detected!("aes")),
+            ("pmull", is_aarch64_feature_detected!("pmull")),
+            ("sha2", is_aarch64_feature_detected!("sha2")),
+            ("sha3", is_aarch64_feature_detected!("sha3")),
+            ("sve", is_aarch64_feature_detected!("sve")),
+            ("sve2", is_aarch64_feature_detected!("sve2")),
+        ];
+        Machine {
+            features: present(&features),
+            ..Machine::unknown()
+        }
+    }
+
+    pub(super) fn vendor() -> String {
+        String::new()
+    }
+
+    pub(super) fn name() -> String {
+        String::new()
+    }
+}
+
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+mod architecture {
+    use super::Machine;
+
+    pub(super) fn glance() -> Machine {
+        Machine::unknown()
+    }
+
+    pub(super) fn vendor() -> String {
+        String::new()
+    }
+
+    pub(super) fn name() -> String {
+        String::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[cfg(target_arch = "x86_64")]
+    use std::arch::x86_64::CpuidResult;
+
+    use super::*;
+
+    #[test]
+    fn a_machine_is_like_itself_whatever_it_is_called() {
+        let machine = Machine::detect();
+        assert!(machine.is_like(&Machine::detect().named()));
+        let older = Machine {
+            stepping: machine.stepping + 1,
+            ..machine.clone()
+        };
+        assert!(!machine.is_like(&older));
+        let lesser = Machine {
+            features: Vec::new(),
+            ..machine.clone()
+        };
+        assert!(!machine.is_like(&lesser));
+        let another_makers = Machine {
+            vendor: "another".into(),
+            ..machine.clone()
+        };
+        assert_eq!(machine.is_like(&another_makers), machine.vendor.is_empty());
+    }
+
+    #[test]
+    fn a_glance_shows_the_same() {
+        let (machine, glance) = (Machine::detect(), Machine::glance());
+        assert!(glance.is_like(&machine) && machine.is_like(&glance));
+        assert_eq!(glance.class(), machine.class());
+        assert_eq!(glance.vendor, "");
+    }
+
+    #[cfg(all(target_arch = "x86_64", target_env = "gnu"))]
+    #[test]
+    fn the_processor_says_what_the_c_library_knows() {
+        let Some(known) = architecture::known() else {
+            return; // before glibc 2.33
+        };
+        let asked = architecture::asked();
+        let features = |(version, extended): (CpuidResult, CpuidResult)| {
+            (version.eax, version.ecx, extended.ebx, extended.ecx)
+        };
+        assert_eq!(features(known), features(asked));
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[test]
+    fn the_kernel_agrees() {
+        let text = std::fs::read_to_string("/proc/cpuinfo").expect("proc is mounted");
+        let field = |name: &str| {
+            text.lines()
+                .find_map(|line| {
+                    let (key, value) = line.split_once(':')?;
+                    (key.trim() == name).then(|| value.trim().to_owned())
+                })
+                .unwrap_or_default()
+        };
+        let machine = Machine::detect().named();
+        assert_eq!(machine.vendor, field("vendor_id"));
+        assert_eq!(machine.family.to_string(), field("cpu family"));
+        assert_eq!(machine.model.to_string(), field("model"));
+        assert_eq!(machine.stepping.to_string(), field("stepping"));
+        assert_eq!(machine.name, field("model name"));
+        let flags = field("flags");
+        let of_kernel = |feature: &str| {
+            let name = match feature {
+                "sha" => "sha_ni",
+                "avx512vbmi2" => "avx512_vbmi2",
+                other => other,
+            };
+            flags.split(' ').any(|flag| flag == name)
+        };
+        for feature in [
+            "aes",
+            "pclmulqdq",
+            "ssse3",
+            "avx",
+            "avx2",
+            "bmi2",
+            "adx",
+            "sha",
+            "vaes",
+            "vpclmulqdq",
+            "avx512f",
+            "avx512dq",
+            "avx512ifma",
+            "avx512bw",
+            "avx512vl",
+            "avx512vbmi2",
+        ] {
+            assert_eq!(machine.has(feature), of_kernel(feature), "{feature}");
+        }
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[test]
+    fn signatures_split_as_the_makers_say() {
+        assert_eq!(architecture::split(0x000c_06f2), (6, 207, 2)); // Emerald Rapids
+        assert_eq!(architecture::split(0x00a2_0f12), (25, 33, 2)); // Zen 3
+        assert_eq!(architecture::split(0x0000_0633), (6, 3, 3)); // Pentium II
+        assert_eq!(architecture::split(0x0000_0543), (5, 4, 3)); // Pentium MMX
+    }
+}

@@ -94,9 +94,6 @@ impl<'a> Job<'a> {
     /// Returns when the ticket is done, or the program has shown that it does not wait for that.
     fn pause_until_done(&self, place: &Place) {
         for _ in 0..PATIENCE {
-            if place.is_done() {
-                return;
-            }
             place.show();
             // SAFETY: we are in a job; what the frames below us hold across this is libssl's matter, what
             // ours hold are references to what outlives the job's run.
@@ -105,6 +102,9 @@ impl<'a> Job<'a> {
             }
             // Before the question whether it is done: a signal that comes between the two stays.
             place.quieten();
+            if place.is_done() {
+                return;
+            }
         }
     }
 

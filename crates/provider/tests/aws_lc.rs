@@ -15,8 +15,27 @@ use outboard_libcrypto::Signer;
 
 /// What reads the environment, ends the process, or writes to its output.
 const WATCHED: [&str; 21] = [
-    "getenv", "secure_getenv", "abort", "exit", "_exit", "raise", "stderr", "stdout", "perror", "printf", "fprintf",
-    "vfprintf", "vprintf", "puts", "fputs", "putc", "fputc", "fwrite", "syslog", "vsyslog", "__fortify_fail",
+    "getenv",
+    "secure_getenv",
+    "abort",
+    "exit",
+    "_exit",
+    "raise",
+    "stderr",
+    "stdout",
+    "perror",
+    "printf",
+    "fprintf",
+    "vfprintf",
+    "vprintf",
+    "puts",
+    "fputs",
+    "putc",
+    "fputc",
+    "fwrite",
+    "syslog",
+    "vsyslog",
+    "__fortify_fail",
 ];
 
 /// Whose functions those are that are not AWS-LC's: the standard library's, and the compiler's unwinder's.
@@ -65,20 +84,34 @@ fn documented() -> BTreeSet<String> {
     let document = include_str!("../../../docs/aws-lc.md");
     let rows = document.lines().filter_map(|line| line.strip_prefix("| `"));
     let names = rows.flat_map(|row| row.split(" | ").next().unwrap_or(row).split(", "));
-    names.map(|name| name.trim_matches('`').to_owned()).collect()
+    names
+        .map(|name| name.trim_matches('`').to_owned())
+        .collect()
 }
 
 #[test]
 #[cfg(all(debug_assertions, target_arch = "x86_64"))] // optimised, functions become parts of others
 fn all_that_it_could_do_to_a_program_is_known() {
     let callers = callers();
-    let reachable: BTreeSet<String> = callers.iter().map(|(function, _)| function.clone()).collect();
+    let reachable: BTreeSet<String> = callers
+        .iter()
+        .map(|(function, _)| function.clone())
+        .collect();
     let documented = documented();
-    let unknown: Vec<_> = callers.iter().filter(|(function, _)| !documented.contains(function)).collect();
+    let unknown: Vec<_> = callers
+        .iter()
+        .filter(|(function, _)| !documented.contains(function))
+        .collect();
     assert!(unknown.is_empty(), "not in docs/aws-lc.md: {unknown:#?}");
     let gone: Vec<_> = documented.difference(&reachable).collect();
-    assert!(gone.is_empty(), "in docs/aws-lc.md, and not reachable: {gone:#?}");
-    let readers: Vec<_> = callers.iter().filter(|(_, called)| called.contains("getenv")).collect();
+    assert!(
+        gone.is_empty(),
+        "in docs/aws-lc.md, and not reachable: {gone:#?}"
+    );
+    let readers: Vec<_> = callers
+        .iter()
+        .filter(|(_, called)| called.contains("getenv"))
+        .collect();
     assert!(readers.is_empty(), "the environment is read: {readers:#?}");
 }
 

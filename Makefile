@@ -3,6 +3,7 @@
 #   make            build the provider and the commands (release)
 #   make run        real programs under stock and under Outboard: CPU time, ratio, proof
 #   make test       formatting, lints, every test
+#   make test-openssl, make test-others   suites that others wrote, under stock and under Outboard: the same results
 #   make measure    every workload, smaller (MEASURE=--quick): results and a report in outboard-results
 #   make results    the same into results/: the figures and pictures of README and docs
 #   make bench      each operation through EVP: stock and Outboard, alternating in one process
@@ -34,7 +35,7 @@ measure_packages = $(run_packages) rsync wrk haproxy apache2-bin stunnel4 linux-
 test_packages  = $(run_packages) rsync python3 postgresql wrk valgrind perl chromium \
                  haproxy apache2-bin stunnel4 linux-perf
 
-.PHONY: build run test measure results report bench install uninstall fmt lint check deny help need-build need-run need-measure need-test
+.PHONY: build run test test-evp test-openssl test-others measure results report bench install uninstall fmt lint check deny help need-build need-run need-measure need-test
 .DEFAULT_GOAL := build
 
 build: need-build
@@ -44,7 +45,7 @@ run: need-run build
 	$(release)/outboard-bench first-light
 
 # lanes-check (crates/lanes/lanes.mk): the lanes' arithmetic on the emulation, bits flipped in it.
-test: need-test fmt lint check lanes-check
+test: need-test fmt lint check lanes-check test-evp
 
 fmt:
 	$(CARGO) fmt --all --check
@@ -58,6 +59,18 @@ check: need-test
 	$(CARGO) build --locked -p outboard-provider -p outboard-observer -p outboard-cli
 	OUTBOARD_TEST_ALL=1 $(CARGO) test --workspace --locked --no-fail-fast \
 	  --config "target.'cfg(unix)'.runner = 'timeout --foreground --kill-after=60 3600'"
+
+# OpenSSL's own evp_test with its vectors: the part of test-openssl that takes a minute.
+test-evp: need-test
+	$(CARGO) build --locked -p outboard-provider -p outboard-cli
+	OUTBOARD=target/debug/outboard MODULE=target/debug/liboutboard.so scripts/suites/run.sh evp
+
+# Others' suites, each with stock and with Outboard, and their results compared: see scripts/suites/run.sh.
+test-openssl: build
+	scripts/suites/run.sh openssl-3.0 openssl-3.5
+
+test-others: build
+	scripts/suites/run.sh cryptography cpython openssh ruby
 
 # Empty for the full length: about an hour.
 MEASURE ?= --quick

@@ -1,0 +1,52 @@
+# What suites share; read by run.sh.
+
+# Runs a command in the way of this run.
+as_usual() {
+    case $way in
+        stock) "$OUTBOARD" run --stock -- "$@" ;;
+        *) "$OUTBOARD" run --module "$MODULE" --offer all --ledger "$out/ledger" -- "$@" ;;
+    esac
+}
+
+# debian_source RELEASE PACKAGE DIRECTORY: the newest upstream sources of a Debian package that can be had, unpacked.
+# With a configuration of apt's that is its own: the machine's stays as it is.
+debian_source() {
+    local release=$1 package=$2 directory=$3 version
+    local apt=$sources/apt-$release
+    [ ! -e "$directory" ] || return 0
+    mkdir -p "$apt/state/lists/partial" "$apt/cache/archives/partial" "$apt/download"
+    local signed='[signed-by=/usr/share/keyrings/debian-archive-keyring.gpg]'
+    cat >"$apt/sources.list" <<-END
+	deb-src $signed http://deb.debian.org/debian $release main
+	deb-src $signed http://deb.debian.org/debian-security $release-security main
+	END
+    local options="-o Dir::Etc::SourceList=$apt/sources.list -o Dir::Etc::SourceParts=/dev/null
+        -o Dir::State=$apt/state -o Dir::Cache=$apt/cache -o Dir::State::status=/var/lib/dpkg/status
+        -o Acquire::Retries=5 -o APT::Sandbox::User=root"
+    apt-get -q $options update
+    for version in $(apt-cache $options showsrc "$package" | sed -n 's/^Version: //p' | sort -uVr); do
+        rm -f "$apt"/download/*
+        (cd "$apt/download" && apt-get -q $options source --tar-only "$package=$version") || continue
+        mkdir -p "$directory.part"
+        tar -xf "$apt"/download/*.orig.tar.?z -C "$directory.part" --strip-components=1
+        mv "$directory.part" "$directory"
+        return 0
+    done
+    return 1
+}
+
+# evidence LEDGER: says what Outboard served, and fails where an operation that the suite names is not among it.
+evidence() {
+    local counted
+    counted=$("$OUTBOARD" stats --ledger "$1" --json) && python3 "$here/served.py" "$serves" <<<"$counted"
+}
+
+# enable_in FILE SETTING [COPY]: puts Outboard into a configuration of OpenSSL, or into a copy of it, as
+# `outboard run` would, with a setting more.
+enable_in() {
+    local to=${3:-$1}
+    OPENSSL_CONF=$1 "$OUTBOARD" run --module "$MODULE" --offer all --ledger "$out/ledger" -- \
+        sh -c 'cat "$OPENSSL_CONF"' >"$to.part" || { rm -f "$to.part"; return 1; }
+    printf '[outboard_sect]\n%s\n' "$2" >>"$to.part"
+    mv "$to.part" "$to"
+}

@@ -8,6 +8,7 @@
 #                             (ROUNDS=200)
 #   make cards-model          the queue in every order of its threads' steps, a closer look
 #                             (PREEMPTIONS=4)
+#   make cards-anywhere       the tests of cards and of HAProxy with lanes or without: batches run one by one
 #   make cards-sanitize       the tests under ThreadSanitizer, which reports what two threads touch with
 #                             nothing between them: needs a nightly toolchain with its sources   (SANITIZED=5)
 
@@ -16,7 +17,7 @@ ROUNDS      ?= 200
 PREEMPTIONS ?= 4
 SANITIZED   ?= 5
 
-.PHONY: bench-cards cards-stress cards-model cards-sanitize
+.PHONY: bench-cards cards-stress cards-model cards-anywhere cards-sanitize
 
 bench-cards:
 	$(CARGO) bench -q -p outboard-engine --bench cards -- $(ONLY)
@@ -26,6 +27,11 @@ cards-stress:
 
 cards-model:
 	LOOM_MAX_PREEMPTIONS=$(PREEMPTIONS) $(CARGO) test -q --release -p outboard-engine --test card_model
+
+cards-anywhere:
+	$(CARGO) test -q -p outboard-engine --features stand-in-lanes --test card
+	$(CARGO) test -q -p outboard-provider --features stand-in-lanes --test jobs --test jobs_in_lanes --test killed \
+	  --test programs -- --skip soak
 
 cards-sanitize:
 	@rustc +nightly --version >/dev/null 2>&1 && test -d "$$(rustc +nightly --print sysroot)/lib/rustlib/src/rust/library" || \

@@ -32,7 +32,7 @@ mod queue;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, SeqCst};
 
 use loom::thread;
-use queue::{Job, Pushed};
+use queue::{Job, Look, Pushed, Woken};
 use sync::{Arc, AtomicU32};
 
 /// Counts how often it was told.
@@ -67,7 +67,7 @@ fn answer(job: &Asked) {
 
 /// Runs `body` beside a worker, then closes the queue and waits for the worker to end.
 fn beside_a_worker(body: impl FnOnce(&Arc<Queue>)) {
-    let queue = Arc::new(Queue::new());
+    let queue = Arc::new(Queue::new(true));
     let worker = {
         let queue = Arc::clone(&queue);
         thread::spawn(move || work(&queue))
@@ -116,7 +116,7 @@ fn two_threads_get_their_own() {
 fn a_cancelled_job_is_not_run() {
     model(|| {
         let (told, ran) = (Arc::new(AtomicU32::new(0)), Arc::new(AtomicU32::new(0)));
-        let queue = Arc::new(Queue::new());
+        let queue = Arc::new(Queue::new(true));
         let worker = {
             let (queue, ran) = (Arc::clone(&queue), Arc::clone(&ran));
             thread::spawn(move || {
@@ -186,9 +186,8 @@ fn helper_and_worker_share_the_work() {
                 let job = Arc::new(Asked::of_notify(number, Told(Arc::clone(&told))));
                 if queue.push(0, &job) == Pushed::Full {
                     assert!(job.take());
-                    let others = queue.take(0, 2);
-                    others.iter().for_each(|job| answer(job));
-                    answer(&job);
+                    run_with_others(queue, &job);
+                    told.fetch_add(1, SeqCst);
                 }
             }
         });
@@ -200,7 +199,7 @@ fn helper_and_worker_share_the_work() {
 #[test]
 fn a_dead_workers_jobs_come_back() {
     model(|| {
-        let queue = Arc::new(Queue::new());
+        let queue = Arc::new(Queue::new(true));
         let worker = {
             let queue = Arc::clone(&queue);
             thread::spawn(move || {
@@ -219,7 +218,7 @@ fn a_dead_workers_jobs_come_back() {
         assert_eq!(first.collect(), None);
         if pushed == Pushed::WantsWorker {
             // The death came between: whoever is told to starts another.
-            queue.take(0, 2).iter().for_each(|job| answer(job));
+            queue.abandon().iter().for_each(|job| answer(job));
         }
         second.wait();
         assert!(matches!(second.collect(), None | Some(4)));
@@ -231,7 +230,7 @@ fn a_dead_workers_jobs_come_back() {
 #[test]
 fn closing_races_with_asking() {
     model(|| {
-        let queue = Arc::new(Queue::new());
+        let queue = Arc::new(Queue::new(true));
         let asker = {
             let queue = Arc::clone(&queue);
             thread::spawn(move || {
@@ -259,7 +258,7 @@ fn closing_races_with_asking() {
 #[test]
 fn who_opens_while_another_closes_finds_it_open() {
     model(|| {
-        let (queue, openers) = (Arc::new(Queue::new()), Arc::new(AtomicU32::new(1)));
+        let (queue, openers) = (Arc::new(Queue::new(true)), Arc::new(AtomicU32::new(1)));
         let leaver = {
             let (queue, openers) = (Arc::clone(&queue), Arc::clone(&openers));
             thread::spawn(move || {
@@ -274,5 +273,144 @@ fn who_opens_while_another_closes_finds_it_open() {
         leaver.join().expect("it does not panic");
         let job = Arc::new(Asked::of_thread(1));
         assert_eq!(queue.push(0, &job), Pushed::WantsWorker);
+    });
+}
+
+/// What a caller does that has taken its job.
+fn run_with_others(queue: &Queue, own: &Arc<Asked>) {
+    queue
+        .take_beside(0, 1, own)
+        .iter()
+        .for_each(|job| answer(job));
+    own.finish(Some(2 * own.question));
+}
+
+/// What a thread does where there is no worker: leads if it is told to, and asserts its answer.
+fn without_a_worker(queue: &Queue, number: u32) {
+    let job = Arc::new(Asked::of_thread(number));
+    let lead = || {
+        if job.take() {
+            run_with_others(queue, &job);
+        }
+        queue.pass_on();
+    };
+    match queue.push(0, &job) {
+        Pushed::WantsCaller => lead(),
+        Pushed::Queued => {}
+        pushed => panic!("{pushed:?}"),
+    }
+    while job.wait() == Woken::Leads {
+        lead();
+    }
+    assert_eq!(job.collect(), Some(2 * number));
+}
+
+/// Threads without a worker lead in turn: each gets its answer, and nobody waits for a leader that has gone.
+#[test]
+fn threads_without_a_worker_lead_in_turn() {
+    model(|| {
+        let queue = Arc::new(Queue::new(false));
+        let other = {
+            let queue = Arc::clone(&queue);
+            thread::spawn(move || {
+                without_a_worker(&queue, 5);
+                without_a_worker(&queue, 6);
+            })
+        };
+        without_a_worker(&queue, 3);
+        other.join().expect("it does not panic");
+        // The one that comes last leads.
+        without_a_worker(&queue, 4);
+    });
+}
+
+/// Somebody who is told comes; while another one runs the job, it is told again.
+fn comes(queue: &Queue, job: &Arc<Asked>, told: &AtomicU32) -> Option<u32> {
+    let mut looked = 0;
+    loop {
+        while told.load(SeqCst) == looked {
+            thread::yield_now();
+        }
+        looked += 1;
+        match job.look() {
+            Look::Done => return job.collect(),
+            Look::Taken => {
+                run_with_others(queue, job);
+                return job.collect();
+            }
+            Look::Running => {}
+        }
+    }
+}
+
+/// Two event loops without a worker: whoever comes first runs both jobs, and neither waits in vain.
+#[test]
+fn who_is_told_to_come_is_never_forgotten() {
+    model(|| {
+        let queue = Arc::new(Queue::new(false));
+        let ask = |number| {
+            let told = Arc::new(AtomicU32::new(0));
+            let job = Arc::new(Asked::of_notify(number, Told(Arc::clone(&told))));
+            assert_eq!(queue.push(0, &job), Pushed::WantsCaller);
+            let prompted = job.prompt().expect("somebody is told");
+            prompted.0.fetch_add(1, SeqCst);
+            (job, told)
+        };
+        let (first, second) = (ask(1), ask(2));
+        let other = {
+            let (queue, (job, told)) = (Arc::clone(&queue), (Arc::clone(&first.0), first.1));
+            thread::spawn(move || assert_eq!(comes(&queue, &job, &told), Some(2)))
+        };
+        assert_eq!(comes(&queue, &second.0, &second.1), Some(4));
+        other.join().expect("it does not panic");
+    });
+}
+
+/// A worker cannot be started: who waited meanwhile is told to come, or leads.
+#[test]
+fn who_waited_for_a_worker_that_cannot_be_had_leads() {
+    model(|| {
+        fn prompt(job: &Asked) {
+            let told = job.prompt().expect("somebody is told");
+            told.0.fetch_add(1, SeqCst);
+        }
+        let queue = Arc::new(Queue::new(true));
+        let other = {
+            let queue = Arc::clone(&queue);
+            thread::spawn(move || {
+                let job = Arc::new(Asked::of_thread(7));
+                let pushed = queue.push(0, &job);
+                if pushed == Pushed::WantsWorker {
+                    queue.do_without().iter().for_each(|job| prompt(job));
+                }
+                let lead = || {
+                    if job.take() {
+                        run_with_others(&queue, &job);
+                    }
+                    queue.pass_on();
+                };
+                if pushed == Pushed::WantsCaller {
+                    lead();
+                }
+                while job.wait() == Woken::Leads {
+                    lead();
+                }
+                assert_eq!(job.collect(), Some(14));
+            })
+        };
+        let told = Arc::new(AtomicU32::new(0));
+        let job = Arc::new(Asked::of_notify(1, Told(Arc::clone(&told))));
+        match queue.push(0, &job) {
+            Pushed::WantsWorker => queue.do_without().iter().for_each(|job| prompt(job)),
+            Pushed::WantsCaller => prompt(&job),
+            Pushed::Queued => {}
+            pushed => panic!("{pushed:?}"),
+        }
+        other.join().expect("it does not panic");
+        assert!(told.load(SeqCst) > 0);
+        if job.look() == Look::Taken {
+            run_with_others(&queue, &job);
+        }
+        assert_eq!(job.collect(), Some(2));
     });
 }

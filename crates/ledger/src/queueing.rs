@@ -207,6 +207,8 @@ pub enum CardStatus {
     Died = 3,
     /// The provider was unloaded.
     Closed = 4,
+    /// There is none: the process may start no thread, and callers run the batches.
+    Callers = 5,
 }
 
 impl CardStatus {
@@ -217,13 +219,20 @@ impl CardStatus {
             Self::Busy => "busy",
             Self::Died => "died",
             Self::Closed => "closed",
+            Self::Callers => "callers",
         }
     }
 
     fn parse(word: u64) -> Option<Self> {
-        [Self::Idle, Self::Busy, Self::Died, Self::Closed]
-            .into_iter()
-            .find(|status| *status as u64 == word)
+        [
+            Self::Idle,
+            Self::Busy,
+            Self::Died,
+            Self::Closed,
+            Self::Callers,
+        ]
+        .into_iter()
+        .find(|status| *status as u64 == word)
     }
 }
 

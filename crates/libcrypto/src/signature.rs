@@ -49,6 +49,11 @@ impl DigestSigner {
     pub fn provider_name(&self) -> Option<String> {
         self.0.provider_name()
     }
+
+    /// The context, for calls that this crate does not make.
+    pub fn as_ptr(&self) -> *mut EVP_MD_CTX {
+        self.0.raw
+    }
 }
 
 /// Verifies signatures of data (EVP_DigestVerifyInit(3)).

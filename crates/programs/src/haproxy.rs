@@ -46,12 +46,7 @@ impl HaProxyOptions<'_> {
     /// If HAProxy is missing or does not come up.
     pub fn start(&self, workplace: &Workplace) -> Result<Server, Error> {
         let site = Site::new(workplace, "haproxy")?;
-        let mut certificates = String::new();
-        for (number, certificate) in self.certificates.iter().enumerate() {
-            let bundle = bundle(certificate)?;
-            let file = workplace.write_secret(&site.file(&format!("{number}.pem")), bundle)?;
-            certificates += &format!(" crt {}", file.display());
-        }
+        let certificates = self.bundles(workplace, &site)?;
         let text = self.configuration(&site, &certificates);
         let configuration = workplace.write(&site.file("haproxy.cfg"), text)?;
         let launch = Launch::new("haproxy")?
@@ -62,6 +57,75 @@ impl HaProxyOptions<'_> {
             .with(self.openssl)
             .on(self.core);
         site.serve(launch, Some(libc::SIGUSR2))
+    }
+
+    /// As [`start`](Self::start), but as the package starts it: by its unit's command line, with its own
+    /// configuration (chroot, user, what it says of TLS), to which only this is added. Only root may.
+    ///
+    /// # Errors
+    /// As `start`'s; if the package's configuration is missing, or no longer says what this is to be like.
+    pub fn start_as_packaged(&self, workplace: &Workplace) -> Result<Server, Error> {
+        let site = Site::new(workplace, "haproxy")?;
+        let certificates = self.bundles(workplace, &site)?;
+        let packaged = Path::new("/etc/haproxy/haproxy.cfg");
+        let text = std::fs::read_to_string(packaged).map_err(Error::file("read", packaged))?;
+        let sockets = site.directory.display().to_string();
+        let text = text.replace("/run/haproxy", &sockets);
+        for line in [
+            "\tchroot /var/lib/haproxy\n",
+            "\tuser haproxy\n",
+            "\tdaemon\n",
+        ] {
+            if !text.contains(line) {
+                return Err(Error::Unexpected {
+                    program: "haproxy's package".to_owned(),
+                    reason: format!("its configuration does not say '{}'", line.trim()),
+                    output: text,
+                });
+            }
+        }
+        let asynchronous = if self.asynchronous {
+            "ssl-mode-async"
+        } else {
+            ""
+        };
+        let resumption = if self.resumption {
+            ""
+        } else {
+            "tune.ssl.cachesize 0"
+        };
+        let ours = format!(
+            "\tdaemon\n\tmaxconn 6000\n\tnbthread {}\n\t{asynchronous}\n\t{resumption}\n\t{}\n",
+            self.threads, self.settings,
+        );
+        let text = text.replace("\tdaemon\n", &ours);
+        let text = format!(
+            "{text}\nlisten tls\n\tbind 127.0.0.1:{}  ssl{certificates} {}\n\t\
+             http-request return status 200 content-type text/plain string \"ok\\n\"\n",
+            site.port, self.bind,
+        );
+        let configuration = workplace.write(&site.file("haproxy.cfg"), text)?;
+        let launch = Launch::new("haproxy")?
+            .args(["-Ws", "-f"])
+            .arg(&configuration)
+            .arg("-p")
+            .arg(site.directory.join("haproxy.pid"))
+            .arg("-S")
+            .arg(site.directory.join("master.sock"))
+            .with(self.openssl)
+            .on(self.core);
+        site.serve(launch, Some(libc::SIGUSR2))
+    }
+
+    /// The words of a `bind` line that name the certificates.
+    fn bundles(&self, workplace: &Workplace, site: &Site) -> Result<String, Error> {
+        let mut certificates = String::new();
+        for (number, certificate) in self.certificates.iter().enumerate() {
+            let bundle = bundle(certificate)?;
+            let file = workplace.write_secret(&site.file(&format!("{number}.pem")), bundle)?;
+            certificates += &format!(" crt {}", file.display());
+        }
+        Ok(certificates)
     }
 
     fn configuration(&self, site: &Site, certificates: &str) -> String {

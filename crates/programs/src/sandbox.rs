@@ -8,36 +8,56 @@ use libc::sock_filter as Statement;
 /// `struct seccomp_data` in `linux/seccomp.h` begins with the number of the system call.
 const NUMBER: u32 = 0;
 
+/// What is answered with `EPERM`.
+const REFUSED: u32 = libc::SECCOMP_RET_ERRNO | libc::EPERM as u32;
+
 /// From now on the system answers this call with `EPERM`.
 ///
 /// # Errors
 /// The system's, where it knows no such filters.
 pub fn refuse(call: libc::c_long) -> io::Result<()> {
-    confine(&mut [
-        statement(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, NUMBER),
-        skip_unless(call, 1),
-        statement(
-            libc::BPF_RET | libc::BPF_K,
-            libc::SECCOMP_RET_ERRNO | libc::EPERM as u32,
-        ),
-        statement(libc::BPF_RET | libc::BPF_K, libc::SECCOMP_RET_ALLOW),
-    ])
+    put_on(&[(call, REFUSED)], libc::SECCOMP_RET_ALLOW)
 }
 
-/// From now on the system kills the process for any call but these two.
+/// From now on the system kills the process for this call.
 ///
 /// # Errors
 /// The system's, where it knows no such filters.
-pub fn allow_only([first, second]: [libc::c_long; 2]) -> io::Result<()> {
-    let allow = statement(libc::BPF_RET | libc::BPF_K, libc::SECCOMP_RET_ALLOW);
-    confine(&mut [
-        statement(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, NUMBER),
-        skip_unless(first, 1),
-        allow,
-        skip_unless(second, 1),
-        allow,
-        statement(libc::BPF_RET | libc::BPF_K, libc::SECCOMP_RET_KILL_PROCESS),
-    ])
+pub fn kill_for(call: libc::c_long) -> io::Result<()> {
+    put_on(
+        &[(call, libc::SECCOMP_RET_KILL_PROCESS)],
+        libc::SECCOMP_RET_ALLOW,
+    )
+}
+
+/// From now on the system kills the process for any call but these.
+///
+/// # Errors
+/// The system's, where it knows no such filters.
+pub fn allow_only(calls: &[libc::c_long]) -> io::Result<()> {
+    allow_and_refuse(calls, &[])
+}
+
+/// From now on the system kills the process for any call but these, the latter of which it refuses.
+///
+/// # Errors
+/// The system's, where it knows no such filters.
+pub fn allow_and_refuse(allowed: &[libc::c_long], refused: &[libc::c_long]) -> io::Result<()> {
+    let allowed = allowed.iter().map(|&call| (call, libc::SECCOMP_RET_ALLOW));
+    let refused = refused.iter().map(|&call| (call, REFUSED));
+    let calls: Vec<_> = allowed.chain(refused).collect();
+    put_on(&calls, libc::SECCOMP_RET_KILL_PROCESS)
+}
+
+/// What becomes of each of these calls, and of all others.
+fn put_on(calls: &[(libc::c_long, u32)], others: u32) -> io::Result<()> {
+    let answer = |answer| statement(libc::BPF_RET | libc::BPF_K, answer);
+    let number = statement(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, NUMBER);
+    let each = |&(call, becomes): &(_, u32)| [skip_unless(call, 1), answer(becomes)];
+    let mut filter = vec![number];
+    filter.extend(calls.iter().flat_map(each));
+    filter.push(answer(others));
+    confine(&mut filter)
 }
 
 fn statement(code: u32, k: u32) -> Statement {

@@ -170,7 +170,7 @@ unsafe fn init<C: Cipher>(
 ) -> c_int {
     // SAFETY: see above.
     unsafe {
-        Context::<C>::with(context, 0, |cipher| {
+        Context::<C>::with_brief(context, 0, |cipher| {
             cipher.init(direction, key, iv)?;
             cipher.set(params)?;
             Ok(1)
@@ -188,7 +188,7 @@ unsafe extern "C" fn update<C: Cipher>(
 ) -> c_int {
     // SAFETY: see above; `feed` checks the room.
     unsafe {
-        Context::<C>::with(context, 0, |cipher| {
+        Context::<C>::with_brief(context, 0, |cipher| {
             output_length.write(feed(cipher, output, room, input, input_length)?);
             Ok(1)
         })
@@ -203,7 +203,7 @@ unsafe extern "C" fn finish<C: Cipher>(
 ) -> c_int {
     // SAFETY: see above.
     unsafe {
-        Context::<C>::with(context, 0, |cipher| {
+        Context::<C>::with_brief(context, 0, |cipher| {
             output_length.write(0);
             Ok(c_int::from(cipher.finish()?))
         })
@@ -269,7 +269,7 @@ unsafe fn feed<C: Cipher>(
 unsafe extern "C" fn set<C: Cipher>(context: *mut c_void, params: *const Param) -> c_int {
     // SAFETY: see above.
     unsafe {
-        Context::<C>::with(context, 0, |cipher| {
+        Context::<C>::with_brief(context, 0, |cipher| {
             cipher.set(Params::new(params)).map(|()| 1)
         })
     }
@@ -278,7 +278,7 @@ unsafe extern "C" fn set<C: Cipher>(context: *mut c_void, params: *const Param) 
 unsafe extern "C" fn get<C: Cipher>(context: *mut c_void, params: *mut Param) -> c_int {
     // SAFETY: see above.
     unsafe {
-        Context::<C>::with(context, 0, |cipher| {
+        Context::<C>::with_brief(context, 0, |cipher| {
             cipher.get(ParamsMut::new(params)).map(|()| 1)
         })
     }

@@ -1,11 +1,10 @@
 //! The contexts that libcrypto holds by pointer.
 
-use std::borrow::Cow;
 use std::ffi::c_void;
 use std::ptr;
 use std::slice;
 
-use crate::boundary::boundary;
+use crate::boundary::{boundary, brief};
 use crate::core::Core;
 use crate::error::{Error, Reason, Result};
 
@@ -39,6 +38,20 @@ impl<T: 'static> Context<T> {
         // SAFETY: by the caller's word.
         let context = unsafe { &mut *context.cast::<Self>() };
         boundary(context.core, otherwise, || body(&mut context.inner))
+    }
+
+    /// As [`Context::with`], for what is as short as a record's encryption: see [`brief`].
+    ///
+    /// # Safety
+    /// As for [`Context::with`].
+    pub(crate) unsafe fn with_brief<R>(
+        context: *mut c_void,
+        otherwise: R,
+        body: impl FnOnce(&mut T) -> Result<R>,
+    ) -> R {
+        // SAFETY: by the caller's word.
+        let context = unsafe { &mut *context.cast::<Self>() };
+        brief(context.core, otherwise, || body(&mut context.inner))
     }
 
     /// Makes another context of this one.
@@ -80,17 +93,6 @@ pub(crate) unsafe fn bytes<'a>(data: *const u8, length: usize) -> Option<&'a [u8
     (!data.is_null()).then(|| unsafe { slice::from_raw_parts(data, length) })
 }
 
-/// That input, copied if it reaches into the output's buffer: some callers sign in place.
-pub(crate) fn apart(input: &[u8], output: *const u8, room: usize) -> Cow<'_, [u8]> {
-    let (from, to) = (input.as_ptr() as usize, output as usize);
-    let overlap = from < to.saturating_add(room) && to < from.saturating_add(input.len());
-    if overlap && !output.is_null() {
-        Cow::Owned(input.to_vec())
-    } else {
-        Cow::Borrowed(input)
-    }
-}
-
 /// Runs a function whose result goes to a caller's buffer or, where that is null, tells its size.
 ///
 /// # Safety
@@ -112,6 +114,48 @@ pub(crate) unsafe fn output(
     if !length.is_null() {
         // SAFETY: by the caller's word.
         unsafe { length.write(written) };
+    }
+    Ok(1)
+}
+
+/// The longest signature that there is: RSA's of 16,384 bits.
+const LONGEST_SIGNATURE: usize = 2048;
+
+/// As [`output`], for a signature of an input that may reach into the output's buffer: some callers sign in place.
+///
+/// The signature then waits on the stack, for nothing may be owned here: an asynchronous job of OpenSSL's that pauses
+/// in `body` may be dropped there, and its stack with it without being unwound.
+///
+/// # Safety
+/// As `output`'s. `input` leads to `input_length` bytes, or is null.
+pub(crate) unsafe fn signature_of(
+    input: *const u8,
+    input_length: usize,
+    out: *mut u8,
+    length: *mut usize,
+    room: usize,
+    body: impl FnOnce(&[u8], Option<&mut [u8]>) -> Result<usize>,
+) -> Result<i32> {
+    // SAFETY: by the caller's word.
+    let data = unsafe { bytes(input, input_length) }.unwrap_or_default();
+    let (from, to) = (data.as_ptr() as usize, out as usize);
+    let overlap = from < to.saturating_add(room) && to < from.saturating_add(data.len());
+    if out.is_null() || !overlap {
+        // SAFETY: by the caller's word; the buffers are apart.
+        return unsafe { output(out, length, room, |out| body(data, out)) };
+    }
+    let mut apart = [0; LONGEST_SIGNATURE];
+    let room = room.min(LONGEST_SIGNATURE);
+    let written = body(data, Some(&mut apart[..room]))?;
+    let signature = apart[..room]
+        .get(..written)
+        .ok_or(Error::from(Reason::Internal))?;
+    // SAFETY: `out` leads to at least `room` bytes, which nothing refers to any more; `length` is null or writable.
+    unsafe {
+        out.copy_from_nonoverlapping(signature.as_ptr(), written);
+        if !length.is_null() {
+            length.write(written);
+        }
     }
     Ok(1)
 }

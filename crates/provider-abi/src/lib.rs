@@ -37,6 +37,7 @@ pub mod raw;
 mod replaceable;
 pub mod signature;
 
+pub use boundary::outside;
 pub use cipher::{Cipher, Direction};
 pub use core::Core;
 pub use error::{Error, Reason, Result};

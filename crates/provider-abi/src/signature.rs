@@ -3,7 +3,7 @@
 use std::ffi::{c_char, c_int, c_uchar, c_void};
 use std::sync::Arc;
 
-use crate::context::{Context, apart, bytes, output};
+use crate::context::{Context, bytes, output, signature_of};
 use crate::error::Result;
 use crate::keymgmt::{KeyManagement, key_of};
 use crate::params::{Params, ParamsMut, read_text};
@@ -305,8 +305,9 @@ unsafe extern "C" fn sign<S: Signature>(
     // SAFETY: see above.
     unsafe {
         Context::<S>::with(context, 0, |signature| {
-            let data = apart(bytes(data, data_length).unwrap_or_default(), out, room);
-            output(out, length, room, |out| signature.sign(&data, out))
+            signature_of(data, data_length, out, length, room, |data, out| {
+                signature.sign(data, out)
+            })
         })
     }
 }
@@ -385,8 +386,9 @@ unsafe extern "C" fn digest_sign<S: Signature>(
     // SAFETY: see above.
     unsafe {
         Context::<S>::with(context, 0, |signature| {
-            let data = apart(bytes(data, data_length).unwrap_or_default(), out, room);
-            output(out, length, room, |out| signature.digest_sign(&data, out))
+            signature_of(data, data_length, out, length, room, |data, out| {
+                signature.digest_sign(data, out)
+            })
         })
     }
 }

@@ -16,9 +16,6 @@
 //! [`Place`]. A program may resume a job for reasons of its own: it pauses again.
 
 use std::ffi::{c_int, c_void};
-use std::fs::File;
-use std::io::{Read, Write};
-use std::os::fd::{AsRawFd, FromRawFd};
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -28,6 +25,7 @@ use outboard_engine::card::{self, Answer, Notify, Output, Request, Ticket};
 use outboard_engine::{Error, Result, fork};
 use outboard_libcrypto::sys::{ASYNC_WAIT_CTX, WaitCallback};
 use outboard_libcrypto::{Functions, Library};
+use outboard_provider_abi::outside;
 
 /// How often a job is resumed for nothing before it waits in the thread: a program that blocks pausing
 /// (ASYNC_block_pause(3)) returns at once, for ever.
@@ -94,17 +92,18 @@ impl<'a> Job<'a> {
     /// Returns when the ticket is done, or the program has shown that it does not wait for that.
     fn pause_until_done(&self, place: &Place) {
         for _ in 0..PATIENCE {
-            if place.is_done() {
-                return;
-            }
             place.show();
             // SAFETY: we are in a job; what the frames below us hold across this is libssl's matter, what
             // ours hold are references to what outlives the job's run.
-            if unsafe { (self.functions.ASYNC_pause_job)() } != 1 {
+            let pause = || unsafe { (self.functions.ASYNC_pause_job)() };
+            if outside(pause) != 1 {
                 return;
             }
             // Before the question whether it is done: a signal that comes between the two stays.
             place.quieten();
+            if place.is_done() {
+                return;
+            }
         }
     }
 
@@ -243,10 +242,10 @@ impl Place {
     fn descriptor(&self) -> c_int {
         static SILENT: OnceBox<Option<EventFd>> = OnceBox::new();
         match &self.signal {
-            Signal::Descriptor(descriptor) => descriptor.0.as_raw_fd(),
+            Signal::Descriptor(descriptor) => descriptor.0,
             Signal::Callback(_) => {
                 let silent = SILENT.get_or_init(|| Box::new(EventFd::new())).as_ref();
-                silent.map_or(-1, |silent| silent.0.as_raw_fd())
+                silent.map_or(-1, |silent| silent.0)
             }
         }
     }
@@ -307,27 +306,39 @@ unsafe extern "C" fn clean_up(
 }
 
 /// A counter that can be polled (eventfd(2)).
-struct EventFd(File);
+///
+/// Used by system calls, not by the C library's functions: in these a thread may be cancelled (pthread_cancel(3)), and
+/// some are called where a cancellation must not pass.
+struct EventFd(c_int);
 
 impl EventFd {
     fn new() -> Option<Self> {
         // SAFETY: makes a descriptor that is ours alone.
-        unsafe {
-            let descriptor = libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK);
-            (descriptor >= 0).then(|| Self(File::from_raw_fd(descriptor)))
-        }
+        let descriptor = unsafe { libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK) };
+        (descriptor >= 0).then_some(Self(descriptor))
     }
 
     fn reset(&self) {
+        let mut count = 0_u64;
         // That there is nothing to read is an answer, too.
-        let _ = (&self.0).read(&mut [0; 8]);
+        // SAFETY: a live descriptor, and as many bytes as are written.
+        unsafe { libc::syscall(libc::SYS_read, self.0, &raw mut count, size_of_val(&count)) };
     }
 }
 
 impl Notify for EventFd {
     fn notify(&self) {
+        let one = 1_u64;
         // It fails only at 2⁶⁴ − 1 signals that nobody read.
-        let _ = (&self.0).write(&1u64.to_ne_bytes());
+        // SAFETY: a live descriptor, and as many bytes as are read.
+        unsafe { libc::syscall(libc::SYS_write, self.0, &raw const one, size_of_val(&one)) };
+    }
+}
+
+impl Drop for EventFd {
+    fn drop(&mut self) {
+        // SAFETY: ours, and used by nobody any more.
+        unsafe { libc::syscall(libc::SYS_close, self.0) };
     }
 }
 

@@ -14,7 +14,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use common::jobs::{DIGEST, PATIENCE, is_right, rsa, sha256, signing, wait_for_any};
-use outboard_libcrypto::{Job, Key, Library, Signer};
+use outboard_libcrypto::{DigestSigner, Job, Key, Library, Params, Signer};
 
 /// Descriptors and memory are the process's: one test at a time.
 fn alone() -> MutexGuard<'static, ()> {
@@ -235,32 +235,49 @@ fn a_child_frees_jobs_whose_callback_was_under_way() {
 /// lost with the job's stack.
 struct Outside {
     signer: Signer,
+    hashing: DigestSigner,
     output: Vec<u8>,
     length: usize,
 }
 
+/// What such a job does.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Body {
+    /// Pauses once without having signed.
+    Pauses,
+    Signs,
+    /// Signs a message of some length in its place.
+    SignsInPlace,
+}
+
 impl Outside {
     fn new(key: &Key) -> Box<Self> {
-        let (signer, output) = (Signer::new(key, &sha256()).unwrap(), vec![0; 512]);
+        let plain = Params::new();
         Box::new(Self {
-            signer,
-            output,
-            length: 512,
+            signer: Signer::new(key, &sha256()).unwrap(),
+            hashing: DigestSigner::new(key, Some("SHA256"), &plain).unwrap(),
+            output: vec![0; 8192],
+            length: 8192,
         })
     }
 
-    /// A job that signs into it, or pauses once without having signed.
-    fn job(&mut self, library: &Library, sign: bool) -> Job {
+    /// A job that does so.
+    fn job(&mut self, library: &Library, does: Body) -> Job {
         let f = *library.functions();
-        let operation = self.signer.as_ptr();
+        let (operation, hashing) = (self.signer.as_ptr(), self.hashing.as_ptr());
         let (output, length) = (self.output.as_mut_ptr(), &raw mut self.length);
         let body = move || {
             // SAFETY: all of it outlives the job.
             unsafe {
-                if sign {
-                    (f.EVP_PKEY_sign)(operation, output, length, DIGEST.as_ptr(), DIGEST.len()) == 1
-                } else {
-                    (f.ASYNC_pause_job)() == 1
+                match does {
+                    Body::Pauses => (f.ASYNC_pause_job)() == 1,
+                    Body::Signs => {
+                        let (digest, room) = (DIGEST.as_ptr(), DIGEST.len());
+                        (f.EVP_PKEY_sign)(operation, output, length, digest, room) == 1
+                    }
+                    Body::SignsInPlace => {
+                        (f.EVP_DigestSign)(hashing, output, length, output, 8192) == 1
+                    }
                 }
             }
         };
@@ -283,14 +300,17 @@ fn a_job_that_is_dropped_while_paused_leaves_nothing_of_ours() {
     let library = sides.outboard.library().clone();
     let descriptors = open_descriptors();
     // What OpenSSL itself loses with a job: its stack.
-    let lose = |sign: bool| {
+    let lose = |does: Body| {
         let before = allocated();
         let mut lost = 0;
         let begun = Instant::now();
         // On a busy machine most find no company, and are not paused; without lanes, none is.
-        while lost < JOBS && begun.elapsed() < PATIENCE && (!sign || common::has_lanes()) {
+        while lost < JOBS
+            && begun.elapsed() < PATIENCE
+            && (does == Body::Pauses || common::has_lanes())
+        {
             let mut all: Vec<_> = (0..8).map(|_| Outside::new(&key)).collect();
-            let mut jobs: Vec<Job> = all.iter_mut().map(|one| one.job(&library, sign)).collect();
+            let mut jobs: Vec<Job> = all.iter_mut().map(|one| one.job(&library, does)).collect();
             lost += jobs.iter().filter(|job| job.result().is_none()).count();
             jobs.clear();
         }
@@ -306,14 +326,16 @@ fn a_job_that_is_dropped_while_paused_leaves_nothing_of_ours() {
         drop(outside);
         (lost, allocated().saturating_sub(before))
     };
-    lose(true); // caches, the card, pools
-    let (plain_jobs, plain) = lose(false);
-    let (signing_jobs, ours) = lose(true);
-    assert_eq!(plain_jobs, JOBS);
-    if common::has_lanes() {
-        assert!(signing_jobs >= JOBS, "only {signing_jobs} were paused");
-        let each = (plain / plain_jobs, ours / signing_jobs);
-        assert!(each.1 <= each.0 + 256, "bytes lost for each job: {each:?}");
+    lose(Body::Signs); // caches, the card, pools
+    let (plain_jobs, plain) = lose(Body::Pauses);
+    assert!(plain_jobs >= JOBS);
+    for does in [Body::Signs, Body::SignsInPlace] {
+        let (signing_jobs, ours) = lose(does);
+        if common::has_lanes() {
+            assert!(signing_jobs >= JOBS, "only {signing_jobs} were paused");
+            let each = (plain / plain_jobs, ours / signing_jobs);
+            assert!(each.1 <= each.0 + 256, "bytes lost for each job: {each:?}");
+        }
     }
     assert!(
         open_descriptors() <= descriptors + 2,

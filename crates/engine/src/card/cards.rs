@@ -6,7 +6,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 use std::sync::Arc;
-use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicUsize};
 use std::time::Instant;
 
@@ -14,7 +14,8 @@ use once_cell::race::OnceBox;
 
 use super::controller::Controller;
 use super::queue::{self, Pushed};
-use super::{DEPTH, Kind, MOST, Notify, Output, Request, Settings, tables, worker};
+use super::{DEPTH, Kind, MOST, Notify, Output, Request, Settings};
+use super::{confinement, stack, tables, worker};
 use crate::error::Result;
 use crate::fork;
 use crate::ledger::{self, CardCounters, CardStatus, Reason};
@@ -36,13 +37,18 @@ pub(super) struct Card {
     pub(super) queue: Queue,
     /// Jobs that it accepted and that are not answered yet.
     pub(super) pending: AtomicU32,
+    /// It has no worker, nor will it have one: callers run what waits.
+    without_worker: AtomicBool,
 }
 
 /// All cards of a process.
 pub(super) struct Cards {
     pub(super) process: u64,
-    limit: usize,
     settings: Settings,
+    /// The most cards; not asked before requests come together.
+    limit: OnceBox<usize>,
+    /// A worker could not be started: no more is tried.
+    without_workers: AtomicBool,
     cards: [OnceBox<Card>; MOST],
     controllers: [Controller; Kind::COUNT],
     in_flight: [AtomicU32; Kind::COUNT],
@@ -61,11 +67,20 @@ unsafe impl Send for Cards {}
 static CURRENT: AtomicPtr<Cards> = AtomicPtr::new(ptr::null_mut());
 static SETTINGS: OnceBox<Settings> = OnceBox::new();
 static OPENERS: AtomicUsize = AtomicUsize::new(0);
+/// The processors that the process might use when cards were opened: a sandbox may kill for the question.
+static PROCESSORS: AtomicUsize = AtomicUsize::new(1);
 
 pub(super) fn open(settings: Settings) {
     // Workers may stand in what a child would wait for.
     fork::watch();
-    SETTINGS.get_or_init(|| Box::new(settings));
+    SETTINGS.get_or_init(|| {
+        confinement::remember();
+        PROCESSORS.store(processors(), Relaxed);
+        if super::are_there() {
+            stack::prepare();
+        }
+        Box::new(settings)
+    });
     if OPENERS.fetch_add(1, AcqRel) == 0 {
         close_if_unwanted();
     }
@@ -93,8 +108,11 @@ pub(super) fn current() -> Option<&'static Cards> {
     if OPENERS.load(Relaxed) == 0 {
         return None;
     }
-    let cards = existing().or_else(|| make(SETTINGS.get()?))?;
-    (cards.limit > 0).then_some(cards)
+    let settings = SETTINGS.get()?;
+    if settings.limit == Some(0) || !super::are_there() {
+        return None;
+    }
+    existing().or_else(|| make(settings))
 }
 
 /// The cards that this process has made.
@@ -107,12 +125,11 @@ fn existing() -> Option<&'static Cards> {
 #[cold]
 fn make(settings: &Settings) -> Option<&'static Cards> {
     let inherited = CURRENT.load(Acquire);
-    let lanes = outboard_lanes::available();
-    let limit = settings.limit.unwrap_or_else(processors).min(MOST);
     let ours = Box::into_raw(Box::new(Cards {
         process: fork::process(),
-        limit: if lanes { limit } else { 0 },
         settings: settings.clone(),
+        limit: OnceBox::new(),
+        without_workers: AtomicBool::new(false),
         cards: [const { OnceBox::new() }; MOST],
         controllers: [const { Controller::new() }; Kind::COUNT],
         in_flight: [const { AtomicU32::new(0) }; Kind::COUNT],
@@ -151,6 +168,11 @@ fn this_thread() -> usize {
 }
 
 impl Card {
+    /// Whether callers run what waits.
+    pub(super) fn is_without_worker(&self) -> bool {
+        self.without_worker.load(Acquire)
+    }
+
     /// A job becomes this card's.
     pub(super) fn adopt(&self, cards: &Cards, kind: Kind) {
         self.pending.fetch_add(1, Relaxed);
@@ -201,7 +223,7 @@ impl Cards {
             Ok(job) => Arc::new(job),
             Err(request) => return Err(self.alone(request, kind)),
         };
-        let Some(mut card) = self.least_pending() else {
+        let Some(mut card) = self.least_pending(has_other_work) else {
             return Err(self.alone_in(&job, Reason::Alone));
         };
         let mut pushed = self.push(card, kind, &job);
@@ -218,8 +240,16 @@ impl Cards {
             Pushed::Queued => Ok((job, card)),
             Pushed::WantsWorker => {
                 if !worker::start(self, card) {
-                    worker::give_up(self, card);
+                    self.do_without_workers(card);
                 }
+                Ok((job, card))
+            }
+            Pushed::WantsCaller if job.has_thread() => {
+                worker::lead(self, card, &job);
+                Ok((job, card))
+            }
+            Pushed::WantsCaller => {
+                worker::tell_to_come(&job);
                 Ok((job, card))
             }
             Pushed::Full => Err(self.help(card, &job)),
@@ -255,10 +285,16 @@ impl Cards {
         is_concurrent
     }
 
-    /// The card with the fewest jobs, of as many as the jobs in flight fill.
-    fn least_pending(&self) -> Option<&Card> {
+    /// The card with the fewest jobs, of as many as the jobs in flight fill. Where callers run the batches, those that
+    /// have other work meanwhile share one card: each of them takes all that waits there.
+    fn least_pending(&self, has_other_work: bool) -> Option<&Card> {
+        let without_worker = self.without_workers.load(Relaxed);
         let in_flight: u32 = self.in_flight.iter().map(|count| count.load(Relaxed)).sum();
-        let wanted = (in_flight as usize / DEPTH + 1).min(self.limit);
+        let wanted = if without_worker && has_other_work {
+            1
+        } else {
+            (in_flight as usize / DEPTH + 1).min(self.limit())
+        };
         self.cards[..wanted]
             .iter()
             .enumerate()
@@ -266,12 +302,29 @@ impl Cards {
                 card.get_or_init(|| {
                     Box::new(Card {
                         index,
-                        queue: Queue::new(),
+                        queue: Queue::new(!without_worker),
                         pending: AtomicU32::new(0),
+                        without_worker: AtomicBool::new(without_worker),
                     })
                 })
             })
             .min_by_key(|card| card.pending.load(Relaxed))
+    }
+
+    fn limit(&self) -> usize {
+        let limit = || match self.settings.limit {
+            Some(limit) => limit,
+            None if confinement::is_new() => PROCESSORS.load(Relaxed),
+            None => processors(),
+        };
+        *self.limit.get_or_init(|| Box::new(limit().clamp(1, MOST)))
+    }
+
+    /// The process may start no thread: callers run what waits in this card, and in all that are still to come.
+    fn do_without_workers(&self, card: &Card) {
+        self.without_workers.store(true, Relaxed);
+        card.without_worker.store(true, Release);
+        worker::do_without(card);
     }
 
     pub(super) fn started(&self) -> impl Iterator<Item = &Card> {
@@ -285,15 +338,10 @@ impl Cards {
 
     /// Every card is full: runs this job with others that wait, which makes room.
     fn help(&self, card: &Card, job: &Arc<Job>) -> Result<Output> {
-        let kind = job.question.kind;
-        let others = card.queue.take(kind as usize, DEPTH - 1);
-        let mut jobs = Vec::with_capacity(DEPTH);
         // Not queued, so ours alone: this always succeeds.
         job.take();
-        jobs.push(Arc::clone(job));
-        jobs.extend(others);
-        card.adopt(self, kind);
-        worker::help(self, card, kind, jobs);
+        card.adopt(self, job.question.kind);
+        worker::help(self, card, job);
         match job.collect() {
             Some(result) => result,
             None => alone(&job.question.request, Some(Reason::CardFull)),
@@ -310,7 +358,7 @@ impl Cards {
                     .ok()
                     .and_then(|mut results| results.pop()?)
             };
-            if let Some(Some(output)) = super::stack::on_own(in_lanes) {
+            if let Some(Some(output)) = stack::on_own(in_lanes) {
                 ledger::record(request.operation(), Path::Card, 0, started.elapsed());
                 return Ok(output);
             }

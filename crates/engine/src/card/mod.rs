@@ -16,10 +16,11 @@
 //! request.rs     what can be asked; rsa.rs, ec.rs, x25519.rs, ed25519.rs: on each path
 //! queue.rs       jobs and their states             controller.rs  whether a queue pays now
 //! cards.rs       the cards of a process            worker.rs      who runs the batches
-//! tables.rs, stack.rs, sync.rs                     what these stand on
+//! confinement.rs whether a thread may be started  tables.rs, stack.rs, sync.rs   what these stand on
 //! ```
 
 mod cards;
+mod confinement;
 mod controller;
 mod ec;
 pub mod ed25519;
@@ -35,6 +36,7 @@ mod worker;
 mod x25519;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 pub use outboard_operation::card::{DEPTH, Kind, MOST};
 pub use outboard_profile::BreakEven;
@@ -44,6 +46,7 @@ use crate::Operation;
 use crate::error::Result;
 use crate::fork;
 use cards::{Card, Cards, Job};
+use queue::{Look, Woken};
 
 /// What a process lets its cards do.
 #[derive(Clone, Debug, Default)]
@@ -74,7 +77,7 @@ pub const fn takes(operation: Operation) -> bool {
 
 /// Whether this processor has the lanes that cards are made of.
 pub fn are_there() -> bool {
-    outboard_lanes::available()
+    cfg!(feature = "stand-in-lanes") || outboard_lanes::available()
 }
 
 /// What [`submit`] did.
@@ -85,8 +88,9 @@ pub enum Answer {
     Later(Ticket),
 }
 
-/// How a card tells that a [`Ticket`] is done. Called once, when the answer is there, from another
-/// thread, perhaps before [`submit`] has returned; must neither block nor panic.
+/// How a card tells that a [`Ticket`] is worth a look ([`Ticket::is_done`]): the answer is there, or the card has no
+/// worker and the answer can be collected all the same. Called once, and once more for each look that found
+/// nothing; by any thread, perhaps before [`submit`] has returned; must neither block nor panic.
 pub trait Notify: Send + Sync {
     /// Tells it.
     fn notify(&self);
@@ -125,7 +129,12 @@ fn enter(
         return Answer::Now(cards::alone(&request, None));
     };
     match cards.submit(request, kind, has_other_work, job) {
-        Ok((job, card)) => Answer::Later(Ticket { job, card, cards }),
+        Ok((job, card)) => Answer::Later(Ticket {
+            job,
+            card,
+            cards,
+            taken: AtomicBool::new(false),
+        }),
         Err(result) => Answer::Now(result),
     }
 }
@@ -136,13 +145,30 @@ pub struct Ticket {
     job: Arc<Job>,
     card: &'static Card,
     cards: &'static Cards,
+    /// The job is this ticket's to run: nobody else does.
+    taken: AtomicBool,
 }
 
 impl Ticket {
     /// Whether [`collect`](Ticket::collect) has nothing to wait for. In a child forked meanwhile always:
-    /// it does the work itself then.
+    /// it does the work itself then. Where a card has no worker, too, unless somebody does the work at this moment:
+    /// then `collect` does it, and with it that of others that wait. So whoever asks should have been told, and
+    /// have let others come meanwhile.
     pub fn is_done(&self) -> bool {
-        self.job.is_done() || self.is_inherited()
+        self.job.is_done() || self.is_inherited() || self.is_taken()
+    }
+
+    /// Whether the caller is to run the job; if it can be, it is from now on.
+    fn is_taken(&self) -> bool {
+        if self.taken.load(Relaxed) {
+            return true;
+        }
+        if !self.card.is_without_worker() || self.job.has_thread() {
+            return false;
+        }
+        let look = self.job.look();
+        self.taken.store(look == Look::Taken, Relaxed);
+        look != Look::Running
     }
 
     /// The result. A thread of [`run`] sleeps until it is there; who has other work should have asked
@@ -152,7 +178,12 @@ impl Ticket {
     /// As the same operation of [`scalar`](crate::scalar).
     pub fn collect(self) -> Result<Output> {
         if !self.is_inherited() {
-            self.job.wait();
+            if self.is_taken() && self.taken.load(Relaxed) {
+                worker::help(self.cards, self.card, &self.job);
+            }
+            while self.job.wait() == Woken::Leads {
+                worker::lead(self.cards, self.card, &self.job);
+            }
         }
         match self.job.collect() {
             Some(result) => result,
@@ -168,7 +199,8 @@ impl Ticket {
 
 impl Drop for Ticket {
     fn drop(&mut self) {
-        if self.job.cancel() && !self.is_inherited() {
+        let is_taken = self.taken.load(Relaxed) && !self.job.is_done();
+        if (self.job.cancel() || is_taken) && !self.is_inherited() {
             self.card
                 .settle(self.cards, self.job.question.kind)
                 .cancel();

@@ -8,6 +8,13 @@
 //!                      CANCELLED           CANCELLED (its answer is dropped)
 //! ```
 //!
+//! Where no worker can be had, callers run what waits:
+//!
+//! ```text
+//!   a thread      leads, if no other one does: runs a batch with its own job in it, then lets the next thread lead
+//!   somebody told is prompted at once: when it comes back for its job, it runs a batch with that in it
+//! ```
+//!
 //! A job is one allocation, shared by its submitter and whoever runs it; nothing in it points into
 //! either. The answer is written by the one who took the job out of WAITING, before DONE, and read by
 //! the submitter after DONE: no lock. So a job that a forked child inherited can be looked at and
@@ -17,7 +24,7 @@
 
 use std::collections::VecDeque;
 use std::sync::PoisonError;
-use std::sync::atomic::Ordering::{AcqRel, Acquire};
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Release};
 
 use super::sync::{Arc, AtomicU32, Condvar, Mutex, MutexGuard, UnsafeCell};
 
@@ -41,13 +48,25 @@ pub(super) enum Waiter<N> {
 
 /// Where a thread sleeps.
 pub(super) struct Bed {
-    lock: Mutex<()>,
+    /// Whether the thread is to lead.
+    leads: Mutex<bool>,
     wake: Condvar,
+}
+
+/// Why a thread woke up.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Woken {
+    /// Its answer is there.
+    Done,
+    /// It leads: it runs a batch, and calls [`Queue::pass_on`].
+    Leads,
 }
 
 /// A question, and its answer when it is there.
 pub(super) struct Job<Q, A, N> {
     state: AtomicU32,
+    /// 1: it was told to come before the answer is there, and has not come yet.
+    prompted: AtomicU32,
     /// What is asked; never changes.
     pub(super) question: Q,
     answer: UnsafeCell<Option<A>>,
@@ -64,7 +83,7 @@ impl<Q, A, N> Job<Q, A, N> {
     /// A job that the calling thread will sleep for.
     pub(super) fn of_thread(question: Q) -> Self {
         let bed = Bed {
-            lock: Mutex::new(()),
+            leads: Mutex::new(false),
             wake: Condvar::new(),
         };
         Self::new(question, Waiter::Thread(bed))
@@ -78,6 +97,7 @@ impl<Q, A, N> Job<Q, A, N> {
     fn new(question: Q, waiter: Waiter<N>) -> Self {
         Self {
             state: AtomicU32::new(WAITING),
+            prompted: AtomicU32::new(0),
             question,
             answer: UnsafeCell::new(None),
             waiter,
@@ -89,6 +109,14 @@ impl<Q, A, N> Job<Q, A, N> {
         self.state
             .compare_exchange(WAITING, RUNNING, AcqRel, Acquire)
             .is_ok()
+    }
+
+    /// Tells whom to tell that the submitter is to come, before the answer is there.
+    pub(super) fn prompt(&self) -> Option<&N> {
+        match &self.waiter {
+            Waiter::Thread(_) => None,
+            Waiter::Notify(notify) => Some(notify),
+        }
     }
 
     /// Answers it and wakes its thread; returns whom else to tell. `None` tells the submitter to do it
@@ -105,6 +133,8 @@ impl<Q, A, N> Job<Q, A, N> {
                 bed.wake.notify_one();
                 None
             }
+            // Who was told to come finds it.
+            Waiter::Notify(_) if self.prompted.swap(0, AcqRel) == 1 => None,
             Waiter::Notify(notify) => Some(notify),
         }
     }
@@ -114,19 +144,45 @@ impl<Q, A, N> Job<Q, A, N> {
         self.state.load(Acquire) == DONE
     }
 
+    /// For the submitter, which was prompted and has come. If somebody else runs the job, the submitter is told again
+    /// when the job is done.
+    pub(super) fn look(&self) -> Look {
+        // Before the look at the state: of this and the end of `finish`, the later one sees the other.
+        self.prompted.swap(0, AcqRel);
+        if self.take() {
+            Look::Taken
+        } else if self.is_done() {
+            Look::Done
+        } else {
+            Look::Running
+        }
+    }
+
+    /// Whether a thread sleeps for it.
+    pub(super) fn has_thread(&self) -> bool {
+        matches!(self.waiter, Waiter::Thread(_))
+    }
+
     /// Whether nobody wants it any more.
     pub(super) fn is_cancelled(&self) -> bool {
         self.state.load(Acquire) == CANCELLED
     }
 
-    /// Sleeps until the answer is there, if a thread is to be woken. For that thread.
-    pub(super) fn wait(&self) {
+    /// Sleeps until the answer is there or the thread leads, if a thread is to be woken. For that thread.
+    pub(super) fn wait(&self) -> Woken {
         let Waiter::Thread(bed) = &self.waiter else {
-            return;
+            return Woken::Done;
         };
-        let mut lock = bed.lock();
-        while !self.is_done() {
-            lock = bed.wake.wait(lock).unwrap_or_else(PoisonError::into_inner);
+        let mut leads = bed.lock();
+        loop {
+            // Before the answer: a leader with an answer must pass on, too.
+            if std::mem::take(&mut *leads) {
+                return Woken::Leads;
+            }
+            if self.is_done() {
+                return Woken::Done;
+            }
+            leads = bed.wake.wait(leads).unwrap_or_else(PoisonError::into_inner);
         }
     }
 
@@ -155,9 +211,20 @@ impl<Q, A, N> Job<Q, A, N> {
 }
 
 impl Bed {
-    fn lock(&self) -> MutexGuard<'_, ()> {
-        self.lock.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, bool> {
+        self.leads.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// What a submitter finds that comes for its job.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Look {
+    /// The answer is there.
+    Done,
+    /// Nobody had begun with it; now it is the submitter's to run.
+    Taken,
+    /// Somebody else runs it.
+    Running,
 }
 
 type Jobs<Q, A, N> = Vec<Arc<Job<Q, A, N>>>;
@@ -169,6 +236,9 @@ pub(super) enum Pushed {
     Queued,
     /// To start a worker: there is none.
     WantsWorker,
+    /// No worker can be had. A thread now leads: it runs a batch and calls [`Queue::pass_on`]. Somebody else is to
+    /// be told ([`Job::prompt`]) to come and run one.
+    WantsCaller,
     /// To look elsewhere: it is full.
     Full,
     /// To look elsewhere: it ends.
@@ -195,16 +265,25 @@ enum Worker {
     None,
     Asleep,
     Awake,
+    /// None can be had: callers run what waits.
+    Never {
+        /// A thread leads.
+        led: bool,
+    },
 }
 
 impl<Q, A, N, const KINDS: usize, const DEPTH: usize> Queue<Job<Q, A, N>, KINDS, DEPTH> {
-    /// An empty one, without a worker.
-    pub(super) fn new() -> Self {
+    /// An empty one, without a worker; `workers`: one can be had.
+    pub(super) fn new(workers: bool) -> Self {
         Self {
             trays: Mutex::new(Trays {
                 of_kind: std::array::from_fn(|_| VecDeque::with_capacity(DEPTH)),
                 arrivals: 0,
-                worker: Worker::None,
+                worker: if workers {
+                    Worker::None
+                } else {
+                    Worker::Never { led: false }
+                },
                 closed: false,
             }),
             work: Condvar::new(),
@@ -212,7 +291,7 @@ impl<Q, A, N, const KINDS: usize, const DEPTH: usize> Queue<Job<Q, A, N>, KINDS,
     }
 
     /// Adds a job, and wakes the worker if it sleeps. Who is told that there is no worker must start one
-    /// that calls [`Queue::wait_for_work`], or call [`Queue::abandon`].
+    /// that calls [`Queue::wait_for_work`], or call [`Queue::do_without`].
     pub(super) fn push(&self, kind: usize, job: &Arc<Job<Q, A, N>>) -> Pushed {
         let mut trays = self.lock();
         if trays.closed {
@@ -229,14 +308,67 @@ impl<Q, A, N, const KINDS: usize, const DEPTH: usize> Queue<Job<Q, A, N>, KINDS,
         trays.arrivals += 1;
         trays.of_kind[kind].push_back((arrival, Arc::clone(job)));
         let worker = trays.worker;
-        trays.worker = Worker::Awake;
-        drop(trays);
+        trays.worker = match worker {
+            Worker::Never { .. } => Worker::Never { led: true },
+            _ => Worker::Awake,
+        };
         match worker {
             Worker::None => return Pushed::WantsWorker,
-            Worker::Asleep => self.work.notify_one(),
+            Worker::Asleep => {
+                drop(trays);
+                self.work.notify_one();
+            }
             Worker::Awake => {}
+            Worker::Never { led } => match job.waiter {
+                Waiter::Thread(_) if led => {}
+                Waiter::Thread(_) => return Pushed::WantsCaller,
+                Waiter::Notify(_) => {
+                    trays.worker = worker;
+                    job.prompted.store(1, Release);
+                    return Pushed::WantsCaller;
+                }
+            },
         }
         Pushed::Queued
+    }
+
+    /// No worker can be had: from now on callers run what waits. A thread that waits already leads; who else waits
+    /// is to be told to come.
+    pub(super) fn do_without(&self) -> Jobs<Q, A, N> {
+        let mut trays = self.lock();
+        let mut prompted = Vec::new();
+        for (_, job) in trays.of_kind.iter().flatten() {
+            if let Waiter::Notify(_) = job.waiter {
+                job.prompted.store(1, Release);
+                prompted.push(Arc::clone(job));
+            }
+        }
+        Self::lead(&mut trays);
+        prompted
+    }
+
+    /// The thread that leads has run a batch: lets another one lead that waits, if there is one.
+    pub(super) fn pass_on(&self) {
+        Self::lead(&mut self.lock());
+    }
+
+    /// Lets the thread lead that waits longest.
+    fn lead(trays: &mut Trays<Job<Q, A, N>, KINDS>) {
+        let threads = trays.of_kind.iter().flatten().filter_map(|(arrival, job)| {
+            let Waiter::Thread(bed) = &job.waiter else {
+                return None;
+            };
+            Some((*arrival, bed))
+        });
+        let next = threads.min_by_key(|(arrival, _)| *arrival);
+        if let Some((_, bed)) = next {
+            // Under the queue's lock: while it waits in a tray, nobody can have answered it, so it sleeps or is about
+            // to, and finds this.
+            *bed.lock() = true;
+            bed.wake.notify_one();
+        }
+        let led = next.is_some();
+        trays.worker = Worker::Never { led };
     }
 
     /// Sleeps until something waits, and says how many of one kind at most. None once the queue is closed
@@ -272,12 +404,19 @@ impl<Q, A, N, const KINDS: usize, const DEPTH: usize> Queue<Job<Q, A, N>, KINDS,
         }
     }
 
-    /// Up to `most` waiting jobs of a kind, the oldest first, for the caller to run.
-    pub(super) fn take(&self, kind: usize, most: usize) -> Jobs<Q, A, N> {
-        Self::take_from(&mut self.lock(), kind, most)
+    /// Up to `most` waiting jobs of a kind to be run together with `own`, which the caller has taken.
+    pub(super) fn take_beside(
+        &self,
+        kind: usize,
+        most: usize,
+        own: &Arc<Job<Q, A, N>>,
+    ) -> Jobs<Q, A, N> {
+        let mut trays = self.lock();
+        trays.of_kind[kind].retain(|(_, job)| !Arc::ptr_eq(job, own));
+        Self::take_from(&mut trays, kind, most)
     }
 
-    /// Takes all that waits: the worker is dead, or could not be started. The next push asks for another.
+    /// Takes all that waits: the worker is dead. The next push asks for another.
     pub(super) fn abandon(&self) -> Jobs<Q, A, N> {
         let mut trays = self.lock();
         trays.worker = Worker::None;

@@ -156,6 +156,9 @@ impl Request {
     /// Runs requests of one kind in the lanes, eight at once; one result for each, none where the lanes
     /// had no answer. Every one was checked.
     pub(super) fn in_lanes(batch: &[&Self]) -> Vec<Option<Output>> {
+        if cfg!(feature = "stand-in-lanes") {
+            return batch.iter().map(|request| request.alone().ok()).collect();
+        }
         /// The works of that variant, which all of a kind are.
         macro_rules! all {
             ($variant:ident) => {{

@@ -14,6 +14,11 @@ const GUARD: usize = 1 << 16;
 /// in use.
 static SPARE: [AtomicPtr<u8>; 8] = [const { AtomicPtr::new(ptr::null_mut()) }; 8];
 
+/// Sees to it that there is a stack: where a process has confined itself, none may be had any more.
+pub(super) fn prepare() {
+    drop(Stack::get());
+}
+
 /// Runs `body` on a stack of ours; `None` if there is no memory for one. Panics come through.
 pub(super) fn on_own<R>(body: impl FnOnce() -> R) -> Option<R> {
     let stack = Stack::get()?;
@@ -45,26 +50,34 @@ impl Stack {
         Self::map()
     }
 
+    /// Two mappings, and no change of the protection of one: whoever may ask for memory may do that.
     fn map() -> Option<Self> {
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
         // SAFETY: a new mapping at an address of the kernel's choice overlaps nothing.
-        let address = unsafe {
+        let address =
+            unsafe { libc::mmap(ptr::null_mut(), GUARD + SIZE, libc::PROT_NONE, flags, -1, 0) };
+        if address == libc::MAP_FAILED {
+            return None;
+        }
+        // SAFETY: within the mapping just made, which is ours.
+        let lowest = unsafe { address.cast::<u8>().add(GUARD) };
+        // SAFETY: takes the place of a part of that mapping, in which there is nothing.
+        let stack = unsafe {
             libc::mmap(
-                ptr::null_mut(),
-                GUARD + SIZE,
+                lowest.cast(),
+                SIZE,
                 libc::PROT_READ | libc::PROT_WRITE,
-                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_STACK,
+                flags | libc::MAP_STACK | libc::MAP_FIXED,
                 -1,
                 0,
             )
         };
-        if address == libc::MAP_FAILED {
+        if stack == libc::MAP_FAILED {
+            // SAFETY: the mapping made above, which nobody uses.
+            unsafe { libc::munmap(address, GUARD + SIZE) };
             return None;
         }
-        // SAFETY: the first pages of the mapping just made. If it fails there is no guard; the stack
-        // is large enough without.
-        unsafe { libc::mprotect(address, GUARD, libc::PROT_NONE) };
-        // SAFETY: within the mapping.
-        Some(Self(unsafe { address.cast::<u8>().add(GUARD) }))
+        Some(Self(lowest))
     }
 }
 

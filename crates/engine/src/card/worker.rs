@@ -1,4 +1,4 @@
-//! Who runs the batches: a card's worker, or a caller who found it full.
+//! Who runs the batches: a card's worker; a caller who found it full; callers alone, where no worker can be had.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
@@ -6,14 +6,17 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::cards::{Card, Cards, Job};
-use super::{DEPTH, Kind, Output, Request, stack, tables};
+use super::{DEPTH, Kind, Output, Request, confinement, stack, tables};
 use crate::Path;
 use crate::error::Result;
 use crate::ledger::{self, CardCounters, CardStatus, Reason};
 
-/// Starts a card's worker; whether there is one now. All signals are blocked in it: they are the
-/// program's.
+/// Starts a card's worker; whether there is one now: the process may have a limit on threads, or may have confined
+/// itself. All signals are blocked in it: they are the program's.
 pub(super) fn start(cards: &'static Cards, card: &'static Card) -> bool {
+    if confinement::is_new() {
+        return false;
+    }
     let signals = Signals::block();
     let thread = std::thread::Builder::new()
         .name("outboard-card".into())
@@ -47,8 +50,8 @@ fn work(cards: &'static Cards, card: &'static Card) {
     card.show(CardStatus::Closed);
 }
 
-/// There is no worker: all that waits goes back to those who asked, and the next request starts one.
-pub(super) fn give_up(cards: &Cards, card: &Card) {
+/// The worker died: all that waits goes back to those who asked, and the next request starts another.
+fn give_up(cards: &Cards, card: &Card) {
     card.show(CardStatus::Died);
     for job in card.queue.abandon() {
         let kind = job.question.kind;
@@ -56,10 +59,37 @@ pub(super) fn give_up(cards: &Cards, card: &Card) {
     }
 }
 
-/// Runs jobs on the caller's thread, but on a stack of ours. The first is his own: nobody is told.
-pub(super) fn help(cards: &Cards, card: &Card, kind: Kind, jobs: Vec<Arc<Job>>) {
+/// No worker can be had: callers run what waits, from now on.
+pub(super) fn do_without(card: &Card) {
+    card.show(CardStatus::Callers);
+    for job in card.queue.do_without() {
+        tell_to_come(&job);
+    }
+}
+
+/// Lets the submitter know that it should come for its job, for no worker will.
+pub(super) fn tell_to_come(job: &Job) {
+    if let Some(notify) = job.prompt() {
+        notify.notify();
+    }
+}
+
+/// A thread leads: runs its own job, if nobody else has begun with it, and what waits; then another thread leads.
+pub(super) fn lead(cards: &Cards, card: &Card, job: &Arc<Job>) {
+    if job.take() {
+        help(cards, card, job);
+    }
+    card.queue.pass_on();
+}
+
+/// Runs a job that the caller has taken, with others that wait, on the caller's thread, but on a stack of ours. Nobody
+/// is told of the caller's own.
+pub(super) fn help(cards: &Cards, card: &Card, own: &Arc<Job>) {
+    let kind = own.question.kind;
+    let mut jobs = card.queue.take_beside(kind as usize, DEPTH - 1, own);
+    jobs.insert(0, Arc::clone(own));
     let mut batch = Batch {
-        untold: 1,
+        own: Some(own),
         ..Batch::new(cards, card, kind, jobs)
     };
     let run = || catch_unwind(AssertUnwindSafe(|| batch.run()));
@@ -76,8 +106,8 @@ struct Batch<'a> {
     jobs: Vec<Arc<Job>>,
     /// How many of them were answered.
     answered: usize,
-    /// How many of the first are told to nobody.
-    untold: usize,
+    /// The caller's, of which nobody is told.
+    own: Option<&'a Arc<Job>>,
 }
 
 impl<'a> Batch<'a> {
@@ -88,7 +118,7 @@ impl<'a> Batch<'a> {
             kind,
             jobs,
             answered: 0,
-            untold: 0,
+            own: None,
         }
     }
 
@@ -158,9 +188,10 @@ impl<'a> Batch<'a> {
 
     /// Answers the last one settled.
     fn tell(&mut self, answer: Option<Result<Output>>) {
-        let index = self.answered - 1;
-        if let Some(notify) = self.jobs[index].finish(answer)
-            && index >= self.untold
+        let job = &self.jobs[self.answered - 1];
+        let is_own = self.own.is_some_and(|own| Arc::ptr_eq(own, job));
+        if let Some(notify) = job.finish(answer)
+            && !is_own
         {
             notify.notify();
         }
@@ -170,9 +201,7 @@ impl<'a> Batch<'a> {
 /// Lets the scheduler know that we are no hurry: when a caller wakes us it may go on, and give us more,
 /// until it has nothing else to do. Left out where a filter of system calls might mind.
 fn be_polite() {
-    // SAFETY: asks about the calling thread.
-    let filter = unsafe { libc::prctl(libc::PR_GET_SECCOMP, 0, 0, 0, 0) };
-    if filter == 0 {
+    if !confinement::is_filtered() {
         let none = libc::sched_param { sched_priority: 0 };
         // SAFETY: the calling thread (0), to a policy that everybody may have.
         unsafe { libc::sched_setscheduler(0, libc::SCHED_BATCH, &raw const none) };

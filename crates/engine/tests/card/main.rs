@@ -36,7 +36,7 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let filters: Vec<&String> = arguments.iter().filter(|a| !a.starts_with('-')).collect();
-    if !outboard_lanes::available() {
+    if !outboard_engine::card::are_there() {
         println!("this processor has no lanes: nothing to test");
         return ExitCode::SUCCESS;
     }

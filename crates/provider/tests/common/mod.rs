@@ -2,6 +2,7 @@
 
 #![allow(dead_code, reason = "each test uses its part")]
 
+pub(crate) mod abilities;
 pub(crate) mod jobs;
 
 use std::fmt::{Debug, Display};

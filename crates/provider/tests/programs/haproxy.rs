@@ -1,13 +1,14 @@
 //! HAProxy under Outboard: OpenSSL's asynchronous mode, reloads, clients that go away.
 
 use outboard_engine::Operation;
+use outboard_engine::ledger::{CardStatus, Snapshot};
 use outboard_programs::{Certificate, HaProxyMode, HaProxyOptions, Launch, Server, free_port};
 
 use crate::clients::{
     Droppers, assert_all_answered, assert_shook_hands, echo, hello, load, one_line,
 };
 use crate::recipes::recipe;
-use crate::stand::{Stand, assert_served_times, site, until_on_cards};
+use crate::stand::{Stand, assert_served_times, is_stock_alone, site, until_on_cards};
 
 const PROGRAMS: [&str; 4] = ["haproxy", "h2load", "curl", "openssl"];
 
@@ -55,6 +56,87 @@ fn handshakes_at_once_share_the_lanes() {
         assert!(haproxy.is_running());
         haproxy.stop().unwrap();
     }
+}
+
+/// As Debian starts it: it gives up root, and with it every right to start a thread. Its own thread then runs the batches.
+#[test]
+fn as_packaged_it_shares_the_lanes_without_a_thread() {
+    let Some((stand, certificate)) = site(&PROGRAMS, "rsa:2048") else {
+        return;
+    };
+    if !is_root() {
+        eprintln!("passed over: only root starts HAProxy as its package does");
+        return;
+    }
+    let options = HaProxyOptions {
+        openssl: &stand.outboard,
+        certificates: &[&certificate],
+        mode: HaProxyMode::Http,
+        asynchronous: true,
+        threads: 1,
+        resumption: false,
+        core: None,
+        settings: "",
+        bind: "",
+    };
+    let mut haproxy = options.start_as_packaged(&stand.workplace).unwrap();
+    let operation = Operation::Rsa2048Sign;
+    let times = until_on_cards(&stand, operation, || {
+        let load = load(&stand.stock, haproxy.port, 64, 640).succeed().unwrap();
+        assert_all_answered(&load.output, 640);
+    });
+    assert_served_times(&stand.counts(), operation, 640 * times);
+    assert_unharmed(&mut haproxy);
+    for worker in haproxy.workers() {
+        let status = |name: &str| status(worker, name);
+        assert_eq!(status("Threads"), "1");
+        assert_ne!(status("Uid").split_whitespace().next(), Some("0"));
+        assert_eq!(process_limit(worker), "0");
+    }
+    if outboard_engine::card::are_there() && !is_stock_alone() {
+        let ledger = Snapshot::read(stand.outboard.ledger().unwrap()).unwrap();
+        let cards: Vec<_> = ledger
+            .processes
+            .iter()
+            .flat_map(|process| &process.cards)
+            .collect();
+        assert!(
+            cards
+                .iter()
+                .all(|card| card.status == CardStatus::Callers && card.work.returned == 0),
+            "{cards:?}"
+        );
+        let work = &cards[0].work;
+        assert!(
+            work.average_fill().is_some_and(|fill| fill > 2.0),
+            "{work:?}"
+        );
+    }
+    haproxy.stop().unwrap();
+}
+
+fn is_root() -> bool {
+    // SAFETY: has no preconditions.
+    unsafe { libc::geteuid() == 0 }
+}
+
+/// What `/proc/PID/status` says.
+fn status(process: u32, name: &str) -> String {
+    let text = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap();
+    let prefix = format!("{name}:");
+    let line = text.lines().find_map(|line| line.strip_prefix(&prefix));
+    line.unwrap().trim().to_owned()
+}
+
+/// How many processes and threads its user may have.
+fn process_limit(process: u32) -> String {
+    let text = std::fs::read_to_string(format!("/proc/{process}/limits")).unwrap();
+    let line = text
+        .lines()
+        .find_map(|line| line.strip_prefix("Max processes"));
+    line.and_then(|limits| limits.split_whitespace().next())
+        .unwrap()
+        .to_owned()
 }
 
 #[test]

@@ -37,7 +37,7 @@ pub use context::Context;
 pub use derive::Deriver;
 pub use digest::{Digest, DigestContext};
 pub use error::{Error, Reason};
-pub use functions::Functions;
+pub use functions::{Functions, Providers};
 pub use job::Job;
 pub use key::{Key, Selection, Structure};
 pub use library::Library;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use crate::error::text;
 use crate::object::Object;
 use crate::sys;
-use crate::{Error, Functions, Result};
+use crate::{Error, Functions, Providers, Result};
 
 /// A libcrypto in this process with its entry points. Cheap to clone.
 #[derive(Clone)]
@@ -164,6 +164,18 @@ impl Library {
 impl fmt::Debug for Library {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Library({} {})", self.path().display(), self.version())
+    }
+}
+
+impl Providers {
+    /// Those of the libcrypto of this process that holds `address`, as [`Library::containing`] finds it.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] where no object that offers OpenSSL holds it.
+    pub fn containing(address: *const c_void) -> Result<Self> {
+        let (handle, _) = handle_of(address).ok_or(Error::NotFound(address as usize))?;
+        // SAFETY: as in `Library::resolve`.
+        unsafe { Self::resolve(|name| libc::dlsym(handle, name.as_ptr())) }
     }
 }
 

@@ -122,3 +122,7 @@ pub type PassphraseCallback = unsafe extern "C" fn(
 /// A callback that takes parameters (`OSSL_CALLBACK`).
 pub type ParamsCallback =
     unsafe extern "C" fn(params: *const OSSL_PARAM, argument: *mut c_void) -> c_int;
+
+/// A callback that takes providers (OSSL_PROVIDER_do_all(3)).
+pub type ProviderCallback =
+    unsafe extern "C" fn(provider: *mut OSSL_PROVIDER, argument: *mut c_void) -> c_int;

@@ -118,7 +118,7 @@ type Final = unsafe extern "C" fn(*mut c_void, *mut c_uchar, *mut usize, usize) 
 unsafe extern "C" fn new<C: Cipher>(provider: *mut c_void) -> *mut c_void {
     // SAFETY: the pointer that `OSSL_provider_init` gave out.
     let state = unsafe { State::<C::Provider>::of(provider) };
-    Context::make(state.core, || C::new(&state.provider))
+    Context::make(state.core, || C::new(&state.provider).map(Some))
 }
 
 unsafe extern "C" fn free<C: Cipher>(context: *mut c_void) {
@@ -128,7 +128,7 @@ unsafe extern "C" fn free<C: Cipher>(context: *mut c_void) {
 
 unsafe extern "C" fn duplicate<C: Cipher>(context: *mut c_void) -> *mut c_void {
     // SAFETY: see above.
-    unsafe { Context::<C>::duplicate(context, C::duplicate) }
+    unsafe { Context::<C>::duplicate(context, |cipher| cipher.duplicate().map(Some)) }
 }
 
 unsafe extern "C" fn encrypt_init<C: Cipher>(

@@ -9,6 +9,7 @@ use crate::params::read_text;
 use crate::raw::{self, CoreHandle, Dispatch, Param};
 
 type GetParams = unsafe extern "C" fn(*const CoreHandle, *mut Param) -> c_int;
+type GetLibctx = unsafe extern "C" fn(*const CoreHandle) -> *mut c_void;
 type NewError = unsafe extern "C" fn(*const CoreHandle);
 type SetErrorDebug = unsafe extern "C" fn(*const CoreHandle, *const c_char, c_int, *const c_char);
 type VsetError = unsafe extern "C" fn(*const CoreHandle, u32, *const c_char, *mut c_void);
@@ -19,6 +20,7 @@ type VsetError = unsafe extern "C" fn(*const CoreHandle, u32, *const c_char, *mu
 pub struct Core {
     handle: *const CoreHandle,
     get_params: Option<GetParams>,
+    get_libctx: Option<GetLibctx>,
     new_error: Option<NewError>,
     set_error_debug: Option<SetErrorDebug>,
     vset_error: Option<VsetError>,
@@ -39,6 +41,7 @@ impl Core {
         let mut core = Self {
             handle,
             get_params: None,
+            get_libctx: None,
             new_error: None,
             set_error_debug: None,
             vset_error: None,
@@ -56,6 +59,7 @@ impl Core {
                 if let Some(function) = (*dispatch).function {
                     match (*dispatch).function_id {
                         raw::core::GET_PARAMS => core.get_params = Some(transmute(function)),
+                        raw::core::GET_LIBCTX => core.get_libctx = Some(transmute(function)),
                         raw::core::NEW_ERROR => core.new_error = Some(transmute(function)),
                         raw::core::SET_ERROR_DEBUG => {
                             core.set_error_debug = Some(transmute(function));
@@ -73,6 +77,19 @@ impl Core {
     /// The address of one of libcrypto's own functions: leads to the libcrypto that loaded us.
     pub fn address(&self) -> Option<*const c_void> {
         self.get_params.map(|function| function as *const c_void)
+    }
+
+    /// libcrypto's handle of this provider: its `OSSL_PROVIDER`.
+    pub fn handle(&self) -> *const CoreHandle {
+        self.handle
+    }
+
+    /// The library context that loaded this provider, an `OSSL_LIB_CTX`; null for the process' default
+    /// context.
+    pub fn library_context(&self) -> *mut c_void {
+        // SAFETY: libcrypto's own function, given its handle.
+        self.get_libctx
+            .map_or(ptr::null_mut(), |get| unsafe { get(self.handle) })
     }
 
     /// A setting of the provider's section of the configuration.

@@ -4,17 +4,19 @@
 //! or setting a parameter puts a new value there, and an operation that began with the old one
 //! keeps it. So no operation ever sees a key change under it.
 
-use std::ffi::{CStr, c_char, c_int, c_void};
+use std::ffi::{c_int, c_void};
 use std::ptr;
 use std::sync::Arc;
 
+use crate::arguments::Receiver;
 use crate::boundary::boundary;
 use crate::context::Context;
 use crate::core::Core;
 use crate::error::Result;
+use crate::offer::{Offer, ours};
 use crate::params::{Params, ParamsMut};
-use crate::provider::{Kind, Provider, State};
-use crate::raw::{Callback, Dispatch, Param, keymgmt};
+use crate::provider::{Provider, State};
+use crate::raw::{Callback, Param, keymgmt};
 use crate::replaceable::Replaceable;
 
 /// Which parts of a key are meant (`OSSL_KEYMGMT_SELECT_…`).
@@ -32,6 +34,8 @@ impl Selection {
     pub const DOMAIN: Selection = Selection(0x04);
     /// Other parameters, such as RSA-PSS restrictions.
     pub const OTHER: Selection = Selection(0x80);
+    /// All of a key.
+    pub const ALL: Selection = Selection(0x87);
 
     /// Whether any of those parts is meant.
     pub fn touches(self, parts: Selection) -> bool {
@@ -39,157 +43,133 @@ impl Selection {
     }
 }
 
-/// How thoroughly a key shall be checked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Check {
-    /// Everything.
-    Full,
-    /// What costs little.
-    Quick,
+/// What became of a key that was to change: what libcrypto gets to hear, and the key that takes its place.
+pub struct Change<K> {
+    /// The answer.
+    pub answer: c_int,
+    /// The new key; none leaves the old one.
+    pub key: Option<K>,
 }
 
-/// A key of one type (OpenSSL's provider-keymgmt(7)).
+/// A key of one type (OpenSSL's provider-keymgmt(7)). What the functions answer, libcrypto gets; an error
+/// answers 0.
 pub trait KeyManagement: Sized + Send + Sync + 'static {
     /// The provider it belongs to.
     type Provider: Provider;
     /// A key generation under way.
     type Generator: Send + 'static;
 
-    /// Parameters that can be read from a key.
-    const GETTABLE: &'static [Param];
-    /// Parameters that can be set on a key.
-    const SETTABLE: &'static [Param];
-    /// Parameters of key generation.
-    const GENERATOR_SETTABLE: &'static [Param];
-
-    /// The algorithm that keys of this type are used with.
-    fn operation_name(kind: Kind) -> &'static CStr;
-    /// What import and export deal in.
-    fn types(selection: Selection) -> &'static [Param];
-
     /// A key with nothing in it, of that variant of the type.
     fn empty(provider: &Self::Provider, variant: u8) -> Result<Self>;
-    /// The key that the parameters describe, of the same variant as this empty one, or none to
-    /// decline it, so that libcrypto leaves it to the provider it came from.
-    fn import(&self, selection: Selection, params: Params<'_>) -> Result<Option<Self>>;
-    /// Gives the parameters that describe the key; what the receiver answers.
-    fn export(
-        &self,
-        selection: Selection,
-        give: &mut dyn FnMut(*const Param) -> bool,
-    ) -> Result<bool>;
+    /// The key with what the parameters describe.
+    fn import(&self, selection: Selection, params: Params<'_>) -> Result<Change<Self>>;
+    /// Gives the parameters that describe the key.
+    fn export(&self, selection: Selection, receiver: Receiver) -> Result<c_int>;
     /// Whether all those parts are there.
-    fn has(&self, selection: Selection) -> bool;
+    fn has(&self, selection: Selection) -> Result<c_int>;
     /// Whether both keys agree in those parts.
-    fn matches(&self, other: &Self, selection: Selection) -> Result<bool>;
+    fn matches(&self, other: Option<&Self>, selection: Selection) -> Result<c_int>;
     /// Whether those parts are valid.
-    fn validate(&self, selection: Selection, check: Check) -> Result<bool>;
-    /// A key with only those parts of this one.
-    fn duplicate(&self, selection: Selection) -> Result<Self>;
+    fn validate(&self, selection: Selection, check: c_int) -> Result<c_int>;
+    /// A key with only those parts of this one; none answers null.
+    fn duplicate(&self, selection: Selection) -> Result<Option<Self>>;
     /// Answers parameters.
-    fn get(&self, params: ParamsMut<'_>) -> Result<()>;
+    fn get(&self, params: ParamsMut<'_>) -> Result<c_int>;
     /// The key with those parameters set.
-    fn set(&self, params: Params<'_>) -> Result<Self>;
+    fn set(&self, params: Params<'_>) -> Result<Change<Self>>;
 
-    /// Begins a key generation.
+    /// Begins a key generation; none answers null.
     fn generator(
         provider: &Self::Provider,
         variant: u8,
         selection: Selection,
-    ) -> Result<Self::Generator>;
+        params: Params<'_>,
+    ) -> Result<Option<Self::Generator>>;
     /// Takes domain parameters from that key.
-    fn generator_template(generator: &mut Self::Generator, template: &Self) -> Result<()>;
+    fn generator_template(
+        generator: &mut Self::Generator,
+        template: Option<Arc<Self>>,
+    ) -> Result<c_int>;
     /// Takes parameters.
-    fn generator_set(generator: &mut Self::Generator, params: Params<'_>) -> Result<()>;
-    /// Makes the key.
-    fn generate(generator: &mut Self::Generator) -> Result<Self>;
+    fn generator_set(generator: &mut Self::Generator, params: Params<'_>) -> Result<c_int>;
+    /// Answers parameters.
+    fn generator_get(generator: &mut Self::Generator, params: ParamsMut<'_>) -> Result<c_int>;
+    /// Makes the key, and tells of its progress; none answers null.
+    fn generate(generator: &mut Self::Generator, progress: Receiver) -> Result<Option<Self>>;
+
+    /// What a list of descriptors says of a variant of the type.
+    fn describe(
+        provider: &Self::Provider,
+        variant: u8,
+        list: List,
+        generator: Option<&mut Self::Generator>,
+    ) -> *const Param;
 }
 
-/// The dispatch table of a key type. Types that differ in little more than their name, such as RSA
-/// and RSA-PSS, are variants of one, so that their keys go into the same operations.
-pub const fn table<K: KeyManagement, const VARIANT: u8>() -> &'static [Dispatch] {
-    const {
-        &[
-            entry!(
-                keymgmt::NEW,
-                new::<K, VARIANT> as unsafe extern "C" fn(_) -> _
-            ),
-            entry!(keymgmt::FREE, free::<K> as unsafe extern "C" fn(_)),
-            entry!(
-                keymgmt::GEN_INIT,
-                generator_init::<K, VARIANT> as unsafe extern "C" fn(_, _, _) -> _
-            ),
-            entry!(
-                keymgmt::GEN_SET_TEMPLATE,
-                generator_template::<K> as unsafe extern "C" fn(_, _) -> _
-            ),
-            entry!(
-                keymgmt::GEN_SET_PARAMS,
-                generator_set::<K> as unsafe extern "C" fn(_, _) -> _
-            ),
-            entry!(
-                keymgmt::GEN_SETTABLE_PARAMS,
-                generator_settable::<K> as unsafe extern "C" fn(_, _) -> _
-            ),
-            entry!(
-                keymgmt::GEN,
-                generate::<K> as unsafe extern "C" fn(_, _, _) -> _
-            ),
-            entry!(
-                keymgmt::GEN_CLEANUP,
-                generator_free::<K> as unsafe extern "C" fn(_)
-            ),
-            entry!(
-                keymgmt::GET_PARAMS,
-                get::<K> as unsafe extern "C" fn(_, _) -> _
-            ),
-            entry!(
-                keymgmt::GETTABLE_PARAMS,
-                gettable::<K> as unsafe extern "C" fn(_) -> _
-            ),
-            entry!(
-                keymgmt::SET_PARAMS,
-                set::<K> as unsafe extern "C" fn(_, _) -> _
-            ),
-            entry!(
-                keymgmt::SETTABLE_PARAMS,
-                settable::<K> as unsafe extern "C" fn(_) -> _
-            ),
-            entry!(
-                keymgmt::QUERY_OPERATION_NAME,
-                operation_name::<K> as unsafe extern "C" fn(_) -> _
-            ),
-            entry!(keymgmt::HAS, has::<K> as unsafe extern "C" fn(_, _) -> _),
-            entry!(
-                keymgmt::VALIDATE,
-                validate::<K> as unsafe extern "C" fn(_, _, _) -> _
-            ),
-            entry!(
-                keymgmt::MATCH,
-                matches::<K> as unsafe extern "C" fn(_, _, _) -> _
-            ),
-            entry!(
-                keymgmt::IMPORT,
-                import::<K> as unsafe extern "C" fn(_, _, _) -> _
-            ),
-            entry!(
-                keymgmt::IMPORT_TYPES,
-                types::<K> as unsafe extern "C" fn(_) -> _
-            ),
-            entry!(
-                keymgmt::EXPORT,
-                export::<K> as unsafe extern "C" fn(_, _, _, _) -> _
-            ),
-            entry!(
-                keymgmt::EXPORT_TYPES,
-                types::<K> as unsafe extern "C" fn(_) -> _
-            ),
-            entry!(
-                keymgmt::DUP,
-                duplicate::<K> as unsafe extern "C" fn(_, _) -> _
-            ),
-            Dispatch::END,
-        ]
+/// A list of descriptors of a key type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum List {
+    /// What can be read from a key.
+    Gettable,
+    /// What can be set on a key.
+    Settable,
+    /// What can be set on a key generation.
+    GeneratorSettable,
+    /// What can be read from one.
+    GeneratorGettable,
+    /// What import deals in.
+    Import(Selection),
+    /// What export deals in.
+    Export(Selection),
+}
+
+/// What libcrypto cannot do without.
+pub const NEEDED: &[i32] = &[keymgmt::FREE, keymgmt::NEW, keymgmt::HAS];
+
+/// What becomes of another provider's function in a table of ours. Types that differ in little more than their
+/// name, such as RSA and RSA-PSS, are variants of one, so that their keys go into the same operations.
+pub fn offer<K: KeyManagement, const VARIANT: u8>(id: i32) -> Offer {
+    match id {
+        keymgmt::NEW => ours!(new::<K, VARIANT> as unsafe extern "C" fn(_) -> _),
+        keymgmt::FREE => ours!(free::<K> as unsafe extern "C" fn(_)),
+        keymgmt::GEN_INIT => {
+            ours!(generator_init::<K, VARIANT> as unsafe extern "C" fn(_, _, _) -> _)
+        }
+        keymgmt::GEN_SET_TEMPLATE => {
+            ours!(generator_template::<K> as unsafe extern "C" fn(_, _) -> _)
+        }
+        keymgmt::GEN_SET_PARAMS => ours!(generator_set::<K> as unsafe extern "C" fn(_, _) -> _),
+        keymgmt::GEN_GET_PARAMS => ours!(generator_get::<K> as unsafe extern "C" fn(_, _) -> _),
+        keymgmt::GEN_SETTABLE_PARAMS => {
+            ours!(generator_settable::<K, VARIANT> as unsafe extern "C" fn(_, _) -> _)
+        }
+        keymgmt::GEN_GETTABLE_PARAMS => {
+            ours!(generator_gettable::<K, VARIANT> as unsafe extern "C" fn(_, _) -> _)
+        }
+        keymgmt::GEN => ours!(generate::<K> as unsafe extern "C" fn(_, _, _) -> _),
+        keymgmt::GEN_CLEANUP => ours!(generator_free::<K> as unsafe extern "C" fn(_)),
+        // Loads what a decoder of the same provider gave out, and we have none.
+        keymgmt::LOAD => Offer::Omitted,
+        keymgmt::GET_PARAMS => ours!(get::<K> as unsafe extern "C" fn(_, _) -> _),
+        keymgmt::GETTABLE_PARAMS => ours!(gettable::<K, VARIANT> as unsafe extern "C" fn(_) -> _),
+        keymgmt::SET_PARAMS => ours!(set::<K> as unsafe extern "C" fn(_, _) -> _),
+        keymgmt::SETTABLE_PARAMS => ours!(settable::<K, VARIANT> as unsafe extern "C" fn(_) -> _),
+        keymgmt::HAS => ours!(has::<K> as unsafe extern "C" fn(_, _) -> _),
+        keymgmt::VALIDATE => ours!(validate::<K> as unsafe extern "C" fn(_, _, _) -> _),
+        keymgmt::MATCH => ours!(matches::<K> as unsafe extern "C" fn(_, _, _) -> _),
+        keymgmt::IMPORT => ours!(import::<K> as unsafe extern "C" fn(_, _, _) -> _),
+        keymgmt::EXPORT => ours!(export::<K> as unsafe extern "C" fn(_, _, _, _) -> _),
+        keymgmt::IMPORT_TYPES_EX => {
+            ours!(import_types::<K, VARIANT> as unsafe extern "C" fn(_, _) -> _)
+        }
+        keymgmt::EXPORT_TYPES_EX => {
+            ours!(export_types::<K, VARIANT> as unsafe extern "C" fn(_, _) -> _)
+        }
+        keymgmt::DUP => ours!(duplicate::<K> as unsafe extern "C" fn(_, _) -> _),
+        keymgmt::QUERY_OPERATION_NAME | keymgmt::IMPORT_TYPES | keymgmt::EXPORT_TYPES => {
+            Offer::Theirs
+        }
+        _ => Offer::Unknown,
     }
 }
 
@@ -202,13 +182,15 @@ struct Slot<K: KeyManagement> {
 }
 
 impl<K: KeyManagement> Slot<K> {
-    fn give(state: &State<K::Provider>, make: impl FnOnce() -> Result<K>) -> *mut c_void {
+    fn give(state: &State<K::Provider>, make: impl FnOnce() -> Result<Option<K>>) -> *mut c_void {
         boundary(state.core, ptr::null_mut(), || {
-            let key = Replaceable::new(make()?);
+            let Some(key) = make()? else {
+                return Ok(ptr::null_mut());
+            };
             let slot = Self {
                 core: state.core,
                 state,
-                key,
+                key: Replaceable::new(key),
             };
             Ok(Box::into_raw(Box::new(slot)).cast())
         })
@@ -235,8 +217,11 @@ impl<K: KeyManagement> Slot<K> {
         self.key.share()
     }
 
-    fn put(&self, key: K) {
-        self.key.replace(key);
+    fn change(&self, change: Change<K>) -> c_int {
+        if let Some(key) = change.key {
+            self.key.replace(key);
+        }
+        change.answer
     }
 }
 
@@ -264,7 +249,7 @@ unsafe extern "C" fn new<K: KeyManagement, const VARIANT: u8>(
 ) -> *mut c_void {
     // SAFETY: the pointer that `OSSL_provider_init` gave out.
     let state = unsafe { State::<K::Provider>::of(provider) };
-    Slot::<K>::give(state, || K::empty(&state.provider, VARIANT))
+    Slot::<K>::give(state, || K::empty(&state.provider, VARIANT).map(Some))
 }
 
 unsafe extern "C" fn free<K: KeyManagement>(slot: *mut c_void) {
@@ -288,9 +273,8 @@ unsafe extern "C" fn generator_init<K: KeyManagement, const VARIANT: u8>(
     // SAFETY: see above.
     let params = unsafe { Params::new(params) };
     Context::make(state.core, || {
-        let mut generator = K::generator(&state.provider, VARIANT, Selection(selection))?;
-        K::generator_set(&mut generator, params)?;
-        Ok(Generation::<K> { state, generator })
+        let generator = K::generator(&state.provider, VARIANT, Selection(selection), params)?;
+        Ok(generator.map(|generator| Generation::<K> { state, generator }))
     })
 }
 
@@ -301,11 +285,7 @@ unsafe extern "C" fn generator_template<K: KeyManagement>(
     // SAFETY: see above.
     unsafe {
         Context::<Generation<K>>::with(generation, 0, |generation| {
-            let Some(template) = key_of::<K>(template) else {
-                return Ok(0);
-            };
-            K::generator_template(&mut generation.generator, &template)?;
-            Ok(1)
+            K::generator_template(&mut generation.generator, key_of::<K>(template))
         })
     }
 }
@@ -317,28 +297,33 @@ unsafe extern "C" fn generator_set<K: KeyManagement>(
     // SAFETY: see above.
     unsafe {
         Context::<Generation<K>>::with(generation, 0, |generation| {
-            K::generator_set(&mut generation.generator, Params::new(params)).map(|()| 1)
+            K::generator_set(&mut generation.generator, Params::new(params))
         })
     }
 }
 
-unsafe extern "C" fn generator_settable<K: KeyManagement>(
-    _generation: *mut c_void,
-    _provider: *mut c_void,
-) -> *const Param {
-    K::GENERATOR_SETTABLE.as_ptr()
+unsafe extern "C" fn generator_get<K: KeyManagement>(
+    generation: *mut c_void,
+    params: *mut Param,
+) -> c_int {
+    // SAFETY: see above.
+    unsafe {
+        Context::<Generation<K>>::with(generation, 0, |generation| {
+            K::generator_get(&mut generation.generator, ParamsMut::new(params))
+        })
+    }
 }
 
 unsafe extern "C" fn generate<K: KeyManagement>(
     generation: *mut c_void,
-    _progress: Option<Callback>,
-    _argument: *mut c_void,
+    progress: Option<Callback>,
+    argument: *mut c_void,
 ) -> *mut c_void {
     // SAFETY: see above; the provider outlives its generations.
     unsafe {
         Context::<Generation<K>>::with(generation, ptr::null_mut(), |generation| {
             Ok(Slot::<K>::give(&*generation.state, || {
-                K::generate(&mut generation.generator)
+                K::generate(&mut generation.generator, Receiver::new(progress, argument))
             }))
         })
     }
@@ -351,54 +336,21 @@ unsafe extern "C" fn generator_free<K: KeyManagement>(generation: *mut c_void) {
 
 unsafe extern "C" fn get<K: KeyManagement>(slot: *mut c_void, params: *mut Param) -> c_int {
     // SAFETY: see above.
-    unsafe {
-        Slot::<K>::with(slot, 0, |slot| {
-            slot.key().get(ParamsMut::new(params)).map(|()| 1)
-        })
-    }
-}
-
-unsafe extern "C" fn gettable<K: KeyManagement>(_provider: *mut c_void) -> *const Param {
-    K::GETTABLE.as_ptr()
+    unsafe { Slot::<K>::with(slot, 0, |slot| slot.key().get(ParamsMut::new(params))) }
 }
 
 unsafe extern "C" fn set<K: KeyManagement>(slot: *mut c_void, params: *const Param) -> c_int {
     // SAFETY: see above.
     unsafe {
         Slot::<K>::with(slot, 0, |slot| {
-            let params = Params::new(params);
-            if !params.is_empty() {
-                slot.put(slot.key().set(params)?);
-            }
-            Ok(1)
+            Ok(slot.change(slot.key().set(Params::new(params))?))
         })
     }
-}
-
-unsafe extern "C" fn settable<K: KeyManagement>(_provider: *mut c_void) -> *const Param {
-    K::SETTABLE.as_ptr()
-}
-
-unsafe extern "C" fn operation_name<K: KeyManagement>(operation_id: c_int) -> *const c_char {
-    let kinds = [
-        Kind::Signature,
-        Kind::KeyExchange,
-        Kind::Cipher,
-        Kind::KeyManagement,
-    ];
-    let kind = kinds
-        .into_iter()
-        .find(|kind| kind.operation_id() == operation_id);
-    K::operation_name(kind.unwrap_or(Kind::KeyManagement)).as_ptr()
 }
 
 unsafe extern "C" fn has<K: KeyManagement>(slot: *const c_void, selection: c_int) -> c_int {
     // SAFETY: see above.
-    unsafe {
-        Slot::<K>::with(slot, 0, |slot| {
-            Ok(slot.key().has(Selection(selection)).into())
-        })
-    }
+    unsafe { Slot::<K>::with(slot, 0, |slot| slot.key().has(Selection(selection))) }
 }
 
 unsafe extern "C" fn validate<K: KeyManagement>(
@@ -406,15 +358,10 @@ unsafe extern "C" fn validate<K: KeyManagement>(
     selection: c_int,
     check: c_int,
 ) -> c_int {
-    let check = if check == 1 {
-        Check::Quick
-    } else {
-        Check::Full
-    };
     // SAFETY: see above.
     unsafe {
         Slot::<K>::with(slot, 0, |slot| {
-            Ok(slot.key().validate(Selection(selection), check)?.into())
+            slot.key().validate(Selection(selection), check)
         })
     }
 }
@@ -427,10 +374,8 @@ unsafe extern "C" fn matches<K: KeyManagement>(
     // SAFETY: see above.
     unsafe {
         Slot::<K>::with(one, 0, |one| {
-            let Some(other) = key_of::<K>(other) else {
-                return Ok(0);
-            };
-            Ok(one.key().matches(&other, Selection(selection))?.into())
+            one.key()
+                .matches(key_of::<K>(other).as_deref(), Selection(selection))
         })
     }
 }
@@ -443,22 +388,12 @@ unsafe extern "C" fn import<K: KeyManagement>(
     // SAFETY: see above.
     unsafe {
         Slot::<K>::with(slot, 0, |slot| {
-            match slot
+            let change = slot
                 .key()
-                .import(Selection(selection), Params::new(params))?
-            {
-                Some(key) => {
-                    slot.put(key);
-                    Ok(1)
-                }
-                None => Ok(0),
-            }
+                .import(Selection(selection), Params::new(params))?;
+            Ok(slot.change(change))
         })
     }
-}
-
-unsafe extern "C" fn types<K: KeyManagement>(selection: c_int) -> *const Param {
-    K::types(Selection(selection)).as_ptr()
 }
 
 unsafe extern "C" fn export<K: KeyManagement>(
@@ -467,14 +402,11 @@ unsafe extern "C" fn export<K: KeyManagement>(
     callback: Option<Callback>,
     argument: *mut c_void,
 ) -> c_int {
-    let Some(callback) = callback else { return 0 };
-    // SAFETY: see above; the callback's argument is libcrypto's own.
+    // SAFETY: see above.
     unsafe {
         Slot::<K>::with(slot, 0, |slot| {
-            let given = slot.key().export(Selection(selection), &mut |params| {
-                callback(params, argument) == 1
-            })?;
-            Ok(given.into())
+            slot.key()
+                .export(Selection(selection), Receiver::new(callback, argument))
         })
     }
 }
@@ -491,4 +423,69 @@ unsafe extern "C" fn duplicate<K: KeyManagement>(
             }))
         })
     }
+}
+
+/// # Safety
+/// `provider` is the pointer that `OSSL_provider_init` gave out.
+unsafe fn describe<K: KeyManagement, const VARIANT: u8>(
+    provider: *mut c_void,
+    list: List,
+    generation: *mut c_void,
+) -> *const Param {
+    // SAFETY: see above.
+    unsafe {
+        let state = State::<K::Provider>::of(provider);
+        Context::<Generation<K>>::describe(generation, state.core, |generation| {
+            let generator = generation.map(|generation| &mut generation.generator);
+            K::describe(&state.provider, VARIANT, list, generator)
+        })
+    }
+}
+
+unsafe extern "C" fn gettable<K: KeyManagement, const VARIANT: u8>(
+    provider: *mut c_void,
+) -> *const Param {
+    // SAFETY: see above.
+    unsafe { describe::<K, VARIANT>(provider, List::Gettable, ptr::null_mut()) }
+}
+
+unsafe extern "C" fn settable<K: KeyManagement, const VARIANT: u8>(
+    provider: *mut c_void,
+) -> *const Param {
+    // SAFETY: see above.
+    unsafe { describe::<K, VARIANT>(provider, List::Settable, ptr::null_mut()) }
+}
+
+unsafe extern "C" fn generator_settable<K: KeyManagement, const VARIANT: u8>(
+    generation: *mut c_void,
+    provider: *mut c_void,
+) -> *const Param {
+    // SAFETY: see above.
+    unsafe { describe::<K, VARIANT>(provider, List::GeneratorSettable, generation) }
+}
+
+unsafe extern "C" fn generator_gettable<K: KeyManagement, const VARIANT: u8>(
+    generation: *mut c_void,
+    provider: *mut c_void,
+) -> *const Param {
+    // SAFETY: see above.
+    unsafe { describe::<K, VARIANT>(provider, List::GeneratorGettable, generation) }
+}
+
+unsafe extern "C" fn import_types<K: KeyManagement, const VARIANT: u8>(
+    provider: *mut c_void,
+    selection: c_int,
+) -> *const Param {
+    let list = List::Import(Selection(selection));
+    // SAFETY: see above.
+    unsafe { describe::<K, VARIANT>(provider, list, ptr::null_mut()) }
+}
+
+unsafe extern "C" fn export_types<K: KeyManagement, const VARIANT: u8>(
+    provider: *mut c_void,
+    selection: c_int,
+) -> *const Param {
+    let list = List::Export(Selection(selection));
+    // SAFETY: see above.
+    unsafe { describe::<K, VARIANT>(provider, list, ptr::null_mut()) }
 }

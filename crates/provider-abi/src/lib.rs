@@ -1,9 +1,11 @@
 //! A safe, typed shell around OpenSSL 3.0's provider interface.
 //!
 //! An implementation says what an algorithm is by a trait ([`Cipher`], [`KeyManagement`],
-//! [`Signature`], [`KeyExchange`]); each module makes the C functions of it once, generically, and
-//! the dispatch table. The shell checks bounds and types, stops panics, and carries errors to
-//! OpenSSL's error queue. It knows nothing of what any algorithm does.
+//! [`Signature`], [`KeyExchange`]); each module makes the C functions of it once, generically. The shell
+//! checks bounds and types, stops panics, and carries errors to OpenSSL's error queue. It knows nothing of
+//! what any algorithm does.
+//!
+//! Another provider's tables are read by [`foreign`], and [`offer`] makes tables that offer what they do.
 //!
 //! ```text
 //! libcrypto ──▶ extern "C" fn (cipher, keymgmt, signature, keyexch) ──▶ trait ──▶ provider
@@ -24,25 +26,29 @@ macro_rules! entry {
     }};
 }
 
+mod arguments;
 mod boundary;
 pub mod cipher;
 mod context;
 mod core;
 mod error;
+pub mod foreign;
 pub mod keyexch;
 pub mod keymgmt;
+pub mod offer;
 pub mod params;
 mod provider;
 pub mod raw;
 mod replaceable;
 pub mod signature;
 
+pub use arguments::{Input, Output, Receiver};
 pub use boundary::outside;
 pub use cipher::{Cipher, Direction};
 pub use core::Core;
 pub use error::{Error, Reason, Result};
 pub use keyexch::KeyExchange;
-pub use keymgmt::{Check, KeyManagement, Selection};
+pub use keymgmt::{Change, KeyManagement, Selection};
 pub use params::{ParamList, ParamMut, ParamRef, Params, ParamsMut};
 pub use provider::{Kind, Provider, init};
 pub use signature::Signature;

@@ -27,6 +27,22 @@ impl Dispatch {
     };
 }
 
+/// The entries of a table, without the one that ends it.
+///
+/// # Safety
+/// `table` ends with id 0 and outlives what is returned.
+pub unsafe fn entries<'a>(table: *const Dispatch) -> impl Iterator<Item = &'a Dispatch> {
+    let mut next = table;
+    std::iter::from_fn(move || {
+        // SAFETY: by the caller's word; never beyond the entry with id 0.
+        unsafe {
+            let entry = next.as_ref().filter(|entry| entry.function_id != 0)?;
+            next = next.add(1);
+            Some(entry)
+        }
+    })
+}
+
 /// `OSSL_ALGORITHM`: one algorithm of a list that ends with a null name.
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -54,6 +70,18 @@ impl Algorithm {
         implementation: std::ptr::null(),
         description: std::ptr::null(),
     };
+
+    /// Whether that is one of its names; their case does not count.
+    ///
+    /// # Safety
+    /// `names` is a terminated text.
+    pub unsafe fn has_name(&self, name: &str) -> bool {
+        // SAFETY: by the caller's word.
+        let names = unsafe { CStr::from_ptr(self.names) }.to_bytes();
+        names
+            .split(|&byte| byte == b':')
+            .any(|known| known.eq_ignore_ascii_case(name.as_bytes()))
+    }
 }
 
 /// `OSSL_PARAM`: one parameter of an array that ends with a null key.
@@ -114,6 +142,7 @@ pub type Callback = unsafe extern "C" fn(params: *const Param, argument: *mut c_
 pub mod core {
     #![allow(missing_docs, reason = "provider-base(7) and its kin have them")]
     pub const GET_PARAMS: i32 = 2;
+    pub const GET_LIBCTX: i32 = 4;
     pub const NEW_ERROR: i32 = 5;
     pub const SET_ERROR_DEBUG: i32 = 6;
     pub const VSET_ERROR: i32 = 7;
@@ -158,11 +187,14 @@ pub mod keymgmt {
     pub const GEN_SETTABLE_PARAMS: i32 = 5;
     pub const GEN: i32 = 6;
     pub const GEN_CLEANUP: i32 = 7;
+    pub const LOAD: i32 = 8;
     pub const FREE: i32 = 10;
     pub const GET_PARAMS: i32 = 11;
     pub const GETTABLE_PARAMS: i32 = 12;
     pub const SET_PARAMS: i32 = 13;
     pub const SETTABLE_PARAMS: i32 = 14;
+    pub const GEN_GET_PARAMS: i32 = 15;
+    pub const GEN_GETTABLE_PARAMS: i32 = 16;
     pub const QUERY_OPERATION_NAME: i32 = 20;
     pub const HAS: i32 = 21;
     pub const VALIDATE: i32 = 22;
@@ -172,6 +204,8 @@ pub mod keymgmt {
     pub const EXPORT: i32 = 42;
     pub const EXPORT_TYPES: i32 = 43;
     pub const DUP: i32 = 44;
+    pub const IMPORT_TYPES_EX: i32 = 45;
+    pub const EXPORT_TYPES_EX: i32 = 46;
 }
 
 /// `OSSL_FUNC_KEYEXCH_…`.
@@ -187,6 +221,7 @@ pub mod keyexch {
     pub const SETTABLE_CTX_PARAMS: i32 = 8;
     pub const GET_CTX_PARAMS: i32 = 9;
     pub const GETTABLE_CTX_PARAMS: i32 = 10;
+    pub const DERIVE_SKEY: i32 = 11;
 }
 
 /// `OSSL_FUNC_SIGNATURE_…`.
@@ -217,6 +252,11 @@ pub mod signature {
     pub const GETTABLE_CTX_MD_PARAMS: i32 = 23;
     pub const SET_CTX_MD_PARAMS: i32 = 24;
     pub const SETTABLE_CTX_MD_PARAMS: i32 = 25;
+    pub const QUERY_KEY_TYPES: i32 = 26;
     pub const SIGN_MESSAGE_INIT: i32 = 27;
+    pub const SIGN_MESSAGE_UPDATE: i32 = 28;
+    pub const SIGN_MESSAGE_FINAL: i32 = 29;
     pub const VERIFY_MESSAGE_INIT: i32 = 30;
+    pub const VERIFY_MESSAGE_UPDATE: i32 = 31;
+    pub const VERIFY_MESSAGE_FINAL: i32 = 32;
 }

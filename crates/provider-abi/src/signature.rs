@@ -1,14 +1,18 @@
 //! Signatures: what an implementation says, and the C functions made of it.
 
-use std::ffi::{c_char, c_int, c_uchar, c_void};
+use std::ffi::{CStr, c_char, c_int, c_uchar, c_void};
+use std::ptr;
 use std::sync::Arc;
 
-use crate::context::{Context, bytes, output, signature_of};
+use crate::arguments::{Input, Output};
+use crate::context::Context;
 use crate::error::Result;
+use crate::foreign;
 use crate::keymgmt::{KeyManagement, key_of};
-use crate::params::{Params, ParamsMut, read_text};
+use crate::offer::{Offer, ours};
+use crate::params::{Params, ParamsMut};
 use crate::provider::State;
-use crate::raw::{Dispatch, Param, signature};
+use crate::raw::{Param, signature};
 
 /// What a signature context is set up for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,162 +27,140 @@ pub enum Purpose {
     DigestSign,
     /// To digest a message and verify its signature.
     DigestVerify,
+    /// To sign a message by an algorithm that names its own digest, or none (since 3.4).
+    MessageSign,
+    /// To verify such a signature.
+    MessageVerify,
 }
 
-/// A signature context (OpenSSL's provider-signature(7)).
+/// One of two kinds of parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Of {
+    /// The context's own.
+    Context,
+    /// Its digest's.
+    Digest,
+}
+
+/// A signature context (OpenSSL's provider-signature(7)). What the functions answer, libcrypto gets; an error
+/// answers 0.
 pub trait Signature: Sized + Send + 'static {
     /// Its keys.
     type Key: KeyManagement;
-    /// Parameters that can be read from a context.
-    const GETTABLE: &'static [Param];
-    /// Parameters that can be set on a context.
-    const SETTABLE: &'static [Param];
 
-    /// A fresh context.
-    fn new(provider: &<Self::Key as KeyManagement>::Provider) -> Result<Self>;
-    /// A context in the same state.
-    fn duplicate(&self) -> Result<Self>;
+    /// A fresh context, whose digests are fetched by that query; none answers null.
+    fn new(
+        provider: &<Self::Key as KeyManagement>::Provider,
+        properties: Option<&CStr>,
+    ) -> Result<Option<Self>>;
+    /// A context in the same state; none answers null.
+    fn duplicate(&mut self) -> Result<Option<Self>>;
     /// Begins: no key means the one of last time.
     fn init(
         &mut self,
         purpose: Purpose,
-        digest: Option<&str>,
+        digest: Option<&CStr>,
         key: Option<Arc<Self::Key>>,
         params: Params<'_>,
-    ) -> Result<()>;
-    /// Signs; without an output tells the size of a signature.
-    fn sign(&mut self, data: &[u8], output: Option<&mut [u8]>) -> Result<usize>;
-    /// Whether that is a signature of the data.
-    fn verify(&mut self, signature: &[u8], data: &[u8]) -> Result<bool>;
-    /// The data that was signed; without an output tells the most it may be.
-    fn recover(&mut self, signature: &[u8], output: Option<&mut [u8]>) -> Result<usize>;
+    ) -> Result<c_int>;
+    /// Signs what is already a digest.
+    fn sign(&mut self, data: Input<'_>, output: Output<'_>) -> Result<c_int>;
+    /// Whether that is a signature of what is already a digest.
+    fn verify(&mut self, signature: Input<'_>, data: Input<'_>) -> Result<c_int>;
+    /// The data that was signed.
+    fn recover(&mut self, signature: Input<'_>, output: Output<'_>) -> Result<c_int>;
     /// Takes more of the message.
-    fn update(&mut self, data: &[u8]) -> Result<()>;
-    /// Signs the message; without an output tells the size of a signature.
-    fn finish_sign(&mut self, output: Option<&mut [u8]>) -> Result<usize>;
-    /// Whether that is a signature of the message.
-    fn finish_verify(&mut self, signature: &[u8]) -> Result<bool>;
+    fn update(&mut self, purpose: Purpose, data: Input<'_>) -> Result<c_int>;
+    /// Signs the message.
+    fn finish_sign(&mut self, purpose: Purpose, output: Output<'_>) -> Result<c_int>;
+    /// Whether that is a signature of the message; with [`Purpose::MessageVerify`] it was set before.
+    fn finish_verify(&mut self, purpose: Purpose, signature: Input<'_>) -> Result<c_int>;
     /// Signs a message in one call.
-    fn digest_sign(&mut self, data: &[u8], output: Option<&mut [u8]>) -> Result<usize> {
-        if output.is_some() {
-            self.update(data)?;
-        }
-        self.finish_sign(output)
-    }
+    fn digest_sign(&mut self, data: Input<'_>, output: Output<'_>) -> Result<c_int>;
     /// Verifies a message in one call.
-    fn digest_verify(&mut self, signature: &[u8], data: &[u8]) -> Result<bool> {
-        self.update(data)?;
-        self.finish_verify(signature)
-    }
-    /// Sets context parameters.
-    fn set(&mut self, params: Params<'_>) -> Result<()>;
-    /// Answers context parameters.
-    fn get(&mut self, params: ParamsMut<'_>) -> Result<()>;
+    fn digest_verify(&mut self, signature: Input<'_>, data: Input<'_>) -> Result<c_int>;
+    /// Sets parameters.
+    fn set(&mut self, of: Of, params: Params<'_>) -> Result<c_int>;
+    /// Answers parameters.
+    fn get(&mut self, of: Of, params: ParamsMut<'_>) -> Result<c_int>;
+    /// What can be set on a context, or on those of a provider.
+    fn settable(
+        context: Option<&mut Self>,
+        provider: &<Self::Key as KeyManagement>::Provider,
+    ) -> *const Param;
+    /// What can be read.
+    fn gettable(
+        context: Option<&mut Self>,
+        provider: &<Self::Key as KeyManagement>::Provider,
+    ) -> *const Param;
+    /// What can be set on a context's digest.
+    fn digest_settable(&mut self) -> *const Param;
+    /// What can be read of it.
+    fn digest_gettable(&mut self) -> *const Param;
 }
 
-type Init = unsafe extern "C" fn(*mut c_void, *mut c_void, *const Param) -> c_int;
-type DigestInit =
-    unsafe extern "C" fn(*mut c_void, *const c_char, *mut c_void, *const Param) -> c_int;
+/// What libcrypto cannot do without.
+pub const NEEDED: &[i32] = &[signature::NEWCTX, signature::FREECTX];
 
-macro_rules! table {
-    ($signature:ident $(, $more:expr)*) => {
-        const {
-            &[
-                entry!(
-                    signature::NEWCTX,
-                    new::<$signature> as unsafe extern "C" fn(_, _) -> _
-                ),
-                entry!(signature::FREECTX, free::<$signature> as unsafe extern "C" fn(_)),
-                entry!(
-                    signature::DUPCTX,
-                    duplicate::<$signature> as unsafe extern "C" fn(_) -> _
-                ),
-                entry!(signature::SIGN_INIT, sign_init::<$signature> as Init),
-                entry!(
-                    signature::SIGN,
-                    sign::<$signature> as unsafe extern "C" fn(_, _, _, _, _, _) -> _
-                ),
-                entry!(signature::VERIFY_INIT, verify_init::<$signature> as Init),
-                entry!(
-                    signature::VERIFY,
-                    verify::<$signature> as unsafe extern "C" fn(_, _, _, _, _) -> _
-                ),
-                entry!(signature::VERIFY_RECOVER_INIT, recover_init::<$signature> as Init),
-                entry!(
-                    signature::VERIFY_RECOVER,
-                    recover::<$signature> as unsafe extern "C" fn(_, _, _, _, _, _) -> _
-                ),
-                entry!(
-                    signature::DIGEST_SIGN_INIT,
-                    digest_sign_init::<$signature> as DigestInit
-                ),
-                entry!(
-                    signature::DIGEST_SIGN_UPDATE,
-                    update::<$signature> as unsafe extern "C" fn(_, _, _) -> _
-                ),
-                entry!(
-                    signature::DIGEST_SIGN_FINAL,
-                    finish_sign::<$signature> as unsafe extern "C" fn(_, _, _, _) -> _
-                ),
-                entry!(
-                    signature::DIGEST_SIGN,
-                    digest_sign::<$signature> as unsafe extern "C" fn(_, _, _, _, _, _) -> _
-                ),
-                entry!(
-                    signature::DIGEST_VERIFY_INIT,
-                    digest_verify_init::<$signature> as DigestInit
-                ),
-                entry!(
-                    signature::DIGEST_VERIFY_UPDATE,
-                    update::<$signature> as unsafe extern "C" fn(_, _, _) -> _
-                ),
-                entry!(
-                    signature::DIGEST_VERIFY_FINAL,
-                    finish_verify::<$signature> as unsafe extern "C" fn(_, _, _) -> _
-                ),
-                entry!(
-                    signature::DIGEST_VERIFY,
-                    digest_verify::<$signature> as unsafe extern "C" fn(_, _, _, _, _) -> _
-                ),
-                entry!(
-                    signature::GET_CTX_PARAMS,
-                    get::<$signature> as unsafe extern "C" fn(_, _) -> _
-                ),
-                entry!(
-                    signature::SET_CTX_PARAMS,
-                    set::<$signature> as unsafe extern "C" fn(_, _) -> _
-                ),
-                entry!(
-                    signature::GETTABLE_CTX_PARAMS,
-                    gettable::<$signature> as unsafe extern "C" fn(_, _) -> _
-                ),
-                entry!(
-                    signature::SETTABLE_CTX_PARAMS,
-                    settable::<$signature> as unsafe extern "C" fn(_, _) -> _
-                ),
-                $($more,)*
-                Dispatch::END,
-            ]
+/// What becomes of another provider's function in a table of ours.
+pub fn offer<S: Signature>(id: i32) -> Offer {
+    use foreign::{DigestInit, Init, Sign, SignFinal, Update, Verify};
+    match id {
+        signature::NEWCTX => ours!(new::<S> as unsafe extern "C" fn(_, _) -> _),
+        signature::FREECTX => ours!(free::<S> as unsafe extern "C" fn(_)),
+        signature::DUPCTX => ours!(duplicate::<S> as unsafe extern "C" fn(_) -> _),
+        signature::SIGN_INIT => ours!(sign_init::<S> as Init),
+        signature::SIGN => ours!(sign::<S> as Sign),
+        signature::SIGN_MESSAGE_INIT => ours!(message_sign_init::<S> as Init),
+        signature::SIGN_MESSAGE_UPDATE => ours!(update::<S, MESSAGE_SIGN> as Update),
+        signature::SIGN_MESSAGE_FINAL => ours!(finish_sign::<S, MESSAGE_SIGN> as SignFinal),
+        signature::VERIFY_INIT => ours!(verify_init::<S> as Init),
+        signature::VERIFY => ours!(verify::<S> as Verify),
+        signature::VERIFY_MESSAGE_INIT => ours!(message_verify_init::<S> as Init),
+        signature::VERIFY_MESSAGE_UPDATE => ours!(update::<S, MESSAGE_VERIFY> as Update),
+        signature::VERIFY_MESSAGE_FINAL => {
+            ours!(finish_message_verify::<S> as unsafe extern "C" fn(_) -> _)
         }
-    };
+        signature::VERIFY_RECOVER_INIT => ours!(recover_init::<S> as Init),
+        signature::VERIFY_RECOVER => ours!(recover::<S> as Sign),
+        signature::DIGEST_SIGN_INIT => ours!(digest_sign_init::<S> as DigestInit),
+        signature::DIGEST_SIGN_UPDATE => ours!(update::<S, DIGEST_SIGN> as Update),
+        signature::DIGEST_SIGN_FINAL => ours!(finish_sign::<S, DIGEST_SIGN> as SignFinal),
+        signature::DIGEST_SIGN => ours!(digest_sign::<S> as Sign),
+        signature::DIGEST_VERIFY_INIT => ours!(digest_verify_init::<S> as DigestInit),
+        signature::DIGEST_VERIFY_UPDATE => ours!(update::<S, DIGEST_VERIFY> as Update),
+        signature::DIGEST_VERIFY_FINAL => ours!(finish_digest_verify::<S> as Update),
+        signature::DIGEST_VERIFY => ours!(digest_verify::<S> as Verify),
+        signature::GET_CTX_PARAMS => ours!(get::<S> as unsafe extern "C" fn(_, _) -> _),
+        signature::SET_CTX_PARAMS => ours!(set::<S> as unsafe extern "C" fn(_, _) -> _),
+        signature::GETTABLE_CTX_PARAMS => ours!(gettable::<S> as unsafe extern "C" fn(_, _) -> _),
+        signature::SETTABLE_CTX_PARAMS => ours!(settable::<S> as unsafe extern "C" fn(_, _) -> _),
+        signature::GET_CTX_MD_PARAMS => ours!(digest_get::<S> as unsafe extern "C" fn(_, _) -> _),
+        signature::SET_CTX_MD_PARAMS => ours!(digest_set::<S> as unsafe extern "C" fn(_, _) -> _),
+        signature::GETTABLE_CTX_MD_PARAMS => {
+            ours!(digest_gettable::<S> as unsafe extern "C" fn(_) -> _)
+        }
+        signature::SETTABLE_CTX_MD_PARAMS => {
+            ours!(digest_settable::<S> as unsafe extern "C" fn(_) -> _)
+        }
+        signature::QUERY_KEY_TYPES => Offer::Theirs,
+        _ => Offer::Unknown,
+    }
 }
 
-/// The dispatch table of a signature algorithm.
-pub const fn table<S: Signature>() -> &'static [Dispatch] {
-    table!(S)
-}
+/// Purposes that functions are generic in, as numbers since constants of other types are not yet allowed.
+const DIGEST_SIGN: u8 = 0;
+const DIGEST_VERIFY: u8 = 1;
+const MESSAGE_SIGN: u8 = 2;
+const MESSAGE_VERIFY: u8 = 3;
 
-/// The same of an algorithm that signs messages, not digests: 3.4 and later begin it by a function of
-/// its own, which arrives as [`Purpose::DigestSign`] or [`Purpose::DigestVerify`] without a digest.
-pub const fn table_of_messages<S: Signature>() -> &'static [Dispatch] {
-    table!(
-        S,
-        entry!(signature::SIGN_MESSAGE_INIT, message_sign_init::<S> as Init),
-        entry!(
-            signature::VERIFY_MESSAGE_INIT,
-            message_verify_init::<S> as Init
-        )
-    )
+const fn purpose(number: u8) -> Purpose {
+    match number {
+        DIGEST_SIGN => Purpose::DigestSign,
+        DIGEST_VERIFY => Purpose::DigestVerify,
+        MESSAGE_SIGN => Purpose::MessageSign,
+        _ => Purpose::MessageVerify,
+    }
 }
 
 // SAFETY of every function below: libcrypto calls with the types and lifetimes of
@@ -187,11 +169,13 @@ pub const fn table_of_messages<S: Signature>() -> &'static [Dispatch] {
 
 unsafe extern "C" fn new<S: Signature>(
     provider: *mut c_void,
-    _properties: *const c_char,
+    properties: *const c_char,
 ) -> *mut c_void {
     // SAFETY: the pointer that `OSSL_provider_init` gave out.
     let state = unsafe { State::<<S::Key as KeyManagement>::Provider>::of(provider) };
-    Context::make(state.core, || S::new(&state.provider))
+    // SAFETY: see above.
+    let properties = unsafe { text(properties) };
+    Context::make(state.core, || S::new(&state.provider, properties))
 }
 
 unsafe extern "C" fn free<S: Signature>(context: *mut c_void) {
@@ -214,38 +198,30 @@ unsafe fn init<S: Signature>(
     // SAFETY: see above.
     unsafe {
         Context::<S>::with(context, 0, |signature| {
-            let digest = read_text(digest);
-            signature.init(purpose, digest.as_deref(), key_of(key), Params::new(params))?;
-            Ok(1)
+            signature.init(purpose, text(digest), key_of(key), Params::new(params))
         })
     }
 }
 
-unsafe extern "C" fn sign_init<S: Signature>(
-    context: *mut c_void,
-    key: *mut c_void,
-    params: *const Param,
-) -> c_int {
-    // SAFETY: see above.
-    unsafe { init::<S>(context, Purpose::Sign, std::ptr::null(), key, params) }
+macro_rules! inits {
+    ($($name:ident: $purpose:ident;)*) => {
+        $(unsafe extern "C" fn $name<S: Signature>(
+            context: *mut c_void,
+            key: *mut c_void,
+            params: *const Param,
+        ) -> c_int {
+            // SAFETY: see above.
+            unsafe { init::<S>(context, Purpose::$purpose, ptr::null(), key, params) }
+        })*
+    };
 }
 
-unsafe extern "C" fn verify_init<S: Signature>(
-    context: *mut c_void,
-    key: *mut c_void,
-    params: *const Param,
-) -> c_int {
-    // SAFETY: see above.
-    unsafe { init::<S>(context, Purpose::Verify, std::ptr::null(), key, params) }
-}
-
-unsafe extern "C" fn recover_init<S: Signature>(
-    context: *mut c_void,
-    key: *mut c_void,
-    params: *const Param,
-) -> c_int {
-    // SAFETY: see above.
-    unsafe { init::<S>(context, Purpose::Recover, std::ptr::null(), key, params) }
+inits! {
+    sign_init: Sign;
+    verify_init: Verify;
+    recover_init: Recover;
+    message_sign_init: MessageSign;
+    message_verify_init: MessageVerify;
 }
 
 unsafe extern "C" fn digest_sign_init<S: Signature>(
@@ -268,32 +244,6 @@ unsafe extern "C" fn digest_verify_init<S: Signature>(
     unsafe { init::<S>(context, Purpose::DigestVerify, digest, key, params) }
 }
 
-unsafe extern "C" fn message_sign_init<S: Signature>(
-    context: *mut c_void,
-    key: *mut c_void,
-    params: *const Param,
-) -> c_int {
-    // SAFETY: see above.
-    unsafe { init::<S>(context, Purpose::DigestSign, std::ptr::null(), key, params) }
-}
-
-unsafe extern "C" fn message_verify_init<S: Signature>(
-    context: *mut c_void,
-    key: *mut c_void,
-    params: *const Param,
-) -> c_int {
-    // SAFETY: see above.
-    unsafe {
-        init::<S>(
-            context,
-            Purpose::DigestVerify,
-            std::ptr::null(),
-            key,
-            params,
-        )
-    }
-}
-
 unsafe extern "C" fn sign<S: Signature>(
     context: *mut c_void,
     out: *mut c_uchar,
@@ -305,9 +255,10 @@ unsafe extern "C" fn sign<S: Signature>(
     // SAFETY: see above.
     unsafe {
         Context::<S>::with(context, 0, |signature| {
-            signature_of(data, data_length, out, length, room, |data, out| {
-                signature.sign(data, out)
-            })
+            signature.sign(
+                Input::new(data, data_length),
+                Output::new(out, length, room),
+            )
         })
     }
 }
@@ -322,9 +273,10 @@ unsafe extern "C" fn verify<S: Signature>(
     // SAFETY: see above.
     unsafe {
         Context::<S>::with(context, 0, |signature| {
-            let signed = bytes(signed, signed_length).unwrap_or_default();
-            let data = bytes(data, data_length).unwrap_or_default();
-            Ok(signature.verify(signed, data)?.into())
+            signature.verify(
+                Input::new(signed, signed_length),
+                Input::new(data, data_length),
+            )
         })
     }
 }
@@ -340,13 +292,15 @@ unsafe extern "C" fn recover<S: Signature>(
     // SAFETY: see above.
     unsafe {
         Context::<S>::with(context, 0, |signature| {
-            let signed = bytes(signed, signed_length).unwrap_or_default();
-            output(out, length, room, |out| signature.recover(signed, out))
+            signature.recover(
+                Input::new(signed, signed_length),
+                Output::new(out, length, room),
+            )
         })
     }
 }
 
-unsafe extern "C" fn update<S: Signature>(
+unsafe extern "C" fn update<S: Signature, const PURPOSE: u8>(
     context: *mut c_void,
     data: *const c_uchar,
     length: usize,
@@ -354,14 +308,12 @@ unsafe extern "C" fn update<S: Signature>(
     // SAFETY: see above.
     unsafe {
         Context::<S>::with(context, 0, |signature| {
-            signature
-                .update(bytes(data, length).unwrap_or_default())
-                .map(|()| 1)
+            signature.update(purpose(PURPOSE), Input::new(data, length))
         })
     }
 }
 
-unsafe extern "C" fn finish_sign<S: Signature>(
+unsafe extern "C" fn finish_sign<S: Signature, const PURPOSE: u8>(
     context: *mut c_void,
     out: *mut c_uchar,
     length: *mut usize,
@@ -370,7 +322,7 @@ unsafe extern "C" fn finish_sign<S: Signature>(
     // SAFETY: see above.
     unsafe {
         Context::<S>::with(context, 0, |signature| {
-            output(out, length, room, |out| signature.finish_sign(out))
+            signature.finish_sign(purpose(PURPOSE), Output::new(out, length, room))
         })
     }
 }
@@ -386,23 +338,32 @@ unsafe extern "C" fn digest_sign<S: Signature>(
     // SAFETY: see above.
     unsafe {
         Context::<S>::with(context, 0, |signature| {
-            signature_of(data, data_length, out, length, room, |data, out| {
-                signature.digest_sign(data, out)
-            })
+            signature.digest_sign(
+                Input::new(data, data_length),
+                Output::new(out, length, room),
+            )
         })
     }
 }
 
-unsafe extern "C" fn finish_verify<S: Signature>(
+unsafe extern "C" fn finish_digest_verify<S: Signature>(
     context: *mut c_void,
     signed: *const c_uchar,
-    signed_length: usize,
+    length: usize,
 ) -> c_int {
     // SAFETY: see above.
     unsafe {
         Context::<S>::with(context, 0, |signature| {
-            let signed = bytes(signed, signed_length).unwrap_or_default();
-            Ok(signature.finish_verify(signed)?.into())
+            signature.finish_verify(Purpose::DigestVerify, Input::new(signed, length))
+        })
+    }
+}
+
+unsafe extern "C" fn finish_message_verify<S: Signature>(context: *mut c_void) -> c_int {
+    // SAFETY: see above.
+    unsafe {
+        Context::<S>::with(context, 0, |signature| {
+            signature.finish_verify(Purpose::MessageVerify, Input::of(&[]))
         })
     }
 }
@@ -417,41 +378,93 @@ unsafe extern "C" fn digest_verify<S: Signature>(
     // SAFETY: see above.
     unsafe {
         Context::<S>::with(context, 0, |signature| {
-            let signed = bytes(signed, signed_length).unwrap_or_default();
-            let data = bytes(data, data_length).unwrap_or_default();
-            Ok(signature.digest_verify(signed, data)?.into())
+            signature.digest_verify(
+                Input::new(signed, signed_length),
+                Input::new(data, data_length),
+            )
         })
     }
 }
 
-unsafe extern "C" fn set<S: Signature>(context: *mut c_void, params: *const Param) -> c_int {
+macro_rules! parameters {
+    ($($set:ident, $get:ident: $of:ident;)*) => {
+        $(unsafe extern "C" fn $set<S: Signature>(
+            context: *mut c_void,
+            params: *const Param,
+        ) -> c_int {
+            // SAFETY: see above.
+            unsafe {
+                Context::<S>::with(context, 0, |signature| {
+                    signature.set(Of::$of, Params::new(params))
+                })
+            }
+        }
+
+        unsafe extern "C" fn $get<S: Signature>(
+            context: *mut c_void,
+            params: *mut Param,
+        ) -> c_int {
+            // SAFETY: see above.
+            unsafe {
+                Context::<S>::with(context, 0, |signature| {
+                    signature.get(Of::$of, ParamsMut::new(params))
+                })
+            }
+        })*
+    };
+}
+
+parameters! {
+    set, get: Context;
+    digest_set, digest_get: Digest;
+}
+
+macro_rules! descriptions {
+    ($($name:ident)*) => {
+        $(unsafe extern "C" fn $name<S: Signature>(
+            context: *mut c_void,
+            provider: *mut c_void,
+        ) -> *const Param {
+            // SAFETY: see above; the pointer that `OSSL_provider_init` gave out.
+            unsafe {
+                let state = State::<<S::Key as KeyManagement>::Provider>::of(provider);
+                Context::<S>::describe(context, state.core, |context| {
+                    S::$name(context, &state.provider)
+                })
+            }
+        })*
+    };
+}
+
+descriptions!(settable gettable);
+
+unsafe extern "C" fn digest_gettable<S: Signature>(context: *mut c_void) -> *const Param {
     // SAFETY: see above.
     unsafe {
-        Context::<S>::with(context, 0, |signature| {
-            signature.set(Params::new(params)).map(|()| 1)
-        })
+        Context::<S>::with(
+            context,
+            ptr::null(),
+            |context| Ok(context.digest_gettable()),
+        )
     }
 }
 
-unsafe extern "C" fn get<S: Signature>(context: *mut c_void, params: *mut Param) -> c_int {
+unsafe extern "C" fn digest_settable<S: Signature>(context: *mut c_void) -> *const Param {
     // SAFETY: see above.
     unsafe {
-        Context::<S>::with(context, 0, |signature| {
-            signature.get(ParamsMut::new(params)).map(|()| 1)
-        })
+        Context::<S>::with(
+            context,
+            ptr::null(),
+            |context| Ok(context.digest_settable()),
+        )
     }
 }
 
-unsafe extern "C" fn gettable<S: Signature>(
-    _context: *mut c_void,
-    _provider: *mut c_void,
-) -> *const Param {
-    S::GETTABLE.as_ptr()
-}
-
-unsafe extern "C" fn settable<S: Signature>(
-    _context: *mut c_void,
-    _provider: *mut c_void,
-) -> *const Param {
-    S::SETTABLE.as_ptr()
+/// A text that C passes.
+///
+/// # Safety
+/// `text` is null or terminated, for `'a`.
+unsafe fn text<'a>(text: *const c_char) -> Option<&'a CStr> {
+    // SAFETY: by the caller's word.
+    (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) })
 }

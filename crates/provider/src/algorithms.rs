@@ -1,37 +1,95 @@
 //! What the provider offers: only what the profile says wins.
 //!
-//! `?provider=outboard` in the default properties makes programs prefer an implementation that
-//! carries that property. RSA's key management does not: RSA keys stay with the default provider, and
-//! are lent to us for the operations we win.
+//! `?provider=outboard` in the default properties makes programs prefer an implementation that carries
+//! that property. RSA's key management does not: RSA keys stay with the default provider, and are lent to us for
+//! the operations we win. Keys of other types are ours from when they are made, where we win making them.
+//!
+//! Keys, exchanges and signatures stand before stock's: their tables offer, function by function, what the default
+//! provider's offer in this version of OpenSSL. Where that cannot be reached (a static program that exports
+//! nothing), ciphers alone are offered, which need nobody.
 
-use std::ffi::CStr;
+use std::ffi::{CStr, CString};
 
 use outboard_engine::profile::Choices;
 use outboard_engine::{Operation, Path};
+use outboard_provider_abi::offer::{self, Offer};
 use outboard_provider_abi::raw::{Algorithm, Dispatch};
-use outboard_provider_abi::{Kind, cipher, keyexch, keymgmt, signature};
+use outboard_provider_abi::{Kind, cipher, foreign, keyexch, keymgmt, signature};
 
 use crate::aes_gcm::{self, Aes128, Aes192, Aes256};
-use crate::ed25519::Ed25519;
-use crate::octet_key::OctetKey;
-use crate::x25519::{self, X25519};
-use crate::{ec, rsa, signing};
+use crate::key::{Ec, Ed25519, Key, RSA, RSA_PSS, Rsa, X25519};
+use crate::stock::{self, Stock};
+use crate::{exchange, signature as signatures};
 
 /// Preferred by `?provider=outboard`, and by `?outboard.preferred=yes` where a program asks something else of `provider`.
-const PREFERRED: &CStr = c"provider=outboard,outboard.preferred=yes";
+const PREFERRED: &str = "provider=outboard,outboard.preferred=yes";
 /// Never preferred: used for keys that are lent to us.
-const BORROWS: &CStr = c"outboard.keys=borrowed";
+const BORROWS: &str = "outboard.keys=borrowed";
+
+/// A list of algorithms as libcrypto wants it, with all that it points to.
+pub(crate) struct List {
+    algorithms: Vec<Algorithm>,
+    _tables: Vec<Box<[Dispatch]>>,
+    _names: Vec<CString>,
+    preferred: CString,
+    borrows: CString,
+}
+
+impl List {
+    fn new() -> Self {
+        let properties = |which: &str| {
+            let ours = stock::OURS.to_string_lossy();
+            CString::new(format!("{which},{ours}")).unwrap_or_default()
+        };
+        Self {
+            algorithms: Vec::new(),
+            _tables: Vec::new(),
+            _names: Vec::new(),
+            preferred: properties(PREFERRED),
+            borrows: properties(BORROWS),
+        }
+    }
+
+    /// The list, which ends with [`Algorithm::END`].
+    pub(crate) fn as_slice(&self) -> &[Algorithm] {
+        &self.algorithms
+    }
+
+    fn ended(mut self) -> Self {
+        self.algorithms.push(Algorithm::END);
+        self
+    }
+
+    fn add(
+        &mut self,
+        names: &CStr,
+        preferred: bool,
+        implementation: *const Dispatch,
+        description: &'static CStr,
+    ) {
+        let properties = match preferred {
+            true => &self.preferred,
+            false => &self.borrows,
+        };
+        self.algorithms.push(Algorithm {
+            names: names.as_ptr(),
+            properties: properties.as_ptr(),
+            implementation,
+            description: description.as_ptr(),
+        });
+    }
+}
 
 /// What the choices leave to offer.
 pub(crate) struct Offered<'a> {
     choices: &'a Choices,
-    may_own: bool,
+    stock: Option<&'a Stock>,
 }
 
 impl<'a> Offered<'a> {
-    /// By those choices; without `may_own`, keys are only ever lent to us.
-    pub(crate) fn by(choices: &'a Choices, may_own: bool) -> Self {
-        Self { choices, may_own }
+    /// By those choices, before that stock.
+    pub(crate) fn by(choices: &'a Choices, stock: Option<&'a Stock>) -> Self {
+        Self { choices, stock }
     }
 
     /// The key types whose keys are ours from when they are made.
@@ -46,124 +104,161 @@ impl<'a> Offered<'a> {
     }
 
     /// The list of one kind.
-    pub(crate) fn list(&self, kind: Kind) -> Vec<Algorithm> {
-        let mut list = match kind {
+    pub(crate) fn list(&self, kind: Kind) -> List {
+        match kind {
             Kind::Cipher => self.ciphers(),
             Kind::KeyManagement => self.key_managements(),
             Kind::KeyExchange => self.key_exchanges(),
             Kind::Signature => self.signatures(),
-        };
-        list.push(Algorithm::END);
-        list
+        }
+        .ended()
     }
 
-    fn ciphers(&self) -> Vec<Algorithm> {
+    fn ciphers(&self) -> List {
         use Operation as O;
-        let mut list = Vec::new();
+        let mut list = List::new();
         // A cipher seals and opens: it must win both ways.
         if self.all(&[O::Aes128GcmSeal, O::Aes128GcmOpen]) {
-            list.push(preferred(
+            list.add(
                 c"AES-128-GCM:id-aes128-GCM:2.16.840.1.101.3.4.1.6",
-                cipher::table::<aes_gcm::Context<Aes128>>(),
+                true,
+                cipher::table::<aes_gcm::Context<Aes128>>().as_ptr(),
                 c"Outboard AES-128-GCM",
-            ));
+            );
         }
         if self.all(&[O::Aes192GcmSeal, O::Aes192GcmOpen]) {
-            list.push(preferred(
+            list.add(
                 c"AES-192-GCM:id-aes192-GCM:2.16.840.1.101.3.4.1.26",
-                cipher::table::<aes_gcm::Context<Aes192>>(),
+                true,
+                cipher::table::<aes_gcm::Context<Aes192>>().as_ptr(),
                 c"Outboard AES-192-GCM",
-            ));
+            );
         }
         if self.all(&[O::Aes256GcmSeal, O::Aes256GcmOpen]) {
-            list.push(preferred(
+            list.add(
                 c"AES-256-GCM:id-aes256-GCM:2.16.840.1.101.3.4.1.46",
-                cipher::table::<aes_gcm::Context<Aes256>>(),
+                true,
+                cipher::table::<aes_gcm::Context<Aes256>>().as_ptr(),
                 c"Outboard AES-256-GCM",
-            ));
+            );
         }
         list
     }
 
-    fn key_managements(&self) -> Vec<Algorithm> {
-        let mut list = Vec::new();
-        if self.any(RSA) {
-            list.push(algorithm(
-                c"RSA:rsaEncryption:1.2.840.113549.1.1.1",
-                BORROWS,
-                keymgmt::table::<rsa::Key, { rsa::RSA }>(),
+    fn key_managements(&self) -> List {
+        let mut list = List::new();
+        let mut add = |name, owned, offer: fn(i32) -> Offer, description| {
+            let needed = keymgmt::NEEDED;
+            self.add::<foreign::KeyManagement>(&mut list, name, owned, needed, offer, description);
+        };
+        if self.any(RSA_OPERATIONS) {
+            add(
+                c"RSA",
+                false,
+                keymgmt::offer::<Key<Rsa>, { RSA }>,
                 c"Outboard RSA",
-            ));
-            list.push(algorithm(
-                c"RSA-PSS:RSASSA-PSS:1.2.840.113549.1.1.10",
-                BORROWS,
-                keymgmt::table::<rsa::Key, { rsa::RSA_PSS }>(),
+            );
+            add(
+                c"RSA-PSS",
+                false,
+                keymgmt::offer::<Key<Rsa>, { RSA_PSS }>,
                 c"Outboard RSA-PSS",
-            ));
+            );
         }
         if self.any(ECDSA) || self.any(ECDH) {
-            list.push(algorithm(
-                c"EC:id-ecPublicKey:1.2.840.10045.2.1",
-                self.owning(EC_KEYGEN),
-                keymgmt::table::<ec::Key, 0>(),
-                c"Outboard EC",
-            ));
+            let owned = self.owns(EC_KEYGEN);
+            add(c"EC", owned, keymgmt::offer::<Key<Ec>, 0>, c"Outboard EC");
         }
-        if self.any(&[Operation::X25519Derive]) {
-            list.push(algorithm(
-                c"X25519:1.3.101.110",
-                self.owning(X25519_KEYGEN),
-                keymgmt::table::<OctetKey<X25519>, 0>(),
+        if self.any(X25519_DERIVE) {
+            let owned = self.owns(X25519_KEYGEN);
+            add(
+                c"X25519",
+                owned,
+                keymgmt::offer::<Key<X25519>, 0>,
                 c"Outboard X25519",
-            ));
+            );
         }
         if self.any(ED25519) {
-            list.push(algorithm(
-                c"ED25519:1.3.101.112",
-                self.owning(ED25519_KEYGEN),
-                keymgmt::table::<OctetKey<Ed25519>, 0>(),
+            let owned = self.owns(ED25519_KEYGEN);
+            add(
+                c"ED25519",
+                owned,
+                keymgmt::offer::<Key<Ed25519>, 0>,
                 c"Outboard Ed25519",
-            ));
+            );
         }
         list
     }
 
-    fn key_exchanges(&self) -> Vec<Algorithm> {
-        let mut list = Vec::new();
+    fn key_exchanges(&self) -> List {
+        use exchange::{Context, Ecdh, X25519};
+        let mut list = List::new();
+        let mut add = |name, offer: fn(i32) -> Offer, description| {
+            let needed = keyexch::NEEDED;
+            self.add::<foreign::KeyExchange>(&mut list, name, true, needed, offer, description);
+        };
         if self.any(ECDH) {
-            let table = keyexch::table::<ec::Exchange>();
-            list.push(preferred(c"ECDH", table, c"Outboard ECDH"));
+            add(c"ECDH", keyexch::offer::<Context<Ecdh>>, c"Outboard ECDH");
         }
-        if self.any(&[Operation::X25519Derive]) {
-            let table = keyexch::table::<x25519::Exchange>();
-            list.push(preferred(c"X25519:1.3.101.110", table, c"Outboard X25519"));
+        if self.any(X25519_DERIVE) {
+            add(
+                c"X25519",
+                keyexch::offer::<Context<X25519>>,
+                c"Outboard X25519",
+            );
         }
         list
     }
 
-    fn signatures(&self) -> Vec<Algorithm> {
-        let mut list = Vec::new();
-        if self.any(RSA) {
-            let table = signature::table::<signing::Context<rsa::Rsa>>();
-            list.push(preferred(
-                c"RSA:rsaEncryption:1.2.840.113549.1.1.1",
-                table,
-                c"Outboard RSA",
-            ));
+    fn signatures(&self) -> List {
+        use signatures::{Context, Ecdsa, Eddsa, Rsa};
+        let mut list = List::new();
+        let mut add = |name, offer: fn(i32) -> Offer, description| {
+            let needed = signature::NEEDED;
+            self.add::<foreign::Signature>(&mut list, name, true, needed, offer, description);
+        };
+        if self.any(RSA_OPERATIONS) {
+            add(c"RSA", signature::offer::<Context<Rsa>>, c"Outboard RSA");
         }
         if self.any(ECDSA) {
-            let table = signature::table::<signing::Context<ec::Ecdsa>>();
-            list.push(preferred(c"ECDSA", table, c"Outboard ECDSA"));
+            add(
+                c"ECDSA",
+                signature::offer::<Context<Ecdsa>>,
+                c"Outboard ECDSA",
+            );
         }
         if self.any(ED25519) {
-            let table = signature::table_of_messages::<signing::Context<Ed25519>>();
-            list.push(preferred(
-                c"ED25519:1.3.101.112",
-                table,
+            add(
+                c"ED25519",
+                signature::offer::<Context<Eddsa>>,
                 c"Outboard Ed25519",
-            ));
+            );
         }
         list
+    }
+
+    /// Adds an algorithm that stands before stock's of that name, and has all its names.
+    fn add<F: foreign::Functions>(
+        &self,
+        list: &mut List,
+        name: &CStr,
+        preferred: bool,
+        needed: &[i32],
+        offer: fn(i32) -> Offer,
+        description: &'static CStr,
+    ) {
+        let Some(theirs) = self.stock.and_then(|stock| stock.algorithm::<F>(name)) else {
+            return;
+        };
+        // SAFETY: a table of the default provider's, which is part of libcrypto.
+        let table = unsafe { offer::table(theirs.implementation, needed, offer) };
+        // SAFETY: a terminated text.
+        let names = unsafe { CStr::from_ptr(theirs.names) }.to_owned();
+        if let Some(table) = table {
+            list.add(&names, preferred, table.as_ptr(), description);
+            list._tables.push(table);
+            list._names.push(names);
+        }
     }
 
     fn any(&self, operations: &[Operation]) -> bool {
@@ -180,19 +275,11 @@ impl<'a> Offered<'a> {
 
     /// Keys are ours from when they are made where we win making them.
     fn owns(&self, keygen: &[Operation]) -> bool {
-        self.may_own && self.any(keygen)
-    }
-
-    fn owning(&self, keygen: &[Operation]) -> &'static CStr {
-        if self.owns(keygen) {
-            PREFERRED
-        } else {
-            BORROWS
-        }
+        self.stock.is_some() && self.any(keygen)
     }
 }
 
-const RSA: &[Operation] = &[
+const RSA_OPERATIONS: &[Operation] = &[
     Operation::Rsa2048Sign,
     Operation::Rsa2048Verify,
     Operation::Rsa3072Sign,
@@ -206,6 +293,7 @@ const EC_KEYGEN: &[Operation] = &[
     Operation::P521Keygen,
 ];
 const X25519_KEYGEN: &[Operation] = &[Operation::X25519Keygen];
+const X25519_DERIVE: &[Operation] = &[Operation::X25519Derive];
 const ED25519_KEYGEN: &[Operation] = &[Operation::Ed25519Keygen];
 const ECDSA: &[Operation] = &[
     Operation::P256Sign,
@@ -221,25 +309,3 @@ const ECDH: &[Operation] = &[
     Operation::P521Derive,
 ];
 const ED25519: &[Operation] = &[Operation::Ed25519Sign, Operation::Ed25519Verify];
-
-fn preferred(
-    names: &'static CStr,
-    table: &'static [Dispatch],
-    description: &'static CStr,
-) -> Algorithm {
-    algorithm(names, PREFERRED, table, description)
-}
-
-fn algorithm(
-    names: &'static CStr,
-    properties: &'static CStr,
-    table: &'static [Dispatch],
-    description: &'static CStr,
-) -> Algorithm {
-    Algorithm {
-        names: names.as_ptr(),
-        properties: properties.as_ptr(),
-        implementation: table.as_ptr(),
-        description: description.as_ptr(),
-    }
-}

@@ -1,27 +1,24 @@
 //! The OpenSSL provider `outboard.so`: real programs' keys and ciphers on the engine's paths.
 //!
 //! ```text
-//! libcrypto ──▶ provider-abi ──▶ aes_gcm │ x25519 │ ed25519 │ rsa │ ec ──▶ engine
-//!                                   └─ what the engine does not do ──▶ stock: libcrypto itself
+//! libcrypto ──▶ provider-abi ──▶ aes_gcm ────────────────▶ engine
+//!                    └──▶ key, exchange, signature ──▶ engine      what is plain
+//!                                 └──▶ stock                      all else: the program's own implementation
 //! ```
 //!
-//! Keys come in two ways. A key that libcrypto has decoded is the default provider's, and lent to us
-//! when an operation of ours wants it; if we decline it, libcrypto falls back by itself. A key that
-//! was made through us is ours to answer for, and whatever we do not know about it the default
-//! provider is asked.
+//! A key comes to us in two ways. One that libcrypto has decoded is the default provider's, and lent to us
+//! when an operation of ours wants it. One that was made through us is ours to answer for. Behind
+//! both, and behind every context, stands stock's own, which answers all that is not beyond doubt.
 
 mod aes_gcm;
 mod algorithms;
-mod ec;
-mod ed25519;
+mod exchange;
 mod job;
-mod octet_key;
+mod key;
 mod outboard;
-mod rsa;
 mod settings;
-mod signing;
+mod signature;
 mod stock;
-mod x25519;
 
 pub use outboard::Outboard;
 

@@ -21,12 +21,8 @@ use crate::stock::Stock;
 /// The provider of one library context.
 pub struct Outboard {
     shared: Arc<Shared>,
-    ciphers: Vec<Algorithm>,
-    key_managements: Vec<Algorithm>,
-    key_exchanges: Vec<Algorithm>,
-    signatures: Vec<Algorithm>,
-    /// The key types whose keys are ours from when they are made.
-    owned: Vec<&'static CStr>,
+    /// What is offered of each kind, once it was asked for: then the program's own providers are there.
+    lists: [OnceBox<algorithms::List>; 4],
 }
 
 /// What contexts and keys keep of it.
@@ -36,7 +32,7 @@ pub(crate) struct Shared {
     libcrypto_version: (u32, u32),
     asynchronous: bool,
     libcrypto: OnceBox<Option<Library>>,
-    stock: OnceBox<Option<Stock>>,
+    stock: Option<Stock>,
 }
 
 impl Provider for Outboard {
@@ -62,47 +58,40 @@ impl Provider for Outboard {
             limit: settings.cards,
             break_even,
         });
-        // Only where the default provider can answer for what we don't know of a key.
-        let may_own = core.address().is_some_and(Library::is_reachable);
-        let offered = algorithms::Offered::by(&choices, may_own);
         Ok(Self {
-            owned: offered.owned(),
-            ciphers: offered.list(Kind::Cipher),
-            key_managements: offered.list(Kind::KeyManagement),
-            key_exchanges: offered.list(Kind::KeyExchange),
-            signatures: offered.list(Kind::Signature),
+            lists: [const { OnceBox::new() }; 4],
             shared: Arc::new(Shared {
                 core,
                 choices,
                 libcrypto_version: version(&core),
                 asynchronous: settings.asynchronous,
                 libcrypto: OnceBox::new(),
-                stock: OnceBox::new(),
+                stock: Stock::reach(&core),
             }),
         })
     }
 
     fn algorithms(&self, kind: Kind) -> &[Algorithm] {
-        match kind {
-            Kind::Cipher => &self.ciphers,
-            Kind::KeyManagement => &self.key_managements,
-            Kind::KeyExchange => &self.key_exchanges,
-            Kind::Signature => &self.signatures,
-        }
+        let list = &self.lists[kind as usize];
+        list.get_or_init(|| Box::new(self.offered().list(kind)))
+            .as_slice()
     }
 
     /// Before 3.5, libssl used a group only where it and its keys come from one provider: the default
     /// provider's groups of the keys we own become ours.
     fn capabilities(&self, name: &CStr, give: &mut dyn FnMut(*const Param) -> bool) -> Result<()> {
-        if name != c"TLS-GROUP" || self.owned.is_empty() || self.shared.libcrypto_is_at_least(3, 5)
-        {
+        let owned = self.offered().owned();
+        if name != c"TLS-GROUP" || owned.is_empty() || self.shared.libcrypto_is_at_least(3, 5) {
             return Ok(());
         }
-        self.shared.stock()?.capabilities(name, &mut |params| {
+        let Some(stock) = self.stock() else {
+            return Ok(());
+        };
+        stock.capabilities(name, &mut |params| {
             // SAFETY: the default provider's array, whole for the call.
             let algorithm = unsafe { Params::new(params) }.find(c"tls-group-alg");
             let algorithm = algorithm.and_then(|algorithm| algorithm.text().ok());
-            let ours = self.owned.iter().any(|owned| {
+            let ours = owned.iter().any(|owned| {
                 algorithm.is_some_and(|algorithm| algorithm.as_bytes() == owned.to_bytes())
             });
             !ours || give(params)
@@ -122,6 +111,15 @@ impl Outboard {
     /// What contexts and keys keep.
     pub(crate) fn shared(&self) -> Arc<Shared> {
         Arc::clone(&self.shared)
+    }
+
+    /// What the program would have without us.
+    pub(crate) fn stock(&self) -> Option<&Stock> {
+        self.shared.stock()
+    }
+
+    fn offered(&self) -> algorithms::Offered<'_> {
+        algorithms::Offered::by(&self.shared.choices, self.stock())
     }
 }
 
@@ -204,18 +202,9 @@ impl Shared {
         }
     }
 
-    /// The program's own libcrypto, for what the engine does not do.
-    pub(crate) fn stock(&self) -> Result<&Stock> {
-        let make = || Stock::of(self.libcrypto()?);
-        self.stock
-            .get_or_init(|| Box::new(make()))
-            .as_ref()
-            .ok_or_else(|| {
-                Error::new(
-                    outboard_provider_abi::Reason::Unsupported,
-                    "the engine does not do this, and the program's libcrypto cannot be reached",
-                )
-            })
+    /// What the program would have without us; none where its libcrypto cannot be reached.
+    pub(crate) fn stock(&self) -> Option<&Stock> {
+        self.stock.as_ref()
     }
 }
 

@@ -1,76 +1,98 @@
-//! Key exchange by the default provider.
+//! Stock's key exchanges.
 
+use std::ffi::{CStr, c_int, c_void};
+use std::ptr;
 use std::sync::Arc;
 
-use outboard_libcrypto::{Functions, sys};
 use outboard_provider_abi::raw::Param;
-use outboard_provider_abi::{ParamList, Result};
+use outboard_provider_abi::{Error, Output, Params, ParamsMut, Result, foreign};
 
-use super::check;
-use super::key::{Key, Operation};
-use super::signing::written;
+use super::{Held, Key, Stock, call};
+use crate::outboard::Shared;
 
-/// A key exchange context of the default provider, owned.
+/// A key exchange context of stock's, owned.
 pub(crate) struct Exchange {
-    key: Arc<Key>,
-    operation: *mut sys::EVP_PKEY_CTX,
+    algorithm: Held<foreign::KeyExchange>,
+    raw: *mut c_void,
 }
 
 // SAFETY: OpenSSL's contexts may move between threads.
 unsafe impl Send for Exchange {}
 
 impl Exchange {
-    /// Begins with our key and the parameters set.
-    pub(crate) fn new(key: Arc<Key>, params: &ParamList) -> Result<Self> {
-        let operation = Operation::new(&key)?.into_raw();
-        let mut exchange = Self { key, operation };
-        // SAFETY: a live operation.
-        check(unsafe {
-            (exchange.functions().EVP_PKEY_derive_init_ex)(operation, std::ptr::null())
-        })?;
-        if !params.is_empty() {
-            params.with_array(|params| exchange.set(params))?;
+    /// A fresh context.
+    pub(crate) fn new(shared: &Arc<Shared>, name: &CStr) -> Result<Self> {
+        let algorithm = Held::of(shared, |stock| stock.exchanges.find(stock, name))?;
+        let raw = call!(algorithm, newctx(algorithm.provider()) or ptr::null_mut());
+        Self::own(algorithm, raw)
+    }
+
+    fn own(algorithm: Held<foreign::KeyExchange>, raw: *mut c_void) -> Result<Self> {
+        if raw.is_null() {
+            return Err(Error::in_queue());
         }
-        Ok(exchange)
+        Ok(Self { algorithm, raw })
     }
 
-    /// Sets the peer's key. libcrypto has validated it where the program asked for that.
-    pub(crate) fn set_peer(&mut self, peer: &Key) -> Result<()> {
-        // SAFETY: a live operation and key.
-        check(unsafe {
-            (self.functions().EVP_PKEY_derive_set_peer_ex)(self.operation, peer.as_ptr(), 0)
-        })
+    pub(crate) fn duplicate(&self) -> Result<Self> {
+        let raw = call!(self.algorithm, dupctx(self.raw) or ptr::null_mut());
+        Self::own(self.algorithm.clone(), raw)
     }
 
-    /// Sets parameters.
-    pub(crate) fn set(&mut self, params: *const Param) -> Result<()> {
-        // SAFETY: a live operation; the array is whole for the call.
-        check(unsafe { (self.functions().EVP_PKEY_CTX_set_params)(self.operation, params.cast()) })
+    pub(crate) fn init(&mut self, key: Option<&Key>, params: Params<'_>) -> c_int {
+        let key = key.map_or(ptr::null_mut(), Key::as_ptr);
+        call!(self.algorithm, init(self.raw, key, params.as_ptr()) or 0)
     }
 
-    /// Answers parameters.
-    pub(crate) fn get(&mut self, params: *mut Param) -> Result<()> {
-        // SAFETY: a live operation; the caller's array.
-        check(unsafe { (self.functions().EVP_PKEY_CTX_get_params)(self.operation, params.cast()) })
+    pub(crate) fn set_peer(&mut self, key: Option<&Key>) -> c_int {
+        let key = key.map_or(ptr::null_mut(), Key::as_ptr);
+        call!(self.algorithm, set_peer(self.raw, key) or 0)
     }
 
-    /// Writes the shared secret; without an output tells its size.
-    pub(crate) fn derive(&mut self, output: Option<&mut [u8]>) -> Result<usize> {
-        let f = self.functions();
-        // SAFETY: a live operation; writes at most as many bytes as there are.
-        written(output, |output, length| unsafe {
-            (f.EVP_PKEY_derive)(self.operation, output, length)
-        })
+    pub(crate) fn derive(&mut self, mut secret: Output<'_>) -> c_int {
+        let (secret, length, room) = secret.as_raw();
+        call!(self.algorithm, derive(self.raw, secret, length, room) or 0)
     }
 
-    fn functions(&self) -> &Functions {
-        self.key.functions()
+    pub(crate) fn set(&mut self, params: Params<'_>) -> c_int {
+        call!(self.algorithm, set_ctx_params(self.raw, params.as_ptr()) or 0)
+    }
+
+    pub(crate) fn get(&mut self, mut params: ParamsMut<'_>) -> c_int {
+        call!(self.algorithm, get_ctx_params(self.raw, params.as_mut_ptr()) or 0)
     }
 }
 
 impl Drop for Exchange {
     fn drop(&mut self) {
-        // SAFETY: ours, and dropped once.
-        unsafe { (self.functions().EVP_PKEY_CTX_free)(self.operation) };
+        call!(self.algorithm, freectx(self.raw) or ());
+    }
+}
+
+impl Stock {
+    /// What can be set on exchanges of that algorithm.
+    pub(crate) fn settable_of_exchange(
+        &self,
+        name: &CStr,
+        context: Option<&Exchange>,
+    ) -> *const Param {
+        let Some(algorithm) = self.exchanges.find(self, name) else {
+            return ptr::null();
+        };
+        let context = context.map_or(ptr::null_mut(), |context| context.raw);
+        call!(algorithm, settable_ctx_params(context, algorithm.provider()) or ptr::null())
+    }
+
+    /// What can be read of them.
+    pub(crate) fn gettable_of_exchange(
+        &self,
+        name: &CStr,
+        context: Option<&Exchange>,
+    ) -> *const Param {
+        let Some(algorithm) = self.exchanges.find(self, name) else {
+            return ptr::null();
+        };
+        let context = context.map_or(ptr::null_mut(), |context| context.raw);
+        call!(algorithm, gettable_ctx_params(context, algorithm.provider()) or ptr::null())
     }
 }

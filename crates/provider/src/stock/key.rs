@@ -1,276 +1,176 @@
-//! A key held by the default provider.
+//! Stock's keys, and its generating them.
 
-use std::ffi::CStr;
+use std::ffi::{CStr, c_int, c_void};
 use std::ptr;
+use std::sync::Arc;
 
-use outboard_libcrypto::{Context, Functions, sys};
+use outboard_provider_abi::keymgmt::List;
 use outboard_provider_abi::raw::Param;
-use outboard_provider_abi::{Check, Error, ParamList, Params, Result, Selection};
+use outboard_provider_abi::{Error, Params, ParamsMut, Receiver, Result, Selection, foreign};
 
-use super::{Receiver, Stock, check, pass_on};
+use super::{Held, Implementation, Stock, call};
+use crate::outboard::Shared;
 
-/// A key held by the default provider, owned.
+type Functions = foreign::KeyManagement;
+
+/// A key of stock's, owned.
 pub(crate) struct Key {
-    context: Context,
-    raw: *mut sys::EVP_PKEY,
+    type_: Held<Functions>,
+    raw: *mut c_void,
 }
 
-// SAFETY: OpenSSL's keys lock what they change behind a const pointer.
+// SAFETY: OpenSSL's keys may be used from any thread.
 unsafe impl Send for Key {}
 // SAFETY: as above.
 unsafe impl Sync for Key {}
 
 impl Key {
-    /// The key of that type which the parameters describe.
-    pub(crate) fn import(
-        stock: &Stock,
-        kind: &CStr,
-        selection: Selection,
-        params: *const Param,
-    ) -> Result<Self> {
-        let f = stock.functions();
-        // SAFETY: a live context and names; the parameters are whole for the call.
-        unsafe {
-            let operation = Maker::new(stock, kind)?;
-            check((f.EVP_PKEY_fromdata_init)(operation.raw))?;
-            let mut raw = ptr::null_mut();
-            // The parameters are not written to, whatever the prototype says.
-            check((f.EVP_PKEY_fromdata)(
-                operation.raw,
-                &raw mut raw,
-                selection.0,
-                params.cast_mut().cast(),
-            ))?;
-            Self::own(stock.context.clone(), raw)
-        }
+    /// A key with nothing in it.
+    pub(crate) fn empty(shared: &Arc<Shared>, name: &CStr) -> Result<Self> {
+        let type_ = Held::of(shared, |stock| stock.keys.find(stock, name))?;
+        let raw = call!(type_, new(type_.provider()) or ptr::null_mut());
+        Self::own(type_, raw).ok_or(Error::in_queue())
     }
 
-    /// Makes a key, or with [`Selection::DOMAIN`] alone only its parameters.
-    pub(crate) fn generate(
-        stock: &Stock,
-        kind: &CStr,
-        selection: Selection,
-        params: &ParamList,
-    ) -> Result<Self> {
-        let f = stock.functions();
-        // SAFETY: a live context and names; the parameters are whole for the call.
-        unsafe {
-            let operation = Maker::new(stock, kind)?;
-            check(if selection.touches(Selection::PAIR) {
-                (f.EVP_PKEY_keygen_init)(operation.raw)
-            } else {
-                (f.EVP_PKEY_paramgen_init)(operation.raw)
-            })?;
-            if !params.is_empty() {
-                check(params.with_array(|params| {
-                    (f.EVP_PKEY_CTX_set_params)(operation.raw, params.cast())
-                }))?;
-            }
-            let mut raw = ptr::null_mut();
-            check((f.EVP_PKEY_generate)(operation.raw, &raw mut raw))?;
-            Self::own(stock.context.clone(), raw)
-        }
+    /// Null is no key.
+    fn own(type_: Held<Functions>, raw: *mut c_void) -> Option<Self> {
+        (!raw.is_null()).then_some(Self { type_, raw })
     }
 
-    /// Gives the parameters that describe the key; what the receiver answers.
-    pub(crate) fn export(
-        &self,
-        selection: Selection,
-        give: &mut dyn FnMut(*const Param) -> bool,
-    ) -> Result<bool> {
-        let mut answer = None;
-        let mut receive = |params: *const Param| *answer.insert(give(params));
-        let mut receiver: Receiver<'_> = &mut receive;
-        // The callback sees the default provider's own copy, which is wiped; EVP_PKEY_todata would make
-        // another that is not.
-        // SAFETY: a live key; the receiver lives for the call.
-        let exported = unsafe {
-            (self.functions().EVP_PKEY_export)(
-                self.raw,
-                selection.0,
-                pass_on,
-                (&raw mut receiver).cast(),
-            )
-        };
-        match answer {
-            Some(given) => Ok(given),
-            None => check(exported).map(|()| true),
-        }
-    }
-
-    /// Whether all those parts are there.
-    pub(crate) fn has(&self, selection: Selection) -> bool {
-        let wanted = selection.0 & (Selection::PAIR.0 | Selection::DOMAIN.0);
-        // No half comes without the group, nor the private one without the public.
-        let asked = if selection.touches(Selection::PRIVATE) {
-            Selection::PAIR.0
-        } else {
-            wanted
-        };
-        let mut found = Selection(0);
-        let given = self.export(Selection(asked | Selection::DOMAIN.0), &mut |params| {
-            // SAFETY: the default provider's array, whole for the call.
-            for param in unsafe { Params::new(params) } {
-                found.0 |= match param.key() {
-                    b"priv" | b"d" => Selection::PRIVATE.0,
-                    b"pub" | b"n" => Selection::PUBLIC.0,
-                    b"group" | b"p" => Selection::DOMAIN.0,
-                    _ => 0,
-                };
-            }
-            true
-        });
-        given.is_ok() && found.0 & wanted == wanted
-    }
-
-    /// The most bytes that an operation with it puts out.
-    pub(crate) fn size(&self) -> usize {
-        // SAFETY: a live key.
-        let size = unsafe { (self.functions().EVP_PKEY_get_size)(self.raw) };
-        usize::try_from(size).unwrap_or(0)
-    }
-
-    /// Answers parameters.
-    pub(crate) fn get(&self, params: *mut Param) -> Result<()> {
-        // SAFETY: a live key; the caller's array.
-        check(unsafe { (self.functions().EVP_PKEY_get_params)(self.raw, params.cast()) })
-    }
-
-    /// A key with those parameters set.
-    pub(crate) fn with(&self, params: *const Param) -> Result<Self> {
-        let f = self.functions();
-        // SAFETY: a live key and a copy that only we have; the parameters are not written to.
-        unsafe {
-            let copy = Self::own(self.context.clone(), (f.EVP_PKEY_dup)(self.raw))?;
-            check((f.EVP_PKEY_set_params)(copy.raw, params.cast_mut().cast()))?;
-            Ok(copy)
-        }
-    }
-
-    /// Whether both keys agree, in their parameters alone or in their public halves too.
-    pub(crate) fn matches(&self, other: &Self, selection: Selection) -> bool {
-        let f = self.functions();
-        // SAFETY: live keys.
-        unsafe {
-            if selection.touches(Selection::PAIR) {
-                (f.EVP_PKEY_eq)(self.raw, other.raw) == 1
-            } else {
-                (f.EVP_PKEY_parameters_eq)(self.raw, other.raw) == 1
-            }
-        }
-    }
-
-    /// Whether those parts are valid.
-    pub(crate) fn validate(&self, selection: Selection, how: Check) -> Result<bool> {
-        let f = self.functions();
-        let quick = how == Check::Quick;
-        // SAFETY: a live key and operation.
-        unsafe {
-            let operation = Operation::new(self)?;
-            let raw = operation.raw;
-            let pair = selection.0 & Selection::PAIR.0;
-            Ok(1 == match (pair, quick) {
-                (pair, _) if pair == Selection::PAIR.0 => (f.EVP_PKEY_pairwise_check)(raw),
-                (pair, _) if pair == Selection::PRIVATE.0 => (f.EVP_PKEY_private_check)(raw),
-                (pair, true) if pair == Selection::PUBLIC.0 => (f.EVP_PKEY_public_check_quick)(raw),
-                (pair, false) if pair == Selection::PUBLIC.0 => (f.EVP_PKEY_public_check)(raw),
-                (_, true) => (f.EVP_PKEY_param_check_quick)(raw),
-                (_, false) => (f.EVP_PKEY_param_check)(raw),
-            })
-        }
-    }
-
-    pub(super) fn as_ptr(&self) -> *mut sys::EVP_PKEY {
+    /// The pointer by which stock knows it.
+    pub(super) fn as_ptr(&self) -> *mut c_void {
         self.raw
     }
 
-    pub(super) fn context(&self) -> &Context {
-        &self.context
+    pub(crate) fn import(&self, selection: Selection, params: Params<'_>) -> c_int {
+        call!(self.type_, import(self.raw, selection.0, params.as_ptr()) or 0)
     }
 
-    pub(super) fn functions(&self) -> &Functions {
-        self.context.library().functions()
+    pub(crate) fn export(&self, selection: Selection, receiver: Receiver) -> c_int {
+        let (callback, argument) = receiver.as_raw();
+        call!(self.type_, export(self.raw, selection.0, callback, argument) or 0)
     }
 
-    /// # Safety
-    /// `raw` is null or a live key of the context's library that nobody else frees.
-    unsafe fn own(context: Context, raw: *mut sys::EVP_PKEY) -> Result<Self> {
-        if raw.is_null() {
-            Err(Error::in_queue())
-        } else {
-            Ok(Self { context, raw })
-        }
+    pub(crate) fn has(&self, selection: Selection) -> c_int {
+        call!(self.type_, has(self.raw, selection.0) or 0)
+    }
+
+    pub(crate) fn matches(&self, other: Option<&Self>, selection: Selection) -> c_int {
+        let other = other.map_or(ptr::null_mut(), Self::as_ptr);
+        call!(self.type_, matches(self.raw, other, selection.0) or 0)
+    }
+
+    pub(crate) fn validate(&self, selection: Selection, check: c_int) -> c_int {
+        call!(self.type_, validate(self.raw, selection.0, check) or 0)
+    }
+
+    pub(crate) fn duplicate(&self, selection: Selection) -> Option<Self> {
+        let raw = call!(self.type_, dup(self.raw, selection.0) or ptr::null_mut());
+        Self::own(self.type_.clone(), raw)
+    }
+
+    pub(crate) fn get(&self, mut params: ParamsMut<'_>) -> c_int {
+        call!(self.type_, get_params(self.raw, params.as_mut_ptr()) or 0)
+    }
+
+    pub(crate) fn set(&self, params: Params<'_>) -> c_int {
+        call!(self.type_, set_params(self.raw, params.as_ptr()) or 0)
     }
 }
 
 impl Drop for Key {
     fn drop(&mut self) {
-        // SAFETY: ours, and dropped once.
-        unsafe { (self.functions().EVP_PKEY_free)(self.raw) };
+        call!(self.type_, free(self.raw) or ());
     }
 }
 
-/// An operation with a key, owned.
-pub(super) struct Operation<'a> {
-    key: &'a Key,
-    pub(super) raw: *mut sys::EVP_PKEY_CTX,
+/// Stock's generating a key, owned.
+pub(crate) struct Generation {
+    type_: Held<Functions>,
+    raw: *mut c_void,
 }
 
-impl<'a> Operation<'a> {
-    pub(super) fn new(key: &'a Key) -> Result<Self> {
-        // SAFETY: a live context and key, to which the operation keeps a reference of its own.
-        let raw = unsafe {
-            (key.functions().EVP_PKEY_CTX_new_from_pkey)(key.context.as_ptr(), key.raw, ptr::null())
-        };
-        if raw.is_null() {
-            Err(Error::in_queue())
-        } else {
-            Ok(Self { key, raw })
-        }
+// SAFETY: OpenSSL's generations may move between threads.
+unsafe impl Send for Generation {}
+
+impl Generation {
+    /// Begins; none where stock does not.
+    pub(crate) fn begin(
+        shared: &Arc<Shared>,
+        name: &CStr,
+        selection: Selection,
+        params: Params<'_>,
+    ) -> Result<Option<Self>> {
+        let type_ = Held::of(shared, |stock| stock.keys.find(stock, name))?;
+        let raw = call!(
+            type_,
+            gen_init(type_.provider(), selection.0, params.as_ptr()) or ptr::null_mut()
+        );
+        Ok((!raw.is_null()).then_some(Self { type_, raw }))
     }
 
-    /// Gives the operation up to the caller, who frees it.
-    pub(super) fn into_raw(self) -> *mut sys::EVP_PKEY_CTX {
-        let raw = self.raw;
-        std::mem::forget(self);
-        raw
+    pub(crate) fn set_template(&mut self, template: Option<&Key>) -> c_int {
+        let template = template.map_or(ptr::null_mut(), Key::as_ptr);
+        call!(self.type_, gen_set_template(self.raw, template) or 0)
+    }
+
+    pub(crate) fn set(&mut self, params: Params<'_>) -> c_int {
+        call!(self.type_, gen_set_params(self.raw, params.as_ptr()) or 0)
+    }
+
+    pub(crate) fn get(&mut self, mut params: ParamsMut<'_>) -> c_int {
+        call!(self.type_, gen_get_params(self.raw, params.as_mut_ptr()) or 0)
+    }
+
+    /// Makes the key.
+    pub(crate) fn run(&mut self, progress: Receiver) -> Option<Key> {
+        let (callback, argument) = progress.as_raw();
+        let raw = call!(
+            self.type_,
+            generate(self.raw, callback, argument) or ptr::null_mut()
+        );
+        Key::own(self.type_.clone(), raw)
+    }
+
+    fn as_ptr(&self) -> *mut c_void {
+        self.raw
     }
 }
 
-impl Drop for Operation<'_> {
+impl Drop for Generation {
     fn drop(&mut self) {
-        // SAFETY: ours, and dropped once.
-        unsafe { (self.key.functions().EVP_PKEY_CTX_free)(self.raw) };
+        call!(self.type_, gen_cleanup(self.raw) or ());
     }
 }
 
-/// An operation that makes keys of a type, owned.
-struct Maker<'a> {
-    stock: &'a Stock,
-    raw: *mut sys::EVP_PKEY_CTX,
-}
-
-impl<'a> Maker<'a> {
-    fn new(stock: &'a Stock, kind: &CStr) -> Result<Self> {
-        // SAFETY: a live context and a terminated name.
-        let raw = unsafe {
-            (stock.functions().EVP_PKEY_CTX_new_from_name)(
-                stock.context.as_ptr(),
-                kind.as_ptr(),
-                ptr::null(),
-            )
+impl Stock {
+    /// What a list of descriptors says of a key type; null where there is none.
+    pub(crate) fn describe_key(
+        &self,
+        name: &CStr,
+        list: List,
+        generation: Option<&Generation>,
+    ) -> *const Param {
+        let Some(type_) = self.keys.find(self, name) else {
+            return ptr::null();
         };
-        if raw.is_null() {
-            Err(Error::in_queue())
-        } else {
-            Ok(Self { stock, raw })
+        let provider = Implementation::provider(type_);
+        let generation = generation.map_or(ptr::null_mut(), Generation::as_ptr);
+        match list {
+            List::Gettable => call!(type_, gettable_params(provider) or ptr::null()),
+            List::Settable => call!(type_, settable_params(provider) or ptr::null()),
+            List::GeneratorSettable => {
+                call!(type_, gen_settable_params(generation, provider) or ptr::null())
+            }
+            List::GeneratorGettable => {
+                call!(type_, gen_gettable_params(generation, provider) or ptr::null())
+            }
+            List::Import(selection) => {
+                call!(type_, import_types_ex(provider, selection.0) or ptr::null())
+            }
+            List::Export(selection) => {
+                call!(type_, export_types_ex(provider, selection.0) or ptr::null())
+            }
         }
-    }
-}
-
-impl Drop for Maker<'_> {
-    fn drop(&mut self) {
-        // SAFETY: ours, and dropped once.
-        unsafe { (self.stock.functions().EVP_PKEY_CTX_free)(self.raw) };
     }
 }

@@ -1,246 +1,208 @@
-//! Signing and verifying by the default provider.
+//! Stock's signatures.
 
-use std::ffi::{CStr, c_int};
+use std::ffi::{CStr, c_int, c_void};
 use std::ptr;
 use std::sync::Arc;
 
-use outboard_libcrypto::{Functions, sys};
 use outboard_provider_abi::raw::Param;
-use outboard_provider_abi::signature::Purpose;
-use outboard_provider_abi::{Error, ParamList, Result};
+use outboard_provider_abi::signature::{Of, Purpose};
+use outboard_provider_abi::{Error, Input, Output, Params, ParamsMut, Result, foreign};
 
-use super::check;
-use super::key::{Key, Operation};
+use super::{Held, Key, Stock, call};
+use crate::outboard::Shared;
 
-/// A signature context of the default provider, owned.
+/// A signature context of stock's, owned.
 pub(crate) struct Signing {
-    key: Arc<Key>,
-    /// Null where the operation is on its own.
-    digest: *mut sys::EVP_MD_CTX,
-    /// The operation; with a digest it belongs to that.
-    operation: *mut sys::EVP_PKEY_CTX,
+    algorithm: Held<foreign::Signature>,
+    raw: *mut c_void,
 }
 
 // SAFETY: OpenSSL's contexts may move between threads.
 unsafe impl Send for Signing {}
 
 impl Signing {
-    /// Begins, with the parameters set.
+    /// A fresh context, whose digests are fetched by that query.
     pub(crate) fn new(
-        key: Arc<Key>,
+        shared: &Arc<Shared>,
+        name: &CStr,
+        properties: Option<&CStr>,
+    ) -> Result<Self> {
+        let algorithm = Held::of(shared, |stock| stock.signatures.find(stock, name))?;
+        let properties = properties.map_or(ptr::null(), CStr::as_ptr);
+        let raw = call!(algorithm, newctx(algorithm.provider(), properties) or ptr::null_mut());
+        Self::own(algorithm, raw)
+    }
+
+    fn own(algorithm: Held<foreign::Signature>, raw: *mut c_void) -> Result<Self> {
+        if raw.is_null() {
+            return Err(Error::in_queue());
+        }
+        Ok(Self { algorithm, raw })
+    }
+
+    pub(crate) fn duplicate(&self) -> Result<Self> {
+        let raw = call!(self.algorithm, dupctx(self.raw) or ptr::null_mut());
+        Self::own(self.algorithm.clone(), raw)
+    }
+
+    pub(crate) fn init(
+        &mut self,
         purpose: Purpose,
         digest: Option<&CStr>,
-        params: &ParamList,
-    ) -> Result<Self> {
-        let f = key.functions();
-        let name = digest.map_or(ptr::null(), CStr::as_ptr);
-        let mut signing = Self {
-            key: Arc::clone(&key),
-            digest: ptr::null_mut(),
-            operation: ptr::null_mut(),
-        };
-        let none: *const sys::OSSL_PARAM = ptr::null();
-        // SAFETY: live keys and contexts; each raw pointer is owned by `signing` from when it is made.
-        unsafe {
-            let begun = match purpose {
-                Purpose::Sign | Purpose::Verify | Purpose::Recover => {
-                    signing.operation = Operation::new(&key)?.into_raw();
-                    match purpose {
-                        Purpose::Sign => (f.EVP_PKEY_sign_init_ex)(signing.operation, none),
-                        Purpose::Verify => (f.EVP_PKEY_verify_init_ex)(signing.operation, none),
-                        _ => (f.EVP_PKEY_verify_recover_init_ex)(signing.operation, none),
-                    }
-                }
-                Purpose::DigestSign | Purpose::DigestVerify => {
-                    signing.digest = (f.EVP_MD_CTX_new)();
-                    if signing.digest.is_null() {
-                        return Err(Error::in_queue());
-                    }
-                    let begin = if purpose == Purpose::DigestSign {
-                        f.EVP_DigestSignInit_ex
-                    } else {
-                        f.EVP_DigestVerifyInit_ex
-                    };
-                    begin(
-                        signing.digest,
-                        &raw mut signing.operation,
-                        name,
-                        key.context().as_ptr(),
-                        ptr::null(),
-                        key.as_ptr(),
-                        none,
-                    )
-                }
-            };
-            check(begun)?;
-        }
-        if !params.is_empty() {
-            params.with_array(|params| signing.set(params))?;
-        }
-        Ok(signing)
-    }
-
-    /// Sets parameters.
-    pub(crate) fn set(&mut self, params: *const Param) -> Result<()> {
-        // SAFETY: a live operation; the array is whole for the call.
-        check(unsafe { (self.functions().EVP_PKEY_CTX_set_params)(self.operation, params.cast()) })
-    }
-
-    /// Answers parameters.
-    pub(crate) fn get(&mut self, params: *mut Param) -> Result<()> {
-        // SAFETY: a live operation; the caller's array.
-        check(unsafe { (self.functions().EVP_PKEY_CTX_get_params)(self.operation, params.cast()) })
-    }
-
-    /// Signs; without an output tells the size of a signature.
-    pub(crate) fn sign(&mut self, data: &[u8], output: Option<&mut [u8]>) -> Result<usize> {
-        let f = self.functions();
-        // SAFETY: a live operation; writes at most as many bytes as there are.
-        written(output, |output, length| unsafe {
-            (f.EVP_PKEY_sign)(self.operation, output, length, data.as_ptr(), data.len())
-        })
-    }
-
-    /// Whether that is a signature of the data.
-    pub(crate) fn verify(&mut self, signature: &[u8], data: &[u8]) -> Result<bool> {
-        // SAFETY: a live operation; reads as many bytes as there are.
-        Ok(1 == unsafe {
-            (self.functions().EVP_PKEY_verify)(
-                self.operation,
-                signature.as_ptr(),
-                signature.len(),
-                data.as_ptr(),
-                data.len(),
-            )
-        })
-    }
-
-    /// The data that was signed; without an output tells the most it may be.
-    pub(crate) fn recover(&mut self, signature: &[u8], output: Option<&mut [u8]>) -> Result<usize> {
-        let f = self.functions();
-        // SAFETY: a live operation; writes at most as many bytes as there are.
-        written(output, |output, length| unsafe {
-            (f.EVP_PKEY_verify_recover)(
-                self.operation,
-                output,
-                length,
-                signature.as_ptr(),
-                signature.len(),
-            )
-        })
-    }
-
-    /// Takes more of the message.
-    pub(crate) fn update(&mut self, data: &[u8], purpose: Purpose) -> Result<()> {
-        let f = self.functions();
-        let update = if purpose == Purpose::DigestSign {
-            f.EVP_DigestSignUpdate
-        } else {
-            f.EVP_DigestVerifyUpdate
-        };
-        // SAFETY: a live context; reads as many bytes as there are.
-        check(unsafe { update(self.digest, data.as_ptr().cast(), data.len()) })
-    }
-
-    /// Signs the message; without an output tells the size of a signature.
-    pub(crate) fn finish_sign(&mut self, output: Option<&mut [u8]>) -> Result<usize> {
-        let f = self.functions();
-        // SAFETY: a live context; writes at most as many bytes as there are.
-        written(output, |output, length| unsafe {
-            (f.EVP_DigestSignFinal)(self.digest, output, length)
-        })
-    }
-
-    /// Whether that is a signature of the message.
-    pub(crate) fn finish_verify(&mut self, signature: &[u8]) -> Result<bool> {
-        // SAFETY: a live context; reads as many bytes as there are.
-        Ok(1 == unsafe {
-            (self.functions().EVP_DigestVerifyFinal)(
-                self.digest,
-                signature.as_ptr(),
-                signature.len(),
-            )
-        })
-    }
-
-    /// Signs a message in one call, as the algorithms without a digest of their own must.
-    pub(crate) fn digest_sign(&mut self, data: &[u8], output: Option<&mut [u8]>) -> Result<usize> {
-        let f = self.functions();
-        // SAFETY: a live context; writes at most as many bytes as there are.
-        written(output, |output, length| unsafe {
-            (f.EVP_DigestSign)(self.digest, output, length, data.as_ptr(), data.len())
-        })
-    }
-
-    /// Verifies a message in one call.
-    pub(crate) fn digest_verify(&mut self, signature: &[u8], data: &[u8]) -> Result<bool> {
-        // SAFETY: a live context; reads as many bytes as there are.
-        Ok(1 == unsafe {
-            (self.functions().EVP_DigestVerify)(
-                self.digest,
-                signature.as_ptr(),
-                signature.len(),
-                data.as_ptr(),
-                data.len(),
-            )
-        })
-    }
-
-    /// A context in the same state.
-    pub(crate) fn duplicate(&self) -> Result<Self> {
-        let f = self.functions();
-        let mut copy = Self {
-            key: Arc::clone(&self.key),
-            digest: ptr::null_mut(),
-            operation: ptr::null_mut(),
-        };
-        // SAFETY: live contexts; each raw pointer is owned by `copy` from when it is made.
-        unsafe {
-            if self.digest.is_null() {
-                copy.operation = (f.EVP_PKEY_CTX_dup)(self.operation);
-            } else {
-                copy.digest = (f.EVP_MD_CTX_new)();
-                if copy.digest.is_null() {
-                    return Err(Error::in_queue());
-                }
-                check((f.EVP_MD_CTX_copy_ex)(copy.digest, self.digest))?;
-                copy.operation = (f.EVP_MD_CTX_get_pkey_ctx)(copy.digest);
+        key: Option<&Key>,
+        params: Params<'_>,
+    ) -> c_int {
+        let (context, params) = (self.raw, params.as_ptr());
+        let key = key.map_or(ptr::null_mut(), Key::as_ptr);
+        let digest = digest.map_or(ptr::null(), CStr::as_ptr);
+        let algorithm = &self.algorithm;
+        match purpose {
+            Purpose::Sign => call!(algorithm, sign_init(context, key, params) or 0),
+            Purpose::Verify => call!(algorithm, verify_init(context, key, params) or 0),
+            Purpose::Recover => call!(algorithm, verify_recover_init(context, key, params) or 0),
+            Purpose::DigestSign => {
+                call!(algorithm, digest_sign_init(context, digest, key, params) or 0)
+            }
+            Purpose::DigestVerify => {
+                call!(algorithm, digest_verify_init(context, digest, key, params) or 0)
+            }
+            Purpose::MessageSign => call!(algorithm, sign_message_init(context, key, params) or 0),
+            Purpose::MessageVerify => {
+                call!(algorithm, verify_message_init(context, key, params) or 0)
             }
         }
-        if copy.operation.is_null() {
-            Err(Error::in_queue())
-        } else {
-            Ok(copy)
+    }
+
+    pub(crate) fn sign(&mut self, data: Input<'_>, mut output: Output<'_>) -> c_int {
+        let (out, length, room) = output.as_raw();
+        let (data, data_length) = (data.as_ptr(), data.length());
+        call!(self.algorithm, sign(self.raw, out, length, room, data, data_length) or 0)
+    }
+
+    pub(crate) fn verify(&mut self, signature: Input<'_>, data: Input<'_>) -> c_int {
+        let (signed, length) = (signature.as_ptr(), signature.length());
+        call!(
+            self.algorithm,
+            verify(self.raw, signed, length, data.as_ptr(), data.length()) or 0
+        )
+    }
+
+    pub(crate) fn recover(&mut self, signature: Input<'_>, mut output: Output<'_>) -> c_int {
+        let (out, length, room) = output.as_raw();
+        let (signed, signed_length) = (signature.as_ptr(), signature.length());
+        call!(
+            self.algorithm,
+            verify_recover(self.raw, out, length, room, signed, signed_length) or 0
+        )
+    }
+
+    pub(crate) fn update(&mut self, purpose: Purpose, data: Input<'_>) -> c_int {
+        let (context, data, length) = (self.raw, data.as_ptr(), data.length());
+        let algorithm = &self.algorithm;
+        match purpose {
+            Purpose::MessageSign => {
+                call!(algorithm, sign_message_update(context, data, length) or 0)
+            }
+            Purpose::MessageVerify => {
+                call!(algorithm, verify_message_update(context, data, length) or 0)
+            }
+            Purpose::DigestVerify => {
+                call!(algorithm, digest_verify_update(context, data, length) or 0)
+            }
+            _ => call!(algorithm, digest_sign_update(context, data, length) or 0),
         }
     }
 
-    fn functions(&self) -> &Functions {
-        self.key.functions()
+    pub(crate) fn finish_sign(&mut self, purpose: Purpose, mut output: Output<'_>) -> c_int {
+        let (out, length, room) = output.as_raw();
+        if purpose == Purpose::MessageSign {
+            return call!(
+                self.algorithm,
+                sign_message_final(self.raw, out, length, room) or 0
+            );
+        }
+        call!(self.algorithm, digest_sign_final(self.raw, out, length, room) or 0)
+    }
+
+    pub(crate) fn finish_verify(&mut self, purpose: Purpose, signature: Input<'_>) -> c_int {
+        if purpose == Purpose::MessageVerify {
+            return call!(self.algorithm, verify_message_final(self.raw) or 0);
+        }
+        let (signed, length) = (signature.as_ptr(), signature.length());
+        call!(self.algorithm, digest_verify_final(self.raw, signed, length) or 0)
+    }
+
+    pub(crate) fn digest_sign(&mut self, data: Input<'_>, mut output: Output<'_>) -> c_int {
+        let (out, length, room) = output.as_raw();
+        let (data, data_length) = (data.as_ptr(), data.length());
+        call!(self.algorithm, digest_sign(self.raw, out, length, room, data, data_length) or 0)
+    }
+
+    pub(crate) fn digest_verify(&mut self, signature: Input<'_>, data: Input<'_>) -> c_int {
+        let (signed, length) = (signature.as_ptr(), signature.length());
+        call!(
+            self.algorithm,
+            digest_verify(self.raw, signed, length, data.as_ptr(), data.length()) or 0
+        )
+    }
+
+    pub(crate) fn set(&mut self, of: Of, params: Params<'_>) -> c_int {
+        let params = params.as_ptr();
+        match of {
+            Of::Context => call!(self.algorithm, set_ctx_params(self.raw, params) or 0),
+            Of::Digest => call!(self.algorithm, set_ctx_md_params(self.raw, params) or 0),
+        }
+    }
+
+    pub(crate) fn get(&mut self, of: Of, mut params: ParamsMut<'_>) -> c_int {
+        let params = params.as_mut_ptr();
+        match of {
+            Of::Context => call!(self.algorithm, get_ctx_params(self.raw, params) or 0),
+            Of::Digest => call!(self.algorithm, get_ctx_md_params(self.raw, params) or 0),
+        }
+    }
+
+    /// What can be set on its digest.
+    pub(crate) fn digest_settable(&self) -> *const Param {
+        call!(self.algorithm, settable_ctx_md_params(self.raw) or ptr::null())
+    }
+
+    /// What can be read of it.
+    pub(crate) fn digest_gettable(&self) -> *const Param {
+        call!(self.algorithm, gettable_ctx_md_params(self.raw) or ptr::null())
     }
 }
 
 impl Drop for Signing {
     fn drop(&mut self) {
-        let f = self.functions();
-        // SAFETY: ours, and dropped once; a digest frees its operation.
-        unsafe {
-            if self.digest.is_null() {
-                (f.EVP_PKEY_CTX_free)(self.operation);
-            } else {
-                (f.EVP_MD_CTX_free)(self.digest);
-            }
-        }
+        call!(self.algorithm, freectx(self.raw) or ());
     }
 }
 
-/// Runs a call that writes an output, or without one tells its size.
-pub(super) fn written(
-    output: Option<&mut [u8]>,
-    call: impl FnOnce(*mut u8, *mut usize) -> c_int,
-) -> Result<usize> {
-    let (output, mut length) = output.map_or((ptr::null_mut(), 0), |output| {
-        (output.as_mut_ptr(), output.len())
-    });
-    check(call(output, &raw mut length))?;
-    Ok(length)
+impl Stock {
+    /// What can be set on signatures of that algorithm.
+    pub(crate) fn settable_of_signature(
+        &self,
+        name: &CStr,
+        context: Option<&Signing>,
+    ) -> *const Param {
+        let Some(algorithm) = self.signatures.find(self, name) else {
+            return ptr::null();
+        };
+        let context = context.map_or(ptr::null_mut(), |context| context.raw);
+        call!(algorithm, settable_ctx_params(context, algorithm.provider()) or ptr::null())
+    }
+
+    /// What can be read of them.
+    pub(crate) fn gettable_of_signature(
+        &self,
+        name: &CStr,
+        context: Option<&Signing>,
+    ) -> *const Param {
+        let Some(algorithm) = self.signatures.find(self, name) else {
+            return ptr::null();
+        };
+        let context = context.map_or(ptr::null_mut(), |context| context.raw);
+        call!(algorithm, gettable_ctx_params(context, algorithm.provider()) or ptr::null())
+    }
 }

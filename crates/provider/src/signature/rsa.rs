@@ -1,19 +1,20 @@
 //! RSA signatures: PKCS #1 v1.5 and PSS with the digests that the engine computes.
 
+use std::ffi::CStr;
 use std::sync::Arc;
 
-use outboard_engine::card::Request;
+use outboard_engine::Operation;
+use outboard_engine::card::{self, Request};
 use outboard_engine::ledger::Reason as Why;
 use outboard_engine::scalar::digest::Digest;
 use outboard_engine::scalar::rsa::{SaltLength, Scheme};
-use outboard_provider_abi::params::{END, octets, text};
-use outboard_provider_abi::raw::Param;
-use outboard_provider_abi::signature::Purpose;
-use outboard_provider_abi::{Error, ParamMut, ParamRef, Reason, Result};
+use outboard_provider_abi::{Error, ParamRef, Reason, Result};
 
-use super::key::Key;
+use super::Algorithm;
+use crate::key::{self, Key, RSA, RSA_PSS};
 use crate::outboard::refuse;
-use crate::signing::{Algorithm, SigningKey};
+
+type Native = Arc<card::rsa::Key>;
 
 /// RSA's signatures.
 pub(crate) struct Rsa;
@@ -48,34 +49,29 @@ enum Salt {
 }
 
 impl Algorithm for Rsa {
-    type Key = Key;
+    type Key = key::Rsa;
     type Settings = Settings;
+    const NAME: &'static CStr = c"RSA";
     const HASHES: bool = true;
-    const GETTABLE: &'static [Param] = &[
-        octets(c"algorithm-id"),
-        text(c"pad-mode"),
-        text(c"digest"),
-        text(c"mgf1-digest"),
-        text(c"saltlen"),
-        END,
-    ];
-    const SETTABLE: &'static [Param] = &[
-        text(c"digest"),
-        text(c"properties"),
-        text(c"pad-mode"),
-        text(c"mgf1-digest"),
-        text(c"mgf1-properties"),
-        text(c"saltlen"),
-        END,
-    ];
 
-    fn settings(key: &Key) -> Settings {
+    fn operation(key: &Native, signing: bool) -> Option<Operation> {
+        if signing && !key.is_private() {
+            return None;
+        }
+        key::operation(key.bits(), signing)
+    }
+
+    fn most(key: &Native) -> usize {
+        key.length()
+    }
+
+    fn settings(key: &Key<key::Rsa>) -> Settings {
+        let only_pss = key.variant() == RSA_PSS;
         Settings {
-            only_pss: key.is_pss(),
-            padding: if key.is_pss() {
-                Padding::Pss
-            } else {
-                Padding::Pkcs1
+            only_pss,
+            padding: match only_pss {
+                true => Padding::Pss,
+                false => Padding::Pkcs1,
             },
             mgf1: None,
             salt: Salt::Unset,
@@ -83,12 +79,16 @@ impl Algorithm for Rsa {
         }
     }
 
-    fn set(settings: &mut Settings, param: &ParamRef<'_>) -> Result<bool> {
+    fn is_certain(key: &Key<key::Rsa>) -> bool {
+        key.variant() == RSA && key.native().is_some()
+    }
+
+    fn take(settings: &mut Settings, param: &ParamRef<'_>) -> bool {
         match param.key() {
             b"pad-mode" => match code(param, &PADDINGS) {
                 Some(1) if !settings.only_pss => settings.padding = Padding::Pkcs1,
                 Some(6) => settings.padding = Padding::Pss,
-                _ => return Ok(false),
+                _ => return false,
             },
             b"saltlen" if settings.padding == Padding::Pss => {
                 settings.salt = match code(param, &SALTS) {
@@ -97,32 +97,21 @@ impl Algorithm for Rsa {
                     Some(-3) => Salt::Max,
                     Some(-4) if settings.modern_salt => Salt::AutoDigestMax,
                     Some(bytes @ 0..) => Salt::Bytes(bytes as usize),
-                    _ => return Ok(false),
+                    _ => return false,
                 };
             }
             b"mgf1-digest" if settings.padding == Padding::Pss => {
-                settings.mgf1 = Digest::from_name(param.text()?);
-                return Ok(settings.mgf1.is_some());
+                settings.mgf1 = param.text().ok().and_then(Digest::from_name);
+                return settings.mgf1.is_some();
             }
-            // An empty query asks for nothing.
-            b"properties" | b"mgf1-properties" => return Ok(param.text()?.is_empty()),
-            _ => return Ok(false),
+            _ => return false,
         }
-        Ok(true)
+        true
     }
 
-    fn get(_: &Settings, _: Option<Digest>, _: &mut ParamMut<'_>) -> Result<bool> {
-        Ok(false)
-    }
-
-    fn objection(
-        _key: &Key,
-        settings: &Settings,
-        digest: Option<Digest>,
-        _purpose: Purpose,
-    ) -> Option<Why> {
+    fn objection(settings: &Settings, digest: Option<Digest>) -> Option<Why> {
         match (settings.padding, digest) {
-            // Which digest it would be is for the default provider to say.
+            // Which digest it would be is for stock to say.
             (Padding::Pss, None) => Some(Why::Digest),
             // Two digests side by side have no name of their own: only TLS 1.1 signs them.
             (Padding::Pss, Some(Digest::Md5Sha1)) => Some(Why::Digest),
@@ -131,71 +120,64 @@ impl Algorithm for Rsa {
     }
 
     fn sign(
-        key: &Key,
+        key: &Native,
         settings: &Settings,
         digest: Option<Digest>,
         data: &[u8],
         output: &mut [u8],
     ) -> Result<usize> {
-        let key = key.native()?;
-        let Some(digest) = digest else {
-            return key.sign_unnamed(data, output).map_err(refuse);
-        };
-        if data.len() != digest.length() {
-            return Err(Error::new(
-                Reason::InvalidLength,
-                "not as long as the digest",
-            ));
+        match digest {
+            None => key.sign_unnamed(data, output),
+            Some(digest) => {
+                let scheme = settings.scheme(digest, key.bits(), data, true)?;
+                key.sign(scheme, digest, data, output)
+            }
         }
-        let scheme = settings.scheme(digest, key.bits(), true)?;
-        key.sign(scheme, digest, data, output).map_err(refuse)
+        .map_err(refuse)
     }
 
     fn request(
-        key: &Key,
+        key: &Native,
         settings: &Settings,
         digest: Option<Digest>,
         data: &[u8],
     ) -> Result<Request> {
-        let operation = key.operation(true).ok_or(Reason::InvalidKey)?;
-        let native = key.native()?;
+        let operation = Self::operation(key, true).ok_or(Reason::InvalidKey)?;
         let block = match digest {
-            None => native.encode_unnamed(data),
-            Some(digest) if data.len() != digest.length() => {
-                return Err(Error::new(
-                    Reason::InvalidLength,
-                    "not as long as the digest",
-                ));
-            }
+            None => key.encode_unnamed(data),
             Some(digest) => {
-                native.encode(settings.scheme(digest, native.bits(), true)?, digest, data)
+                let scheme = settings.scheme(digest, key.bits(), data, true)?;
+                key.encode(scheme, digest, data)
             }
         };
         Ok(Request::rsa(
             operation,
-            Arc::clone(native),
+            Arc::clone(key),
             block.map_err(refuse)?,
         ))
     }
 
     fn verify(
-        key: &Key,
+        key: &Native,
         settings: &Settings,
         digest: Option<Digest>,
         data: &[u8],
         signature: &[u8],
     ) -> Result<bool> {
-        let key = key.native()?;
         let Some(digest) = digest else {
             return Ok(key.verify_unnamed(data, signature));
         };
-        let scheme = settings.scheme(digest, key.bits(), false)?;
+        let scheme = settings.scheme(digest, key.bits(), data, false)?;
         Ok(key.verify(scheme, digest, data, signature))
     }
 }
 
 impl Settings {
-    fn scheme(&self, digest: Digest, bits: usize, signing: bool) -> Result<Scheme> {
+    /// How data is padded that has to be as long as the digest.
+    fn scheme(&self, digest: Digest, bits: usize, data: &[u8], signing: bool) -> Result<Scheme> {
+        if data.len() != digest.length() {
+            return Err(Reason::InvalidLength.into());
+        }
         if self.padding == Padding::Pkcs1 {
             return Ok(Scheme::Pkcs1);
         }

@@ -1,0 +1,562 @@
+//! Signatures: the engine signs and verifies what is plain, stock does everything else.
+//!
+//! ```text
+//! init ──▶ certain ──digest──▶ engine             stock has not heard of it, and need not
+//!    │        └── a setting, a question ──┐
+//!    └──────────────────────────────────▶ stock's context stands behind ours: it takes every setting, and its answer
+//!                                         is the answer. While all that it took is plain, the engine signs.
+//! ```
+//!
+//! An algorithm says what is plain ([`Algorithm`]). What the engine does not sign, or does not find true, stock judges: so
+//! a refusal is stock's own, with its words and its number.
+
+mod ecdsa;
+mod eddsa;
+mod rsa;
+
+pub(crate) use ecdsa::Ecdsa;
+pub(crate) use eddsa::Eddsa;
+pub(crate) use rsa::Rsa;
+
+use std::ffi::{CStr, CString, c_int};
+use std::sync::Arc;
+
+use outboard_engine::card::Request;
+use outboard_engine::ledger::{self, Reason as Why};
+use outboard_engine::scalar::digest::{Digest, Hasher, Value};
+use outboard_engine::{Operation, Path};
+use outboard_provider_abi::raw::Param;
+use outboard_provider_abi::signature::{Of, Purpose, Signature};
+use outboard_provider_abi::{Error, Input, Output, ParamList, ParamRef, Params, ParamsMut, Result};
+
+use crate::key::{Key, KeyType};
+use crate::outboard::{Outboard, Shared, reason, refuse};
+use crate::stock::{self, Signing};
+
+type Native<A> = <<A as Algorithm>::Key as KeyType>::Native;
+
+/// What differs between signature algorithms.
+pub(crate) trait Algorithm: Send + 'static {
+    /// Its keys.
+    type Key: KeyType;
+    /// What a program has set, as far as the engine heeds it.
+    type Settings: Clone + Send;
+    /// Its name.
+    const NAME: &'static CStr;
+    /// Whether a message is hashed first; if not, it is signed as it is, in one call.
+    const HASHES: bool;
+
+    /// How the ledger calls signing or verifying with a key; none where the engine does not.
+    fn operation(key: &Native<Self>, signing: bool) -> Option<Operation>;
+    /// The most bytes that a signature has.
+    fn most(key: &Native<Self>) -> usize;
+    /// The settings that hold until others are set.
+    fn settings(key: &Key<Self::Key>) -> Self::Settings;
+    /// Whether stock is sure to begin with such a key, where nothing is set.
+    fn is_certain(key: &Key<Self::Key>) -> bool;
+    /// Takes a parameter that stock took; false where the engine does not know what it does.
+    fn take(settings: &mut Self::Settings, param: &ParamRef<'_>) -> bool;
+    /// Why the engine would not sign or verify like this; none where it would.
+    fn objection(settings: &Self::Settings, digest: Option<Digest>) -> Option<Why>;
+    /// Signs a digest, or what stands for it, into a buffer of [`most`](Self::most) bytes.
+    fn sign(
+        key: &Native<Self>,
+        settings: &Self::Settings,
+        digest: Option<Digest>,
+        data: &[u8],
+        output: &mut [u8],
+    ) -> Result<usize>;
+    /// The same as a request to a card.
+    fn request(
+        key: &Native<Self>,
+        settings: &Self::Settings,
+        digest: Option<Digest>,
+        data: &[u8],
+    ) -> Result<Request>;
+    /// Whether that is a signature of the digest, or of what stands for it.
+    fn verify(
+        key: &Native<Self>,
+        settings: &Self::Settings,
+        digest: Option<Digest>,
+        data: &[u8],
+        signature: &[u8],
+    ) -> Result<bool>;
+}
+
+/// A signature context.
+pub(crate) struct Context<A: Algorithm> {
+    shared: Arc<Shared>,
+    /// Digests are fetched by that query.
+    properties: Option<CString>,
+    key: Option<Arc<Key<A::Key>>>,
+    /// What it was last set up for.
+    purpose: Option<Purpose>,
+    /// The digest's name at that time.
+    digest_name: Option<CString>,
+    /// What the engine has to know, while it would do the operation.
+    plain: Option<Plain<A>>,
+    /// What the engine has hashed.
+    hasher: Option<Hasher>,
+    /// Stock's context; none where it is certain what it would have answered so far.
+    stock: Option<Signing>,
+    /// What stock's context took beside its initialisation.
+    taken: ParamList,
+}
+
+/// A setting of which the engine knows all.
+struct Plain<A: Algorithm> {
+    settings: A::Settings,
+    digest: Option<Digest>,
+}
+
+impl<A: Algorithm> Clone for Plain<A> {
+    fn clone(&self) -> Self {
+        Self {
+            settings: self.settings.clone(),
+            digest: self.digest,
+        }
+    }
+}
+
+impl<A: Algorithm> Plain<A> {
+    /// An operation as it was begun; none where the engine does nothing of the kind.
+    fn begin(key: &Key<A::Key>, purpose: Purpose, name: Option<&CStr>) -> Option<Self> {
+        let digest = match name {
+            Some(name) => Some(Digest::from_name(name.to_str().ok()?)?),
+            None => None,
+        };
+        let known = match purpose {
+            Purpose::Sign | Purpose::Verify => A::HASHES,
+            Purpose::DigestSign | Purpose::DigestVerify => A::HASHES == digest.is_some(),
+            Purpose::MessageSign | Purpose::MessageVerify => !A::HASHES,
+            Purpose::Recover => false,
+        };
+        known.then(|| Self {
+            settings: A::settings(key),
+            digest,
+        })
+    }
+}
+
+/// The longest signature of any algorithm.
+const MOST: usize = 512;
+
+impl<A: Algorithm> Signature for Context<A> {
+    type Key = Key<A::Key>;
+
+    fn new(provider: &Outboard, properties: Option<&CStr>) -> Result<Option<Self>> {
+        Ok(Some(Self {
+            shared: provider.shared(),
+            properties: properties
+                .filter(|query| !query.is_empty())
+                .map(CStr::to_owned),
+            key: None,
+            purpose: None,
+            digest_name: None,
+            plain: None,
+            hasher: None,
+            stock: None,
+            taken: ParamList::new(),
+        }))
+    }
+
+    fn duplicate(&mut self) -> Result<Option<Self>> {
+        Ok(Some(Self {
+            shared: Arc::clone(&self.shared),
+            properties: self.properties.clone(),
+            key: self.key.clone(),
+            purpose: self.purpose,
+            digest_name: self.digest_name.clone(),
+            plain: self.plain.clone(),
+            hasher: self
+                .hasher
+                .as_ref()
+                .map(Hasher::try_clone)
+                .transpose()
+                .map_err(refuse)?,
+            stock: self.stock.as_ref().map(Signing::duplicate).transpose()?,
+            taken: self.taken.clone(),
+        }))
+    }
+
+    fn init(
+        &mut self,
+        purpose: Purpose,
+        digest: Option<&CStr>,
+        key: Option<Arc<Key<A::Key>>>,
+        params: Params<'_>,
+    ) -> Result<c_int> {
+        let digest = digest.filter(|name| !name.is_empty());
+        let native = key.as_ref().and_then(|key| Some((key, key.native()?)));
+        let plain = native.and_then(|(key, _)| Plain::begin(key, purpose, digest));
+        let certain = self.purpose.is_none()
+            && self.stock.is_none()
+            && self.properties.is_none()
+            && params.is_empty()
+            && plain.is_some()
+            && digest.is_none_or(is_certain)
+            && native.is_some_and(|(key, native)| {
+                A::is_certain(key) && A::operation(native, signs(purpose)).is_some()
+            });
+        let answer = match certain {
+            true => 1,
+            false => {
+                let stocks = key.as_ref().map(|key| key.stock()).transpose()?;
+                let stocks = stocks.map(Arc::as_ref);
+                self.stock()?.init(purpose, digest, stocks, params)
+            }
+        };
+        self.key = key.or_else(|| self.key.take());
+        self.purpose = Some(purpose);
+        self.digest_name = digest.map(CStr::to_owned);
+        self.hasher = None;
+        self.taken = ParamList::new();
+        self.plain = plain.filter(|_| answer == 1);
+        self.take(params);
+        Ok(answer)
+    }
+
+    fn sign(&mut self, data: Input<'_>, mut output: Output<'_>) -> Result<c_int> {
+        if self.purpose == Some(Purpose::Sign)
+            || (!A::HASHES && self.purpose == Some(Purpose::MessageSign))
+        {
+            if output.is_query()
+                && let Some((key, _)) = self.ours()
+            {
+                output.tell(A::most(key));
+                return Ok(1);
+            }
+            if let Some(bytes) = data.bytes()
+                && self.sign_plain(bytes, &mut output)?
+            {
+                return Ok(1);
+            }
+        }
+        let stock = self.stock()?;
+        Ok(stock.sign(data, output))
+    }
+
+    fn verify(&mut self, signature: Input<'_>, data: Input<'_>) -> Result<c_int> {
+        let purpose = self.purpose;
+        if (purpose == Some(Purpose::Verify)
+            || (!A::HASHES && purpose == Some(Purpose::MessageVerify)))
+            && let (Some(signature), Some(data)) = (signature.bytes(), data.bytes())
+            && self.verify_plain(data, signature)?
+        {
+            return Ok(1);
+        }
+        Ok(self.stock()?.verify(signature, data))
+    }
+
+    fn recover(&mut self, signature: Input<'_>, output: Output<'_>) -> Result<c_int> {
+        Ok(self.stock()?.recover(signature, output))
+    }
+
+    fn update(&mut self, purpose: Purpose, data: Input<'_>) -> Result<c_int> {
+        if self.hasher.is_none() && self.purpose == Some(purpose) {
+            self.hasher = self.new_hasher()?;
+        }
+        match &mut self.hasher {
+            Some(hasher) => {
+                if data.length() > 0 {
+                    let Some(data) = data.bytes() else {
+                        return Ok(0);
+                    };
+                    hasher.update(data).map_err(refuse)?;
+                }
+                Ok(1)
+            }
+            None => Ok(self.stock()?.update(purpose, data)),
+        }
+    }
+
+    fn finish_sign(&mut self, purpose: Purpose, mut output: Output<'_>) -> Result<c_int> {
+        if output.is_query()
+            && let Some((key, _)) = self.ours()
+        {
+            output.tell(A::most(key));
+            return Ok(1);
+        }
+        match self.hasher.is_none() || output.is_query() {
+            true => Ok(self.stock()?.finish_sign(purpose, output)),
+            false => {
+                let digest = self.finish()?;
+                match self.sign_plain(&digest, &mut output)? {
+                    true => Ok(1),
+                    false => {
+                        let mut stock = self.stock_of_digest(Purpose::Sign)?;
+                        Ok(stock.sign(Input::of(&digest), output))
+                    }
+                }
+            }
+        }
+    }
+
+    fn finish_verify(&mut self, purpose: Purpose, signature: Input<'_>) -> Result<c_int> {
+        if self.hasher.is_none() {
+            return Ok(self.stock()?.finish_verify(purpose, signature));
+        }
+        let digest = self.finish()?;
+        if let Some(signature) = signature.bytes()
+            && self.verify_plain(&digest, signature)?
+        {
+            return Ok(1);
+        }
+        let mut stock = self.stock_of_digest(Purpose::Verify)?;
+        Ok(stock.verify(signature, Input::of(&digest)))
+    }
+
+    fn digest_sign(&mut self, data: Input<'_>, mut output: Output<'_>) -> Result<c_int> {
+        if !A::HASHES && self.purpose == Some(Purpose::DigestSign) {
+            if output.is_query()
+                && let Some((key, _)) = self.ours()
+            {
+                output.tell(A::most(key));
+                return Ok(1);
+            }
+            if let Some(bytes) = data.bytes()
+                && self.sign_plain(bytes, &mut output)?
+            {
+                return Ok(1);
+            }
+        }
+        Ok(self.stock()?.digest_sign(data, output))
+    }
+
+    fn digest_verify(&mut self, signature: Input<'_>, data: Input<'_>) -> Result<c_int> {
+        if !A::HASHES
+            && self.purpose == Some(Purpose::DigestVerify)
+            && let (Some(signature), Some(data)) = (signature.bytes(), data.bytes())
+            && self.verify_plain(data, signature)?
+        {
+            return Ok(1);
+        }
+        Ok(self.stock()?.digest_verify(signature, data))
+    }
+
+    fn set(&mut self, of: Of, params: Params<'_>) -> Result<c_int> {
+        let answer = self.stock()?.set(of, params);
+        match (answer, of) {
+            (1, Of::Context) => self.take(params),
+            _ => self.plain = None,
+        }
+        Ok(answer)
+    }
+
+    fn get(&mut self, of: Of, params: ParamsMut<'_>) -> Result<c_int> {
+        Ok(self.stock()?.get(of, params))
+    }
+
+    fn settable(context: Option<&mut Self>, provider: &Outboard) -> *const Param {
+        let context = context.and_then(|context| context.stock().ok());
+        provider.stock().map_or(std::ptr::null(), |stock| {
+            stock.settable_of_signature(A::NAME, context.as_deref())
+        })
+    }
+
+    fn gettable(context: Option<&mut Self>, provider: &Outboard) -> *const Param {
+        let context = context.and_then(|context| context.stock().ok());
+        provider.stock().map_or(std::ptr::null(), |stock| {
+            stock.gettable_of_signature(A::NAME, context.as_deref())
+        })
+    }
+
+    fn digest_settable(&mut self) -> *const Param {
+        let stock = self.stock().ok();
+        stock.map_or(std::ptr::null(), |stock| stock.digest_settable())
+    }
+
+    fn digest_gettable(&mut self) -> *const Param {
+        let stock = self.stock().ok();
+        stock.map_or(std::ptr::null(), |stock| stock.digest_gettable())
+    }
+}
+
+impl<A: Algorithm> Context<A> {
+    /// Notes parameters that stock took.
+    fn take(&mut self, params: Params<'_>) {
+        if params.is_empty() {
+            return;
+        }
+        self.taken.record(params);
+        let hashed = self.hasher.is_some();
+        self.plain = self.plain.take().and_then(|mut plain| {
+            let mut params = params;
+            let known = params.all(|param| match param.key() {
+                b"digest" if A::HASHES => {
+                    let named = param.text().ok().and_then(Digest::from_name);
+                    // What was hashed with one must not be signed as if it were another's.
+                    let known = named.is_some() && (!hashed || named == plain.digest);
+                    plain.digest = named;
+                    known
+                }
+                _ => A::take(&mut plain.settings, &param),
+            });
+            known.then_some(plain)
+        });
+    }
+
+    /// The key and what the engine has to know, while it would do the operation.
+    fn ours(&self) -> Option<(&Native<A>, &Plain<A>)> {
+        Some((self.key.as_ref()?.native()?, self.plain.as_ref()?))
+    }
+
+    /// A hasher for the engine to sign what it makes; none where stock hashes.
+    fn new_hasher(&self) -> Result<Option<Hasher>> {
+        let Some((key, plain)) = self.ours().filter(|_| A::HASHES) else {
+            return Ok(None);
+        };
+        let hashes = matches!(
+            self.purpose,
+            Some(Purpose::DigestSign | Purpose::DigestVerify)
+        );
+        let serves = A::operation(key, self.signs()).is_some_and(|operation| {
+            self.shared.offers(operation) && A::objection(&plain.settings, plain.digest).is_none()
+        });
+        match plain.digest.filter(|_| hashes && serves) {
+            Some(digest) => Hasher::new(digest).map(Some).map_err(refuse),
+            None => Ok(None),
+        }
+    }
+
+    /// The digest of the message.
+    fn finish(&mut self) -> Result<Value> {
+        match &mut self.hasher {
+            Some(hasher) => hasher.finish_and_reset().map_err(refuse),
+            None => Err(Error::from(outboard_provider_abi::Reason::Internal)),
+        }
+    }
+
+    fn signs(&self) -> bool {
+        self.purpose.is_some_and(signs)
+    }
+
+    /// The operation and where it runs; the ledger hears why, where the engine does not do it.
+    fn path(&self) -> Option<(Operation, Path)> {
+        let key = self.key.as_ref()?.native()?;
+        let operation = A::operation(key, self.signs())?;
+        let objection = match &self.plain {
+            None => Some(Why::Parameter),
+            Some(_) if !self.shared.offers(operation) => Some(Why::Profile),
+            Some(plain) => A::objection(&plain.settings, plain.digest),
+        };
+        match objection {
+            None => Some((operation, self.shared.path(operation))),
+            Some(why) => {
+                ledger::fall_back(operation, why);
+                None
+            }
+        }
+    }
+
+    /// Signs by the engine; false where stock has to.
+    fn sign_plain(&self, data: &[u8], output: &mut Output<'_>) -> Result<bool> {
+        let Some((operation, path)) = self.path() else {
+            return Ok(false);
+        };
+        let Some((key, plain)) = self.ours() else {
+            return Ok(false);
+        };
+        if output.is_query() || output.room() < A::most(key) {
+            return Ok(false);
+        }
+        let signed = match path {
+            Path::Card => self.sign_on_card(operation, data, output),
+            _ => self.shared.run(Some(operation), path, || {
+                let mut room = [0; MOST];
+                let written = A::sign(key, &plain.settings, plain.digest, data, &mut room)?;
+                Ok(output.put(&room[..written]))
+            }),
+        };
+        // A fault, numbers that do not belong together, a sandbox, data of a wrong length: nothing was released, and
+        // stock may know a way, or says what is wrong.
+        Ok(signed.unwrap_or(false))
+    }
+
+    /// Owns nothing while the card works: see [`Shared::run_on_card`].
+    fn sign_on_card(
+        &self,
+        operation: Operation,
+        data: &[u8],
+        output: &mut Output<'_>,
+    ) -> Result<bool> {
+        let Some((key, plain)) = self.ours() else {
+            return Ok(false);
+        };
+        let request = A::request(key, &plain.settings, plain.digest, data)
+            .inspect_err(|error| ledger::fall_back(operation, reason(error)))?;
+        let signature = self.shared.run_on_card(request)?;
+        Ok(output.put(&signature))
+    }
+
+    /// Verifies by the engine; false where stock has to judge.
+    fn verify_plain(&self, data: &[u8], signature: &[u8]) -> Result<bool> {
+        let Some((operation, _)) = self.path() else {
+            return Ok(false);
+        };
+        let Some((key, plain)) = self.ours() else {
+            return Ok(false);
+        };
+        // Verifying has no lanes.
+        let verified = self.shared.run(Some(operation), Path::Scalar, || {
+            A::verify(key, &plain.settings, plain.digest, data, signature)
+        });
+        Ok(verified.unwrap_or(false))
+    }
+
+    /// Stock's context, which has heard all.
+    fn stock(&mut self) -> Result<&mut Signing> {
+        if self.stock.is_none() {
+            let properties = self.properties.as_deref();
+            let mut stock = Signing::new(&self.shared, A::NAME, properties)?;
+            if let Some(purpose) = self.purpose {
+                let key = self.key.as_ref().map(|key| key.stock()).transpose()?;
+                let digest = self.digest_name.as_deref();
+                if stock.init(purpose, digest, key.map(Arc::as_ref), Params::EMPTY) != 1 {
+                    return Err(Error::in_queue());
+                }
+            }
+            return Ok(self.stock.insert(stock));
+        }
+        self.stock.as_mut().ok_or_else(stock::unreachable)
+    }
+
+    /// A context of stock's for what the engine has hashed, with all that was set.
+    fn stock_of_digest(&self, purpose: Purpose) -> Result<Signing> {
+        let key = self.key.as_ref().map(|key| key.stock()).transpose()?;
+        let mut stock = Signing::new(&self.shared, A::NAME, self.properties.as_deref())?;
+        let mut settings = ParamList::new();
+        if let Some(name) = &self.digest_name {
+            settings = settings.text(c"digest", &name.to_string_lossy());
+        }
+        // SAFETY: the list's own array, whole for the call.
+        self.taken
+            .with_array(|taken| settings.record(unsafe { Params::new(taken) }));
+        let begun = settings.with_array(|settings| {
+            // SAFETY: as above.
+            let settings = unsafe { Params::new(settings) };
+            stock.init(purpose, None, key.map(Arc::as_ref), Params::EMPTY) == 1
+                && stock.set(Of::Context, settings) == 1
+        });
+        match begun {
+            true => Ok(stock),
+            false => Err(Error::in_queue()),
+        }
+    }
+}
+
+fn signs(purpose: Purpose) -> bool {
+    matches!(
+        purpose,
+        Purpose::Sign | Purpose::DigestSign | Purpose::MessageSign
+    )
+}
+
+/// Whether stock is sure to have that digest, and to sign with it.
+fn is_certain(digest: &CStr) -> bool {
+    let digest = digest.to_str().ok().and_then(Digest::from_name);
+    matches!(
+        digest,
+        Some(Digest::Sha256 | Digest::Sha384 | Digest::Sha512)
+    )
+}

@@ -59,7 +59,13 @@ pub struct Output<'a> {
     lives: PhantomData<&'a mut [u8]>,
 }
 
-impl Output<'_> {
+impl<'a> Output<'a> {
+    /// Asks for a length alone.
+    pub fn query(length: &'a mut usize) -> Self {
+        // SAFETY: no buffer, and a length that lives.
+        unsafe { Self::new(std::ptr::null_mut(), length, 0) }
+    }
+
     /// # Safety
     /// `data` is null or leads to `room` writable bytes, `length` is null or writable, for `'a`.
     pub(crate) unsafe fn new(data: *mut u8, length: *mut usize, room: usize) -> Self {

@@ -6,6 +6,7 @@
 
 use std::ffi::{c_char, c_int, c_uchar, c_void};
 
+use crate::encoder::Passphrase;
 use crate::raw::{self, Algorithm, Callback, Dispatch, Param, entries};
 
 /// Types that a dispatch table's functions are read into.
@@ -161,20 +162,39 @@ functions! {
     }
 }
 
+functions! {
+    /// The functions of an encoder.
+    Encoder of encoder, operation 20 {
+        newctx = NEWCTX(Pointer) -> Pointer;
+        freectx = FREECTX(Pointer);
+        set_ctx_params = SET_CTX_PARAMS(Pointer, *const Param) -> c_int;
+        settable_ctx_params = SETTABLE_CTX_PARAMS(Pointer) -> *const Param;
+        does_selection = DOES_SELECTION(Pointer, c_int) -> c_int;
+        encode = ENCODE(Pointer, Pointer, *const c_void, *const Param, c_int, Option<Passphrase>, Pointer) -> c_int;
+    }
+}
+
+/// The algorithms of a provider's list.
+///
+/// # Safety
+/// `list` is null or ends with a null name, and outlives what is returned.
+pub unsafe fn algorithms<'a>(list: *const Algorithm) -> impl Iterator<Item = &'a Algorithm> {
+    let mut next = list;
+    std::iter::from_fn(move || {
+        // SAFETY: by the caller's word.
+        unsafe {
+            let algorithm = next.as_ref().filter(|one| !one.names.is_null())?;
+            next = next.add(1);
+            Some(algorithm)
+        }
+    })
+}
+
 /// The algorithm of that name in a provider's list.
 ///
 /// # Safety
 /// `list` is null or ends with a null name; names are terminated texts.
 pub unsafe fn algorithm<'a>(list: *const Algorithm, name: &str) -> Option<&'a Algorithm> {
-    let mut next = list;
     // SAFETY: by the caller's word.
-    unsafe {
-        while !next.is_null() && !(*next).names.is_null() {
-            if (*next).has_name(name) {
-                return Some(&*next);
-            }
-            next = next.add(1);
-        }
-    }
-    None
+    unsafe { algorithms(list).find(|algorithm| algorithm.has_name(name)) }
 }

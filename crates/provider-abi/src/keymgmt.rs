@@ -252,7 +252,21 @@ unsafe extern "C" fn new<K: KeyManagement, const VARIANT: u8>(
     Slot::<K>::give(state, || K::empty(&state.provider, VARIANT).map(Some))
 }
 
-unsafe extern "C" fn free<K: KeyManagement>(slot: *mut c_void) {
+/// A slot with the key that the parameters describe; null where there is none.
+pub(crate) fn imported<K: KeyManagement>(
+    state: &State<K::Provider>,
+    selection: Selection,
+    params: Params<'_>,
+) -> *mut c_void {
+    Slot::<K>::give(state, || {
+        let change = K::empty(&state.provider, 0)?.import(selection, params)?;
+        Ok(change.key.filter(|_| change.answer == 1))
+    })
+}
+
+/// # Safety
+/// `slot` is null, or as for [`key_of`], and not used again.
+pub(crate) unsafe extern "C" fn free<K: KeyManagement>(slot: *mut c_void) {
     if !slot.is_null() {
         // SAFETY: made by `Box::into_raw` in `Slot::give`; never used again.
         let slot = unsafe { Box::from_raw(slot.cast::<Slot<K>>()) };

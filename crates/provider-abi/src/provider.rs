@@ -20,6 +20,8 @@ pub enum Kind {
     KeyExchange,
     /// Signatures.
     Signature,
+    /// What writes keys.
+    Encoder,
 }
 
 impl Kind {
@@ -29,6 +31,7 @@ impl Kind {
             10 => Some(Self::KeyManagement),
             11 => Some(Self::KeyExchange),
             12 => Some(Self::Signature),
+            20 => Some(Self::Encoder),
             _ => None,
         }
     }
@@ -40,6 +43,7 @@ impl Kind {
             Self::KeyManagement => 10,
             Self::KeyExchange => 11,
             Self::Signature => 12,
+            Self::Encoder => 20,
         }
     }
 }

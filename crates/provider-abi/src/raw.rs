@@ -260,3 +260,18 @@ pub mod signature {
     pub const VERIFY_MESSAGE_UPDATE: i32 = 31;
     pub const VERIFY_MESSAGE_FINAL: i32 = 32;
 }
+
+/// `OSSL_FUNC_ENCODER_…`.
+pub mod encoder {
+    #![allow(missing_docs, reason = "provider-base(7) and its kin have them")]
+    pub const NEWCTX: i32 = 1;
+    pub const FREECTX: i32 = 2;
+    pub const GET_PARAMS: i32 = 3;
+    pub const GETTABLE_PARAMS: i32 = 4;
+    pub const SET_CTX_PARAMS: i32 = 5;
+    pub const SETTABLE_CTX_PARAMS: i32 = 6;
+    pub const DOES_SELECTION: i32 = 10;
+    pub const ENCODE: i32 = 11;
+    pub const IMPORT_OBJECT: i32 = 20;
+    pub const FREE_OBJECT: i32 = 21;
+}

@@ -8,18 +8,20 @@
 //! provider's offer in this version of OpenSSL. Where that cannot be reached (a static program that exports
 //! nothing), ciphers alone are offered, which need nobody.
 
-use std::ffi::{CStr, CString};
+use std::ffi::{CStr, CString, c_char};
 
 use outboard_engine::profile::Choices;
 use outboard_engine::{Operation, Path};
 use outboard_provider_abi::offer::{self, Offer};
 use outboard_provider_abi::raw::{Algorithm, Dispatch};
-use outboard_provider_abi::{Kind, cipher, foreign, keyexch, keymgmt, signature};
+use outboard_provider_abi::{
+    Kind, cipher, encoder as abi_encoder, foreign, keyexch, keymgmt, signature,
+};
 
 use crate::aes_gcm::{self, Aes128, Aes192, Aes256};
 use crate::key::{Ec, Ed25519, Key, RSA, RSA_PSS, Rsa, X25519};
 use crate::stock::{self, Stock};
-use crate::{exchange, signature as signatures};
+use crate::{encoder, exchange, signature as signatures};
 
 /// Preferred by `?provider=outboard`, and by `?outboard.preferred=yes` where a program asks something else of `provider`.
 const PREFERRED: &str = "provider=outboard,outboard.preferred=yes";
@@ -65,7 +67,7 @@ impl List {
         names: &CStr,
         preferred: bool,
         implementation: *const Dispatch,
-        description: &'static CStr,
+        description: *const c_char,
     ) {
         let properties = match preferred {
             true => &self.preferred,
@@ -75,7 +77,7 @@ impl List {
             names: names.as_ptr(),
             properties: properties.as_ptr(),
             implementation,
-            description: description.as_ptr(),
+            description,
         });
     }
 }
@@ -110,6 +112,7 @@ impl<'a> Offered<'a> {
             Kind::KeyManagement => self.key_managements(),
             Kind::KeyExchange => self.key_exchanges(),
             Kind::Signature => self.signatures(),
+            Kind::Encoder => self.encoders(),
         }
         .ended()
     }
@@ -123,7 +126,7 @@ impl<'a> Offered<'a> {
                 c"AES-128-GCM:id-aes128-GCM:2.16.840.1.101.3.4.1.6",
                 true,
                 cipher::table::<aes_gcm::Context<Aes128>>().as_ptr(),
-                c"Outboard AES-128-GCM",
+                c"Outboard AES-128-GCM".as_ptr(),
             );
         }
         if self.all(&[O::Aes192GcmSeal, O::Aes192GcmOpen]) {
@@ -131,7 +134,7 @@ impl<'a> Offered<'a> {
                 c"AES-192-GCM:id-aes192-GCM:2.16.840.1.101.3.4.1.26",
                 true,
                 cipher::table::<aes_gcm::Context<Aes192>>().as_ptr(),
-                c"Outboard AES-192-GCM",
+                c"Outboard AES-192-GCM".as_ptr(),
             );
         }
         if self.all(&[O::Aes256GcmSeal, O::Aes256GcmOpen]) {
@@ -139,7 +142,7 @@ impl<'a> Offered<'a> {
                 c"AES-256-GCM:id-aes256-GCM:2.16.840.1.101.3.4.1.46",
                 true,
                 cipher::table::<aes_gcm::Context<Aes256>>().as_ptr(),
-                c"Outboard AES-256-GCM",
+                c"Outboard AES-256-GCM".as_ptr(),
             );
         }
         list
@@ -147,45 +150,25 @@ impl<'a> Offered<'a> {
 
     fn key_managements(&self) -> List {
         let mut list = List::new();
-        let mut add = |name, owned, offer: fn(i32) -> Offer, description| {
+        let mut add = |name, owned, offer: fn(i32) -> Offer| {
             let needed = keymgmt::NEEDED;
-            self.add::<foreign::KeyManagement>(&mut list, name, owned, needed, offer, description);
+            self.add::<foreign::KeyManagement>(&mut list, name, owned, needed, offer);
         };
         if self.any(RSA_OPERATIONS) {
-            add(
-                c"RSA",
-                false,
-                keymgmt::offer::<Key<Rsa>, { RSA }>,
-                c"Outboard RSA",
-            );
-            add(
-                c"RSA-PSS",
-                false,
-                keymgmt::offer::<Key<Rsa>, { RSA_PSS }>,
-                c"Outboard RSA-PSS",
-            );
+            add(c"RSA", false, keymgmt::offer::<Key<Rsa>, { RSA }>);
+            add(c"RSA-PSS", false, keymgmt::offer::<Key<Rsa>, { RSA_PSS }>);
         }
         if self.any(ECDSA) || self.any(ECDH) {
             let owned = self.owns(EC_KEYGEN);
-            add(c"EC", owned, keymgmt::offer::<Key<Ec>, 0>, c"Outboard EC");
+            add(c"EC", owned, keymgmt::offer::<Key<Ec>, 0>);
         }
         if self.any(X25519_DERIVE) {
             let owned = self.owns(X25519_KEYGEN);
-            add(
-                c"X25519",
-                owned,
-                keymgmt::offer::<Key<X25519>, 0>,
-                c"Outboard X25519",
-            );
+            add(c"X25519", owned, keymgmt::offer::<Key<X25519>, 0>);
         }
         if self.any(ED25519) {
             let owned = self.owns(ED25519_KEYGEN);
-            add(
-                c"ED25519",
-                owned,
-                keymgmt::offer::<Key<Ed25519>, 0>,
-                c"Outboard Ed25519",
-            );
+            add(c"ED25519", owned, keymgmt::offer::<Key<Ed25519>, 0>);
         }
         list
     }
@@ -193,19 +176,15 @@ impl<'a> Offered<'a> {
     fn key_exchanges(&self) -> List {
         use exchange::{Context, Ecdh, X25519};
         let mut list = List::new();
-        let mut add = |name, offer: fn(i32) -> Offer, description| {
+        let mut add = |name, offer: fn(i32) -> Offer| {
             let needed = keyexch::NEEDED;
-            self.add::<foreign::KeyExchange>(&mut list, name, true, needed, offer, description);
+            self.add::<foreign::KeyExchange>(&mut list, name, true, needed, offer);
         };
         if self.any(ECDH) {
-            add(c"ECDH", keyexch::offer::<Context<Ecdh>>, c"Outboard ECDH");
+            add(c"ECDH", keyexch::offer::<Context<Ecdh>>);
         }
         if self.any(X25519_DERIVE) {
-            add(
-                c"X25519",
-                keyexch::offer::<Context<X25519>>,
-                c"Outboard X25519",
-            );
+            add(c"X25519", keyexch::offer::<Context<X25519>>);
         }
         list
     }
@@ -213,26 +192,54 @@ impl<'a> Offered<'a> {
     fn signatures(&self) -> List {
         use signatures::{Context, Ecdsa, Eddsa, Rsa};
         let mut list = List::new();
-        let mut add = |name, offer: fn(i32) -> Offer, description| {
+        let mut add = |name, offer: fn(i32) -> Offer| {
             let needed = signature::NEEDED;
-            self.add::<foreign::Signature>(&mut list, name, true, needed, offer, description);
+            self.add::<foreign::Signature>(&mut list, name, true, needed, offer);
         };
         if self.any(RSA_OPERATIONS) {
-            add(c"RSA", signature::offer::<Context<Rsa>>, c"Outboard RSA");
+            add(c"RSA", signature::offer::<Context<Rsa>>);
         }
         if self.any(ECDSA) {
-            add(
-                c"ECDSA",
-                signature::offer::<Context<Ecdsa>>,
-                c"Outboard ECDSA",
-            );
+            add(c"ECDSA", signature::offer::<Context<Ecdsa>>);
         }
         if self.any(ED25519) {
-            add(
-                c"ED25519",
-                signature::offer::<Context<Eddsa>>,
-                c"Outboard Ed25519",
-            );
+            add(c"ED25519", signature::offer::<Context<Eddsa>>);
+        }
+        list
+    }
+
+    /// Of the keys that are ours from when they are made.
+    fn encoders(&self) -> List {
+        let mut list = List::new();
+        let Some(stock) = self.stock else {
+            return list;
+        };
+        for name in self.owned() {
+            let Some(offer) = encoder::offer(name) else {
+                continue;
+            };
+            for (number, theirs) in stock.encoders(name).into_iter().enumerate() {
+                // SAFETY: terminated texts, and a table of the default provider's, which is part of libcrypto.
+                let (names, properties, table) = unsafe {
+                    let offer = |id| offer(number, id);
+                    (
+                        CStr::from_ptr(theirs.names).to_owned(),
+                        CStr::from_ptr(theirs.properties).to_string_lossy(),
+                        offer::table(theirs.implementation, abi_encoder::NEEDED, offer),
+                    )
+                };
+                let properties = CString::new(encoder::properties(&properties));
+                if let (Some(table), Ok(properties)) = (table, properties) {
+                    list.algorithms.push(Algorithm {
+                        names: names.as_ptr(),
+                        properties: properties.as_ptr(),
+                        implementation: table.as_ptr(),
+                        description: theirs.description,
+                    });
+                    list._tables.push(table);
+                    list._names.extend([names, properties]);
+                }
+            }
         }
         list
     }
@@ -245,7 +252,6 @@ impl<'a> Offered<'a> {
         preferred: bool,
         needed: &[i32],
         offer: fn(i32) -> Offer,
-        description: &'static CStr,
     ) {
         let Some(theirs) = self.stock.and_then(|stock| stock.algorithm::<F>(name)) else {
             return;
@@ -255,7 +261,7 @@ impl<'a> Offered<'a> {
         // SAFETY: a terminated text.
         let names = unsafe { CStr::from_ptr(theirs.names) }.to_owned();
         if let Some(table) = table {
-            list.add(&names, preferred, table.as_ptr(), description);
+            list.add(&names, preferred, table.as_ptr(), theirs.description);
             list._tables.push(table);
             list._names.push(names);
         }

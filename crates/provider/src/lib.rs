@@ -12,6 +12,7 @@
 
 mod aes_gcm;
 mod algorithms;
+mod encoder;
 mod exchange;
 mod job;
 mod key;

@@ -22,7 +22,7 @@ use crate::stock::Stock;
 pub struct Outboard {
     shared: Arc<Shared>,
     /// What is offered of each kind, once it was asked for: then the program's own providers are there.
-    lists: [OnceBox<algorithms::List>; 4],
+    lists: [OnceBox<algorithms::List>; 5],
 }
 
 /// What contexts and keys keep of it.
@@ -59,7 +59,7 @@ impl Provider for Outboard {
             break_even,
         });
         Ok(Self {
-            lists: [const { OnceBox::new() }; 4],
+            lists: [const { OnceBox::new() }; 5],
             shared: Arc::new(Shared {
                 core,
                 choices,

@@ -49,7 +49,7 @@ impl Algorithm for Ecdsa {
         key.native().is_some_and(|native| native.key().is_some())
     }
 
-    fn take(_: &mut (), param: &ParamRef<'_>) -> bool {
+    fn take(_: &mut (), _: Option<Digest>, param: &ParamRef<'_>) -> bool {
         // The default: random nonces.
         param.key() == b"nonce-type" && param.unsigned().is_ok_and(|kind| kind == 0)
     }

@@ -41,7 +41,7 @@ impl Algorithm for Eddsa {
     }
 
     // Variants with a context or a prehash are stock's, where it has them.
-    fn take(_: &mut (), _: &ParamRef<'_>) -> bool {
+    fn take(_: &mut (), _: Option<Digest>, _: &ParamRef<'_>) -> bool {
         false
     }
 

@@ -55,7 +55,7 @@ pub(crate) trait Algorithm: Send + 'static {
     /// Whether stock is sure to begin with such a key, where nothing is set.
     fn is_certain(key: &Key<Self::Key>) -> bool;
     /// Takes a parameter that stock took; false where the engine does not know what it does.
-    fn take(settings: &mut Self::Settings, param: &ParamRef<'_>) -> bool;
+    fn take(settings: &mut Self::Settings, digest: Option<Digest>, param: &ParamRef<'_>) -> bool;
     /// Why the engine would not sign or verify like this; none where it would.
     fn objection(settings: &Self::Settings, digest: Option<Digest>) -> Option<Why>;
     /// Signs a digest, or what stands for it, into a buffer of [`most`](Self::most) bytes.
@@ -97,6 +97,8 @@ pub(crate) struct Context<A: Algorithm> {
     plain: Option<Plain<A>>,
     /// What the engine has hashed.
     hasher: Option<Hasher>,
+    /// Whether a signature's size was told, which stock's context remembers in some versions.
+    size_told: bool,
     /// Stock's context; none where it is certain what it would have answered so far.
     stock: Option<Signing>,
     /// What stock's context took beside its initialisation.
@@ -155,6 +157,7 @@ impl<A: Algorithm> Signature for Context<A> {
             digest_name: None,
             plain: None,
             hasher: None,
+            size_told: false,
             stock: None,
             taken: ParamList::new(),
         }))
@@ -174,6 +177,7 @@ impl<A: Algorithm> Signature for Context<A> {
                 .map(Hasher::try_clone)
                 .transpose()
                 .map_err(refuse)?,
+            size_told: self.size_told,
             stock: self.stock.as_ref().map(Signing::duplicate).transpose()?,
             taken: self.taken.clone(),
         }))
@@ -210,9 +214,10 @@ impl<A: Algorithm> Signature for Context<A> {
         self.purpose = Some(purpose);
         self.digest_name = digest.map(CStr::to_owned);
         self.hasher = None;
+        self.size_told = false;
         self.taken = ParamList::new();
-        self.plain = plain.filter(|_| answer == 1);
-        self.take(params);
+        // Which comes first, the digest or what the parameters say of it, differs between versions.
+        self.plain = plain.filter(|_| answer == 1 && params.is_empty());
         Ok(answer)
     }
 
@@ -275,6 +280,10 @@ impl<A: Algorithm> Signature for Context<A> {
             && let Some((key, _)) = self.ours()
         {
             output.tell(A::most(key));
+            self.size_told = true;
+            if let Some(stock) = &mut self.stock {
+                stock.ask_size(purpose);
+            }
             return Ok(1);
         }
         match self.hasher.is_none() || output.is_query() {
@@ -379,21 +388,25 @@ impl<A: Algorithm> Context<A> {
             return;
         }
         self.taken.record(params);
-        let hashed = self.hasher.is_some();
+        let (hashed, size_told) = (self.hasher.is_some(), self.size_told);
+        let mut exchanged = false;
         self.plain = self.plain.take().and_then(|mut plain| {
             let mut params = params;
             let known = params.all(|param| match param.key() {
                 b"digest" if A::HASHES => {
                     let named = param.text().ok().and_then(Digest::from_name);
-                    // What was hashed with one must not be signed as if it were another's.
-                    let known = named.is_some() && (!hashed || named == plain.digest);
+                    // Another digest, or the same anew, makes stock forget what was hashed.
+                    exchanged |= hashed && (size_told || named != plain.digest);
                     plain.digest = named;
-                    known
+                    named.is_some() && !exchanged
                 }
-                _ => A::take(&mut plain.settings, &param),
+                _ => A::take(&mut plain.settings, plain.digest, &param),
             });
             known.then_some(plain)
         });
+        if exchanged {
+            self.hasher = None;
+        }
     }
 
     /// The key and what the engine has to know, while it would do the operation.
@@ -514,6 +527,9 @@ impl<A: Algorithm> Context<A> {
                 let digest = self.digest_name.as_deref();
                 if stock.init(purpose, digest, key.map(Arc::as_ref), Params::EMPTY) != 1 {
                     return Err(Error::in_queue());
+                }
+                if self.size_told {
+                    stock.ask_size(purpose);
                 }
             }
             return Ok(self.stock.insert(stock));

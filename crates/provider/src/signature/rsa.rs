@@ -83,11 +83,12 @@ impl Algorithm for Rsa {
         key.variant() == RSA && key.native().is_some()
     }
 
-    fn take(settings: &mut Settings, param: &ParamRef<'_>) -> bool {
+    fn take(settings: &mut Settings, digest: Option<Digest>, param: &ParamRef<'_>) -> bool {
         match param.key() {
             b"pad-mode" => match code(param, &PADDINGS) {
                 Some(1) if !settings.only_pss => settings.padding = Padding::Pkcs1,
-                Some(6) => settings.padding = Padding::Pss,
+                // Without a digest stock takes one of its own.
+                Some(6) if digest.is_some() => settings.padding = Padding::Pss,
                 _ => return false,
             },
             b"saltlen" if settings.padding == Padding::Pss => {

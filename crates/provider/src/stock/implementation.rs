@@ -20,6 +20,7 @@ pub(crate) struct Implementation<F> {
     functions: F,
     /// The context of the provider that it belongs to.
     provider: *mut c_void,
+    owner: *const sys::OSSL_PROVIDER,
     /// libcrypto's object of it, which keeps the provider alive.
     method: *mut c_void,
     free: unsafe extern "C" fn(*mut c_void),
@@ -116,6 +117,7 @@ impl<F: foreign::Functions> Source<F> {
             Some(Implementation {
                 functions: F::read(algorithm.implementation),
                 provider: (stock.providers.OSSL_PROVIDER_get0_provider_ctx)(provider),
+                owner: provider,
                 method,
                 free: kind.free,
             })
@@ -127,6 +129,11 @@ impl<F> Implementation<F> {
     /// Its functions.
     pub(super) fn functions(&self) -> &F {
         &self.functions
+    }
+
+    /// Its provider.
+    pub(super) fn owner(&self) -> *const sys::OSSL_PROVIDER {
+        self.owner
     }
 
     /// The context of its provider.

@@ -11,12 +11,14 @@
 //!
 //! Our tables offer what the default provider's offer in this version of OpenSSL, function by function.
 
+mod encoding;
 mod exchange;
 mod implementation;
 mod key;
 mod own;
 mod signing;
 
+pub(crate) use encoding::Encoding;
 pub(crate) use exchange::Exchange;
 pub(crate) use implementation::{Implementation, Source};
 pub(crate) use key::{Generation, Key};

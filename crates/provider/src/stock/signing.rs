@@ -124,6 +124,12 @@ impl Signing {
         call!(self.algorithm, digest_sign_final(self.raw, out, length, room) or 0)
     }
 
+    /// Asks for the size of a message's signature, for what that leaves behind.
+    pub(crate) fn ask_size(&mut self, purpose: Purpose) {
+        let mut length = 0;
+        self.finish_sign(purpose, Output::query(&mut length));
+    }
+
     pub(crate) fn finish_verify(&mut self, purpose: Purpose, signature: Input<'_>) -> c_int {
         if purpose == Purpose::MessageVerify {
             return call!(self.algorithm, verify_message_final(self.raw) or 0);

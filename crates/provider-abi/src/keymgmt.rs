@@ -150,6 +150,8 @@ pub fn offer<K: KeyManagement, const VARIANT: u8>(id: i32) -> Offer {
         keymgmt::GEN_CLEANUP => ours!(generator_free::<K> as unsafe extern "C" fn(_)),
         // Loads what a decoder of the same provider gave out, and we have none.
         keymgmt::LOAD => Offer::Omitted,
+        // Takes over an object of libcrypto's own, which it does not pass to others.
+        keymgmt::NEW_EX => Offer::Omitted,
         keymgmt::GET_PARAMS => ours!(get::<K> as unsafe extern "C" fn(_, _) -> _),
         keymgmt::GETTABLE_PARAMS => ours!(gettable::<K, VARIANT> as unsafe extern "C" fn(_) -> _),
         keymgmt::SET_PARAMS => ours!(set::<K> as unsafe extern "C" fn(_, _) -> _),

@@ -195,6 +195,7 @@ pub mod keymgmt {
     pub const SETTABLE_PARAMS: i32 = 14;
     pub const GEN_GET_PARAMS: i32 = 15;
     pub const GEN_GETTABLE_PARAMS: i32 = 16;
+    pub const NEW_EX: i32 = 17;
     pub const QUERY_OPERATION_NAME: i32 = 20;
     pub const HAS: i32 = 21;
     pub const VALIDATE: i32 = 22;

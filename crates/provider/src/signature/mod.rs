@@ -388,25 +388,26 @@ impl<A: Algorithm> Context<A> {
             return;
         }
         self.taken.record(params);
-        let (hashed, size_told) = (self.hasher.is_some(), self.size_told);
-        let mut exchanged = false;
+        // Another digest, or the same anew, makes stock forget what was hashed.
+        let named = params.find(c"digest").filter(|_| A::HASHES);
+        let named = named.map(|name| name.text().ok().and_then(Digest::from_name));
+        if let (Some(named), Some(hasher)) = (named, &self.hasher)
+            && (self.size_told || named != Some(hasher.digest()))
+        {
+            self.hasher = None;
+            self.plain = None;
+        }
         self.plain = self.plain.take().and_then(|mut plain| {
             let mut params = params;
-            let known = params.all(|param| match param.key() {
-                b"digest" if A::HASHES => {
-                    let named = param.text().ok().and_then(Digest::from_name);
-                    // Another digest, or the same anew, makes stock forget what was hashed.
-                    exchanged |= hashed && (size_told || named != plain.digest);
+            let known = params.all(|param| match (param.key(), named) {
+                (b"digest", Some(named)) => {
                     plain.digest = named;
-                    named.is_some() && !exchanged
+                    named.is_some()
                 }
                 _ => A::take(&mut plain.settings, plain.digest, &param),
             });
             known.then_some(plain)
         });
-        if exchanged {
-            self.hasher = None;
-        }
     }
 
     /// The key and what the engine has to know, while it would do the operation.

@@ -216,8 +216,8 @@ impl<A: Algorithm> Signature for Context<A> {
         self.hasher = None;
         self.size_told = false;
         self.taken = ParamList::new();
-        // Which comes first, the digest or what the parameters say of it, differs between versions.
-        self.plain = plain.filter(|_| answer == 1 && params.is_empty());
+        self.plain = plain.filter(|_| answer == 1);
+        self.take(params);
         Ok(answer)
     }
 
@@ -302,7 +302,8 @@ impl<A: Algorithm> Signature for Context<A> {
     }
 
     fn finish_verify(&mut self, purpose: Purpose, signature: Input<'_>) -> Result<c_int> {
-        if self.hasher.is_none() {
+        // An empty signature is none of any message; how that is said differs between versions.
+        if self.hasher.is_none() || signature.length() == 0 {
             return Ok(self.stock()?.finish_verify(purpose, signature));
         }
         let digest = self.finish()?;
@@ -388,24 +389,34 @@ impl<A: Algorithm> Context<A> {
             return;
         }
         self.taken.record(params);
-        // Another digest, or the same anew, makes stock forget what was hashed.
-        let named = params.find(c"digest").filter(|_| A::HASHES);
-        let named = named.map(|name| name.text().ok().and_then(Digest::from_name));
-        if let (Some(named), Some(hasher)) = (named, &self.hasher)
-            && (self.size_told || named != Some(hasher.digest()))
-        {
-            self.hasher = None;
-            self.plain = None;
+        if A::HASHES && params.find(c"digest").is_some() {
+            return self.take_digest(params);
         }
         self.plain = self.plain.take().and_then(|mut plain| {
             let mut params = params;
-            let known = params.all(|param| match (param.key(), named) {
-                (b"digest", Some(named)) => {
-                    plain.digest = named;
-                    named.is_some()
-                }
-                _ => A::take(&mut plain.settings, plain.digest, &param),
-            });
+            let known = params.all(|param| A::take(&mut plain.settings, plain.digest, &param));
+            known.then_some(plain)
+        });
+    }
+
+    /// Notes parameters with a digest among them.
+    fn take_digest(&mut self, params: Params<'_>) {
+        let named = params.find(c"digest").and_then(|name| name.text().ok());
+        let named = named.and_then(Digest::from_name);
+        let known = match (&self.hasher, self.purpose) {
+            // The one that was named before, which stock goes on with unless a size was asked for.
+            (Some(hasher), _) => named == Some(hasher.digest()) && !self.size_told,
+            (None, Some(Purpose::Sign | Purpose::Verify)) => named.is_some(),
+            // What becomes of a message's digest differs between versions.
+            _ => false,
+        };
+        if !known {
+            (self.hasher, self.plain) = (None, None);
+        }
+        self.plain = self.plain.take().and_then(|mut plain| {
+            plain.digest = named;
+            let mut others = params.filter(|param| param.key() != b"digest");
+            let known = others.all(|param| A::take(&mut plain.settings, plain.digest, &param));
             known.then_some(plain)
         });
     }

@@ -17,3 +17,6 @@ mod inverse;
 pub(crate) mod montgomery;
 mod safegcd;
 pub(crate) mod words;
+
+#[cfg(test)]
+mod bounds;

@@ -6,6 +6,7 @@
 //! ```text
 //! run(kernel) ──▶ processor has IFMA ──▶ kernel.run::<Ifma>()      AVX-512 (vector/ifma.rs)
 //!             └─▶ tests              ──▶ kernel.run::<Emulated>()  portable (vector/emulated.rs)
+//! run_for_all(kernel) ─▶ tests       ──▶ kernel.run::<Interval>()  what lanes may hold (vector/interval.rs)
 //! ```
 //!
 //! `Ifma` cannot be named outside this module: code that has a `V: Vector` in its hands was started
@@ -38,7 +39,11 @@ use zeroize::Zeroize;
 #[cfg(any(test, feature = "emulation", not(target_arch = "x86_64")))]
 mod emulated;
 #[cfg(target_arch = "x86_64")]
+#[cfg_attr(feature = "emulation", allow(dead_code))]
+// Where all is emulated, it need not be compiled.
 mod ifma;
+#[cfg(test)]
+mod interval;
 
 /// The low 52 bits: one digit.
 pub(crate) const DIGIT: u64 = (1 << 52) - 1;
@@ -177,8 +182,8 @@ pub(crate) fn told<T: Copy>(value: T) -> T {
 /// there, and everywhere with the feature `emulation`.
 #[inline]
 pub(crate) fn run<K: Kernel>(kernel: K) -> Result<K::Output, Error> {
-    #[cfg(target_arch = "x86_64")]
-    if cfg!(not(feature = "emulation")) && ifma::available() {
+    #[cfg(all(target_arch = "x86_64", not(feature = "emulation")))]
+    if ifma::available() {
         return Ok(ifma::run(kernel));
     }
     #[cfg(any(test, feature = "emulation"))]
@@ -188,6 +193,12 @@ pub(crate) fn run<K: Kernel>(kernel: K) -> Result<K::Output, Error> {
         drop(kernel);
         Err(Error::Unavailable)
     }
+}
+
+/// Runs a kernel on intervals: for all operands at once (`vector/interval.rs`).
+#[cfg(test)]
+pub(crate) fn run_for_all<K: Kernel>(kernel: K) -> K::Output {
+    interval::run(kernel)
 }
 
 #[cfg(test)]

@@ -16,6 +16,7 @@
 
 pub(crate) mod affine;
 pub(crate) mod api;
+pub(crate) mod bound;
 pub(crate) mod check;
 pub(crate) mod comb;
 pub(crate) mod convert;

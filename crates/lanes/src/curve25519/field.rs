@@ -68,6 +68,9 @@ pub(crate) const DIGITS: usize = 5;
 /// 2^260 mod p: what the digits above the fifth are worth.
 const FOLD: u64 = 608;
 
+/// What the last digit of an element is at most.
+const MOST_OF_LAST: u64 = (1 << 47) + (1 << 15) - 1;
+
 /// A multiple of p; each digit is at least 2^57 and below 2^57 + 2^52.
 const RAISE: [u64; DIGITS] = [
     0x020f_ffff_ffff_b3ed,
@@ -279,6 +282,7 @@ impl<V: Vector> Columns<V> {
         let a = factor.0;
         let c = self.0;
         let above = V::zero().madhi(a[4], small); // Worth 2^260.
+        check(above, DIGIT / FOLD);
         Columns([
             c[0].madlo(a[0], small).madlo(above, V::splat(FOLD)),
             c[1].madlo(a[1], small).madhi(a[0], small),
@@ -294,11 +298,13 @@ impl<V: Vector> Columns<V> {
     pub(crate) fn carry(self) -> Element<V> {
         let mut d = self.0;
         let above = d[4].shr::<47>();
+        check(above, 1 << 15);
         d[4] = d[4].and(V::splat((1 << 47) - 1));
         d[0] = d[0].madlo(above, V::splat(19));
         for i in 0..4 {
             d[i + 1] = d[i + 1].add(d[i].shr::<52>());
         }
+        check(d[4], MOST_OF_LAST);
         Element(d)
     }
 
@@ -306,6 +312,19 @@ impl<V: Vector> Columns<V> {
     #[inline(always)]
     pub(crate) fn blend(self, mask: Mask, other: Self) -> Self {
         Columns(five!(|i| self.0[i].blend(mask, other.0[i])))
+    }
+}
+
+/// A digit is at most that: a bound in some formula is wrong where it is not.
+#[inline(always)]
+fn check<V: Vector>(digit: V, most: u64) {
+    if cfg!(all(debug_assertions, not(feature = "fault"))) {
+        let mut lanes = Digit::ZERO;
+        digit.store(&mut lanes);
+        assert!(
+            lanes.0.iter().all(|&lane| lane <= most),
+            "a digit left its bounds"
+        );
     }
 }
 
@@ -363,6 +382,7 @@ fn fold<V: Vector>(mut c: [V; 2 * DIGITS]) -> Columns<V> {
     for k in 5..9 {
         c[k + 1] = c[k + 1].add(c[k].shr::<52>());
     }
+    check(c[9], DIGIT / FOLD);
     for k in 5..9 {
         c[k - 5] = c[k - 5].madlo(c[k], factor);
         c[k - 4] = c[k - 4].madhi(c[k], factor);

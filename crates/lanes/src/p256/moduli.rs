@@ -1,6 +1,7 @@
 //! The two primes of P-256 (FIPS 186-5, SP 800-186 section 3.2.1.3): of the field and of the group.
 
 use crate::vector::Vector;
+use crate::weierstrass::bound::Limit;
 use crate::weierstrass::element::Columns;
 use crate::weierstrass::modulus::{Modulus, digits, upper};
 use crate::weierstrass::unroll::unroll;
@@ -43,7 +44,7 @@ impl Modulus<5> for Field {
         upper(&c)
     }
 
-    const TIGHT: u64 = 3; // 2.1
+    const TIGHT: Limit = Limit(210);
 
     /// p has 4 bits of room. Subtracts t p where t is v / 2^256 rounded down to within 1, and
     /// adds p: v - t 2^256 is in (-2^212, 2^256 + 2^212), t (2^256 - p) below 2^228.

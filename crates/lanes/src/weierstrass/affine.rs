@@ -3,7 +3,7 @@
 use super::element::Element;
 use super::invert::Invert;
 use super::modulus::Modulus;
-use super::point::{StoredAffine, StoredJacobian};
+use super::point::{Affine, Jacobian, StoredAffine, StoredJacobian};
 use crate::vector::{Digit, Vector};
 use core::marker::PhantomData;
 
@@ -21,7 +21,7 @@ pub(crate) fn to_affine<V: Vector, M: Modulus<N>, const N: usize>(
     with_inverse::<V, M, N>(point, &z)
 }
 
-/// The point in affine coordinates, in Montgomery form and below p, given 1/Z below 15 p.
+/// The point in affine coordinates, in Montgomery form and below p, given 1/Z, carried.
 #[inline(always)]
 pub(crate) fn with_inverse<V: Vector, M: Modulus<N>, const N: usize>(
     point: &StoredJacobian<N>,
@@ -31,16 +31,13 @@ pub(crate) fn with_inverse<V: Vector, M: Modulus<N>, const N: usize>(
         .mul(Element::one())
         .factor();
     let zz = inverse.square().factor();
+    let zzz = zz.mul(inverse).factor();
+    let Jacobian { x, y, .. } = Jacobian::<V, M, N>::load(point);
     let mut out = StoredAffine::ZERO;
-    Element::<V, M, N>::load(&point.x)
-        .mul(zz)
-        .carry()
-        .below_m()
-        .store(&mut out.x);
-    Element::<V, M, N>::load(&point.y)
-        .mul(zz.mul(inverse).factor())
-        .carry()
-        .below_m()
-        .store(&mut out.y);
+    Affine {
+        x: x.mul(zz).carry().below_m(),
+        y: y.mul(zzz).carry().below_m(),
+    }
+    .store(&mut out);
     out
 }

@@ -20,6 +20,7 @@
 //!
 //! Constant time.
 
+use super::bound::REDUCED;
 use super::element::Element;
 use super::modulus::Modulus;
 use super::recode;
@@ -65,7 +66,7 @@ pub(crate) fn tally_is_of<V: Vector, M: Modulus<N>, const N: usize>(
     shape: (usize, usize),
 ) -> Mask {
     let mut odd = [Digit::ZERO; N];
-    recode::odd::<V, M, N>(Element::load(reread(k)))
+    recode::odd::<V, M, N>(Element::load_below(REDUCED, reread(k)))
         .0
         .store(&mut odd);
     let mut sum = Tally::<V>::new();

@@ -22,6 +22,7 @@
 //! depend on the window alone; the digit is an operand of permutations, comparisons and blends.
 
 use super::affine::to_affine;
+use super::bound::REDUCED;
 use super::check::Tally;
 use super::curve::Curve;
 use super::element::Element;
@@ -119,8 +120,8 @@ fn lookup<V: Vector, C: Curve<N>, const N: usize>(
     let multiple = pick::<V, C, N>(&rows[row * 2 * N..][..row], digit.index, &groups);
     *tally = tally.add(multiple, digit.negative);
     Affine {
-        x: Element::from_digits(x),
-        y: Element::from_digits(y),
+        x: Element::from_digits(REDUCED, x),
+        y: Element::from_digits(REDUCED, y),
     }
     .negate(digit.negative)
 }

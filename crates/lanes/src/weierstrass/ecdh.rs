@@ -4,6 +4,7 @@
 //! Constant time in the private keys.
 
 use super::affine::to_affine;
+use super::bound::REDUCED;
 use super::check::tally_is_of;
 use super::comb::{self, Comb, MultiplyBase};
 use super::curve::{Curve, on_curve};
@@ -36,7 +37,7 @@ impl<C: Curve<N>, const N: usize> Kernel for PublicKeys<'_, C, N> {
 
     #[inline(always)]
     fn run<V: Vector>(self) -> Points<N> {
-        let (odd, negated) = recode::odd::<V, C::Order, N>(Element::load(self.d));
+        let (odd, negated) = recode::odd::<V, C::Order, N>(Element::load_below(REDUCED, self.d));
         let mut k = [Digit::ZERO; N];
         odd.store(&mut k);
         let mut product = V::call(MultiplyBase {
@@ -45,7 +46,7 @@ impl<C: Curve<N>, const N: usize> Kernel for PublicKeys<'_, C, N> {
             curve: PhantomData::<C>,
         });
         let mut affine = to_affine::<V, C::Field, N>(&product.point);
-        Affine::<V, C::Field, N>::load(&affine)
+        Affine::<V, C::Field, N>::load_reduced(&affine)
             .negate(negated)
             .store(&mut affine);
 
@@ -56,7 +57,7 @@ impl<C: Curve<N>, const N: usize> Kernel for PublicKeys<'_, C, N> {
         y.store(&mut public.y);
 
         let point = Affine::<V, C::Field, N>::load(reread(&affine));
-        let negated = recode::odd::<V, C::Order, N>(Element::load(reread(self.d))).1;
+        let negated = recode::odd::<V, C::Order, N>(Element::load_below(REDUCED, reread(self.d))).1;
         let intact = tally_is_of::<V, C::Order, N>(&product.tally, self.d, comb::shape::<C, N>())
             & on_curve::<V, C, N>(point)
             & same_sign::<V, C::Field, N>(reread(&product.point), point, negated)
@@ -81,9 +82,9 @@ fn same_sign<V: Vector, M: Modulus<N>, const N: usize>(
     let Jacobian { y, z, .. } = Jacobian::<V, M, N>::load(point);
     let zzz = z.square().factor().mul(z).factor();
     let expected = y.sum().blend(negated, Sum::multiple(5) - y);
-    // y Z³ is below 2 p, Y below 5 p.
+    // y Z³ is below 2 p, Y and -Y + 5 p are at most 5 p.
     let difference = affine.y.mul(zzz) - expected;
-    difference.plus(5).carry().to_plain().is_zero()
+    difference.plus(6).carry().to_plain().is_zero()
 }
 
 /// The shared secrets x(d Q).
@@ -120,7 +121,7 @@ impl<C: Curve<N>, const N: usize> Kernel for Derive<'_, C, N> {
         peer.store(&mut point);
 
         let mut k = [Digit::ZERO; N];
-        recode::odd::<V, C::Order, N>(Element::load(self.d))
+        recode::odd::<V, C::Order, N>(Element::load_below(REDUCED, self.d))
             .0
             .store(&mut k);
         let mut product = V::call(Multiply {

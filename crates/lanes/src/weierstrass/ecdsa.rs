@@ -11,6 +11,7 @@
 //! Constant time, except that an error tells that r or s was 0.
 
 use super::affine::with_inverse;
+use super::bound::{Limit, REDUCED};
 use super::check::tally_is_of;
 use super::comb::{self, Comb, MultiplyBase};
 use super::curve::{Curve, on_curve};
@@ -27,7 +28,7 @@ use zeroize::Zeroize;
 pub(crate) struct Sign<'a, C, const N: usize> {
     /// Private keys in [1, n - 1].
     pub(crate) d: &'a [Digit; N],
-    /// Digests, at most as long as n.
+    /// Digests, at most as long as n: hardly above n if at all.
     pub(crate) z: &'a [Digit; N],
     /// Nonces, below n.
     pub(crate) k: &'a [Digit; N],
@@ -50,7 +51,7 @@ impl<C: Curve<N>, const N: usize> Kernel for Sign<'_, C, N> {
 
     #[inline(always)]
     fn run<V: Vector>(self) -> Signatures<N> {
-        let k = Element::<V, C::Order, N>::load(self.k);
+        let k = Element::<V, C::Order, N>::load_below(REDUCED, self.k);
         let mut inverse_k = [Digit::ZERO; N];
         k.store(&mut inverse_k);
         let mut odd = [Digit::ZERO; N];
@@ -106,9 +107,9 @@ impl<C: Curve<N>, const N: usize> Sign<'_, C, N> {
         tally: &Digit,
     ) -> Mask {
         let point = Affine::<V, C::Field, N>::load(reread(affine));
-        let r = Element::<V, C::Order, N>::load(reread(&signatures.r));
-        let s = Element::<V, C::Order, N>::load(reread(&signatures.s));
-        let k = Element::<V, C::Order, N>::load(reread(self.k));
+        let r = Element::<V, C::Order, N>::load_below(REDUCED, reread(&signatures.r));
+        let s = Element::<V, C::Order, N>::load_below(REDUCED, reread(&signatures.s));
+        let k = Element::<V, C::Order, N>::load_below(REDUCED, reread(self.k));
         let left = s.to_montgomery().mul(k).carry();
         let right = multiply_add::<V, C::Order, N>(r, reread(self.d), reread(self.z));
         // Both are below 4 n; their difference out of Montgomery form is below n.
@@ -126,7 +127,7 @@ impl<C: Curve<N>, const N: usize> Sign<'_, C, N> {
 fn reduce_x<V: Vector, C: Curve<N>, const N: usize>(x: &[Digit; N]) -> Element<V, C::Order, N> {
     let x = Element::<V, C::Field, N>::load(x).to_plain();
     // n < p < 2 n.
-    Element::from_digits(x.digits()).below_m()
+    Element::from_digits(Limit::times(2), x.digits()).below_m()
 }
 
 /// r d + z, below 4 n.
@@ -136,6 +137,8 @@ fn multiply_add<V: Vector, M: Modulus<N>, const N: usize>(
     d: &[Digit; N],
     z: &[Digit; N],
 ) -> Element<V, M, N> {
-    let z = Element::<V, M, N>::load(z);
-    r.to_montgomery().mul_add(Element::load(d), z.sum()).carry()
+    let z = Element::<V, M, N>::load_below(Limit::JUST_ABOVE_ONE, z);
+    r.to_montgomery()
+        .mul_add(Element::load_below(REDUCED, d), z.sum())
+        .carry()
 }

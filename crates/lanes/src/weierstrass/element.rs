@@ -10,8 +10,8 @@
 //! Factor    only for products
 //! ```
 //!
-//! A number is not reduced below m; it is kept below a small multiple of m, and each formula says
-//! which; all that is carried is in [0, 15 m). Products are in Montgomery form: with a < A m, b < B m,
+//! A number is not reduced below m; it is kept below a small multiple of m, which `bound.rs` reckons and
+//! the unit tests check; all that is carried is in [0, 15 m). Products are in Montgomery form: with a < A m, b < B m,
 //!
 //! ```text
 //! a.mul(b) = (a b + q m) / R < (A B m / R + 1) m,      m / R ≤ 1/16
@@ -20,39 +20,39 @@
 //! so factors with A B ≤ 16 give a product below 2 m. The sum that usually follows is fused into
 //! the product: its digits start the upper columns, and one ripple carries both.
 //!
-//! Bounds: a column collects at most 2 · 2 N products below 2^52 each, those of the reduction as
+//! A column collects at most 2 · 2 N products below 2^52 each, those of the reduction as
 //! many again, and one digit of a sum: below 2^59 for N = 8, and below 2^62 with a sum's digit.
 //! All is constant time.
 
+use super::bound::{Bound, Limit, REDUCED};
 use super::modulus::{Modulus, multiple};
 use super::unroll::unroll;
 use crate::vector::{DIGIT, Digit, Mask, Vector};
-use core::marker::PhantomData;
 use core::ops::{Add, Sub};
 
 /// Eight numbers modulo m, carried.
 #[derive(Clone, Copy)]
-pub(crate) struct Element<V, M, const N: usize>([V; N], PhantomData<M>);
+pub(crate) struct Element<V, M, const N: usize>([V; N], Bound<M>);
 
 /// Eight numbers modulo m that can be multiplied, and no more: the low 52 bits of each digit.
 #[derive(Clone, Copy)]
-pub(crate) struct Factor<V, M, const N: usize>([V; N], PhantomData<M>);
+pub(crate) struct Factor<V, M, const N: usize>([V; N], Bound<M>);
 
 /// A sum or difference of elements, not carried yet.
 #[derive(Clone, Copy)]
-pub(crate) struct Sum<V, M, const N: usize>([V; N], PhantomData<M>);
+pub(crate) struct Sum<V, M, const N: usize>([V; N], Bound<M>);
 
 /// The 2 N columns of a product, in room for the largest.
 #[derive(Clone, Copy)]
 pub(crate) struct Columns<V>(pub(crate) [V; 16]);
 
 impl<V: Vector, M: Modulus<N>, const N: usize> Element<V, M, N> {
-    /// The same number in every lane.
+    /// The same number, below m, in every lane.
     #[inline(always)]
     pub(crate) fn splat(digits: [u64; N]) -> Self {
         let mut out = [V::zero(); N];
         unroll!(I < N => { out[I] = V::splat(digits[I]); });
-        Element(out, PhantomData)
+        Element(out, Bound::below(REDUCED))
     }
 
     /// 1 in Montgomery form.
@@ -61,22 +61,35 @@ impl<V: Vector, M: Modulus<N>, const N: usize> Element<V, M, N> {
         Self::splat(M::R)
     }
 
+    /// Any number that was carried.
     #[inline(always)]
     pub(crate) fn load(from: &[Digit; N]) -> Self {
+        Self::load_below(M::CARRIED, from)
+    }
+
+    /// A number that [`Self::store_below`] has stored, or the caller of a kernel promises.
+    #[inline(always)]
+    pub(crate) fn load_below(limit: Limit, from: &[Digit; N]) -> Self {
         let mut out = [V::zero(); N];
         unroll!(I < N => { out[I] = V::load(&from[I]); });
-        Element(out, PhantomData)
+        Element(out, Bound::below(limit))
     }
 
     #[inline(always)]
     pub(crate) fn store(self, to: &mut [Digit; N]) {
+        self.store_below(M::CARRIED, to);
+    }
+
+    #[inline(always)]
+    pub(crate) fn store_below(self, limit: Limit, to: &mut [Digit; N]) {
+        self.1.check(Limit(0), limit);
         unroll!(I < N => { self.0[I].store(&mut to[I]); });
     }
 
-    /// Digits that are known to be carried.
+    /// Digits that are known to be carried, of a number that is known to be below the limit.
     #[inline(always)]
-    pub(crate) fn from_digits(digits: [V; N]) -> Self {
-        Element(digits, PhantomData)
+    pub(crate) fn from_digits(limit: Limit, digits: [V; N]) -> Self {
+        Element(digits, Bound::below(limit))
     }
 
     #[inline(always)]
@@ -89,7 +102,7 @@ impl<V: Vector, M: Modulus<N>, const N: usize> Element<V, M, N> {
     pub(crate) fn blend(self, mask: Mask, other: Self) -> Self {
         let mut out = self.0;
         unroll!(I < N => { out[I] = self.0[I].blend(mask, other.0[I]); });
-        Element(out, PhantomData)
+        Element(out, self.1.or(other.1))
     }
 
     /// a b / R.
@@ -118,7 +131,7 @@ impl<V: Vector, M: Modulus<N>, const N: usize> Element<V, M, N> {
 
     #[inline(always)]
     pub(crate) fn factor(self) -> Factor<V, M, N> {
-        Factor(self.0, PhantomData)
+        Factor(self.0, self.1)
     }
 
     /// a / 2 mod m, below (A + 1) m / 2: m is added where a is odd.
@@ -134,13 +147,14 @@ impl<V: Vector, M: Modulus<N>, const N: usize> Element<V, M, N> {
                 out[I] = out[I].madlo(even[I + 1], V::splat(1 << 51));
             }
         });
-        Sum(out, PhantomData).carry()
+        Sum(out, self.1.halved()).carry()
     }
 
     /// The number below m of one below 2 m.
     #[inline(always)]
     pub(crate) fn below_m(self) -> Self {
-        let mut less = self.minus_multiple(1);
+        self.1.check(Limit(0), Limit::times(2));
+        let mut less = self.sum() - Sum::multiple(1);
         // The sign of the difference is that of its carried uppermost digit.
         unroll!(I < N => {
             if I + 1 < N {
@@ -149,21 +163,25 @@ impl<V: Vector, M: Modulus<N>, const N: usize> Element<V, M, N> {
             }
         });
         let negative = less.0[N - 1].test(V::splat(1 << 63));
-        Element(less.0, PhantomData).blend(negative, self)
+        let mut out = self.0;
+        unroll!(I < N => { out[I] = less.0[I].blend(negative, self.0[I]); });
+        Element(out, Bound::below(REDUCED))
     }
 
-    /// Out of Montgomery form, and below m: a / R mod m for any a < 15 m.
+    /// Out of Montgomery form, and below m: a / R mod m for any a that is carried.
     #[inline(always)]
     pub(crate) fn to_plain(self) -> Self {
+        self.1.check(Limit(0), M::CARRIED);
         let mut columns = [V::zero(); 16];
         unroll!(I < N => { columns[I] = self.0[I]; });
         // (a + q m) / R < 1 + m, so at most m itself.
-        Sum::<V, M, N>::from_columns(Columns(columns))
+        let bound = Bound::below(Limit::JUST_ABOVE_ONE);
+        Sum::<V, M, N>::reduced(Columns(columns), bound)
             .carry()
             .below_m()
     }
 
-    /// Into Montgomery form: a R mod m, below 2 m for any a < 15 m.
+    /// Into Montgomery form: a R mod m, below 2 m for any a that is carried.
     #[inline(always)]
     pub(crate) fn to_montgomery(self) -> Self {
         self.mul(Self::splat(M::R2)).carry()
@@ -187,18 +205,13 @@ impl<V: Vector, M: Modulus<N>, const N: usize> Element<V, M, N> {
 
     #[inline(always)]
     pub(crate) fn sum(self) -> Sum<V, M, N> {
-        Sum(self.0, PhantomData)
+        Sum(self.0, self.1)
     }
 
     /// 2 a.
     #[inline(always)]
     pub(crate) fn twice(self) -> Sum<V, M, N> {
         self + self
-    }
-
-    #[inline(always)]
-    fn minus_multiple(self, k: u64) -> Sum<V, M, N> {
-        self.sum() - Sum::multiple(k)
     }
 }
 
@@ -218,13 +231,19 @@ impl<V: Vector, M: Modulus<N>, const N: usize> Factor<V, M, N> {
     /// a b / R + c.
     #[inline(always)]
     pub(crate) fn mul_add(self, b: impl Into<Self>, c: Sum<V, M, N>) -> Sum<V, M, N> {
-        Sum::from_columns(product(c.columns(), &self.0, &b.into().0))
+        let b = b.into();
+        let nothing = Sum::<V, M, N>::zero().1;
+        let bound = c.1.plus_product((self.1, b.1), (nothing, nothing), M::ROOM);
+        Sum::reduced(product(c.columns(), &self.0, &b.0), bound)
     }
 
     /// a² / R + c.
     #[inline(always)]
     pub(crate) fn square_add(self, c: Sum<V, M, N>) -> Sum<V, M, N> {
-        Sum::from_columns(square(c.columns(), &self.0))
+        let nothing = Sum::<V, M, N>::zero().1;
+        let bound =
+            c.1.plus_product((self.1, self.1), (nothing, nothing), M::ROOM);
+        Sum::reduced(square(c.columns(), &self.0), bound)
     }
 
     /// (a b - c d) / R + e: two products for one reduction.
@@ -235,8 +254,10 @@ impl<V: Vector, M: Modulus<N>, const N: usize> Factor<V, M, N> {
         (c, d): (impl Into<Self>, impl Into<Self>),
         e: Sum<V, M, N>,
     ) -> Sum<V, M, N> {
-        let minus = product(Columns([V::zero(); 16]), &c.into().0, &d.into().0);
-        Sum::from_columns(product(e.columns().sub(minus), &self.0, &b.into().0))
+        let (b, c, d) = (b.into(), c.into(), d.into());
+        let minus = product(Columns([V::zero(); 16]), &c.0, &d.0);
+        let bound = e.1.plus_product((self.1, b.1), (c.1, d.1), M::ROOM);
+        Sum::reduced(product(e.columns().sub(minus), &self.0, &b.0), bound)
     }
 
     /// (a b - c²) / R + e.
@@ -247,8 +268,10 @@ impl<V: Vector, M: Modulus<N>, const N: usize> Factor<V, M, N> {
         c: impl Into<Self>,
         e: Sum<V, M, N>,
     ) -> Sum<V, M, N> {
-        let minus = square(Columns([V::zero(); 16]), &c.into().0);
-        Sum::from_columns(product(e.columns().sub(minus), &self.0, &b.into().0))
+        let (b, c) = (b.into(), c.into());
+        let minus = square(Columns([V::zero(); 16]), &c.0);
+        let bound = e.1.plus_product((self.1, b.1), (c.1, c.1), M::ROOM);
+        Sum::reduced(product(e.columns().sub(minus), &self.0, &b.0), bound)
     }
 }
 
@@ -262,13 +285,14 @@ impl<V: Vector, M: Modulus<N>, const N: usize> From<Element<V, M, N>> for Factor
 impl<V: Vector, M: Modulus<N>, const N: usize> Sum<V, M, N> {
     #[inline(always)]
     pub(crate) fn zero() -> Self {
-        Sum([V::zero(); N], PhantomData)
+        Sum([V::zero(); N], Bound::exactly(0))
     }
 
-    /// Digits of any sign.
+    /// The digits of a number that is known to be above `-limit` and below it.
     #[inline(always)]
-    pub(crate) fn from_digits(digits: [V; N]) -> Self {
-        Sum(digits, PhantomData)
+    pub(crate) fn from_digits(limit: Limit, digits: [V; N]) -> Self {
+        let apart = Bound::below(limit).plus(-1, Bound::below(limit));
+        Sum(digits, apart)
     }
 
     /// k m, in every lane.
@@ -277,7 +301,7 @@ impl<V: Vector, M: Modulus<N>, const N: usize> Sum<V, M, N> {
         let m = multiple(&M::DIGITS, k);
         let mut out = [V::zero(); N];
         unroll!(I < N => { out[I] = V::splat(m[I]); });
-        Sum(out, PhantomData)
+        Sum(out, Bound::exactly(k))
     }
 
     /// Adds k m.
@@ -291,7 +315,7 @@ impl<V: Vector, M: Modulus<N>, const N: usize> Sum<V, M, N> {
     pub(crate) fn blend(self, mask: Mask, other: Self) -> Self {
         let mut out = self.0;
         unroll!(I < N => { out[I] = self.0[I].blend(mask, other.0[I]); });
-        Sum(out, PhantomData)
+        Sum(out, self.1.or(other.1))
     }
 
     #[inline(always)]
@@ -304,7 +328,7 @@ impl<V: Vector, M: Modulus<N>, const N: usize> Sum<V, M, N> {
         self + self + self
     }
 
-    /// The digits in [0, 2^52), for a sum in [0, 2^(52 N)).
+    /// The digits in [0, 2^52), for a sum in [0, 15 m) ([`Modulus::CARRIED`]).
     #[inline(always)]
     pub(crate) fn carry(self) -> Element<V, M, N> {
         let mut out = self.0;
@@ -315,10 +339,10 @@ impl<V: Vector, M: Modulus<N>, const N: usize> Sum<V, M, N> {
             }
         });
         check_carried(out[N - 1]);
-        Element(out, PhantomData)
+        Element(out, self.1.carried(M::CARRIED))
     }
 
-    /// As `carry`, for what is only multiplied.
+    /// As `carry`, for what is only multiplied: a sum in [0, R).
     #[inline(always)]
     pub(crate) fn factor(self) -> Factor<V, M, N> {
         let mut out = self.0;
@@ -328,18 +352,22 @@ impl<V: Vector, M: Modulus<N>, const N: usize> Sum<V, M, N> {
             }
         });
         check_carried(out[N - 1]);
-        Factor(out, PhantomData)
+        Factor(out, self.1.carried(Limit::times(1 << M::ROOM)))
     }
 
-    /// A sum in (-5 m, 4 m), brought into [0, TIGHT m).
+    /// A sum in (-5 m, 4 m), brought below [`Modulus::TIGHT`].
     #[inline(always)]
     pub(crate) fn tighten(self) -> Self {
-        Sum(M::tighten(self.0), PhantomData)
+        self.1.check(Limit::times(5), Limit::times(4));
+        // A tight number's digits are those of the sum and of multiples of m.
+        let bound = Bound::below(M::TIGHT).plus(1, self.1.digits());
+        Sum(M::tighten(self.0), bound)
     }
 
+    /// The columns' number divided by R, which is within the bound.
     #[inline(always)]
-    fn from_columns(columns: Columns<V>) -> Self {
-        Sum(M::reduce(columns), PhantomData)
+    fn reduced(columns: Columns<V>, bound: Bound<M>) -> Self {
+        Sum(M::reduce(columns), bound)
     }
 
     /// As the upper half of a product's columns: times R.
@@ -417,7 +445,7 @@ impl<V: Vector, M: Modulus<N>, const N: usize> Add for Sum<V, M, N> {
     fn add(self, other: Self) -> Self {
         let mut out = self.0;
         unroll!(I < N => { out[I] = self.0[I].add(other.0[I]); });
-        Sum(out, PhantomData)
+        Sum(out, self.1.plus(1, other.1))
     }
 }
 
@@ -427,7 +455,7 @@ impl<V: Vector, M: Modulus<N>, const N: usize> Sub for Sum<V, M, N> {
     fn sub(self, other: Self) -> Self {
         let mut out = self.0;
         unroll!(I < N => { out[I] = self.0[I].sub(other.0[I]); });
-        Sum(out, PhantomData)
+        Sum(out, self.1.plus(-1, other.1))
     }
 }
 

@@ -39,6 +39,7 @@
 //!
 //! Constant time. The inverse of 0 comes out as 0.
 
+use super::bound::{Limit, REDUCED};
 use super::element::{Element, Sum};
 use super::modulus::Modulus;
 use super::unroll::unroll;
@@ -86,7 +87,7 @@ struct State<V, M, const N: usize> {
 }
 
 /// R / x mod m for x in [0, m): the inverse in Montgomery form of a number that is not.
-/// The results are below 15 m.
+/// The results are below [`Modulus::CARRIED`].
 pub(crate) struct Invert<'a, M, const N: usize> {
     pub(crate) x: &'a mut [Digit; N],
     pub(crate) modulus: PhantomData<M>,
@@ -104,7 +105,7 @@ impl<M: Modulus<N>, const N: usize> Kernel for Invert<'_, M, N> {
 
     #[inline(always)]
     fn run<V: Vector>(self) {
-        let mut x = State::<V, M, N>::new(Element::load(self.x));
+        let mut x = State::<V, M, N>::new(Element::load_below(REDUCED, self.x));
         for _ in 0..const { jumps(&M::DIGITS) } {
             let [matrix] = jump([&mut x.zeta], [(x.f[0], x.g[0])]);
             x.apply(matrix);
@@ -118,8 +119,8 @@ impl<M: Modulus<N>, P: Modulus<N>, const N: usize> Kernel for InvertTwo<'_, M, P
 
     #[inline(always)]
     fn run<V: Vector>(self) {
-        let mut x = State::<V, M, N>::new(Element::load(self.x));
-        let mut y = State::<V, P, N>::new(Element::load(self.y));
+        let mut x = State::<V, M, N>::new(Element::load_below(REDUCED, self.x));
+        let mut y = State::<V, P, N>::new(Element::load_below(REDUCED, self.y));
         const { assert!(jumps(&M::DIGITS) == jumps(&P::DIGITS)) }
         for _ in 0..const { jumps(&M::DIGITS) } {
             let [one, other] = jump(
@@ -235,10 +236,10 @@ impl<V: Vector, M: Modulus<N>, const N: usize> State<V, M, N> {
     fn result(self) -> Element<V, M, N> {
         let mut digits = self.d;
         digits[N - 1] = digits[N - 1].shl::<12>().sar::<12>();
-        let d = Sum::from_digits(digits);
         let negative = self.f[N - 1].test(V::splat(SIGN));
         // |d| < 7 m where m has 4 bits of room, < 10 m where it has 32.
         let bound = if N == 5 { 7 } else { 10 };
+        let d = Sum::from_digits(Limit::times(bound), digits);
         d.blend(negative, Sum::zero() - d).plus(bound).carry()
     }
 }

@@ -3,14 +3,19 @@
 //! R = 2^(52 N) for N digits. Every constant is derived from the prime when the crate is compiled.
 
 use crate::vector::{DIGIT, Vector};
+use crate::weierstrass::bound::Limit;
 use crate::weierstrass::element::Columns;
 use crate::weierstrass::unroll::unroll;
 
-/// A prime modulus m of N digits, with room: 15 m < 2^(52 N).
+/// A prime modulus m of N digits, with room: 16 m < 2^(52 N).
 pub(crate) trait Modulus<const N: usize>: Copy {
     /// m, least significant digit first.
     const DIGITS: [u64; N];
 
+    /// R / m in bits, rounded down: 4 at least.
+    const ROOM: u32 = 52 - (64 - Self::DIGITS[N - 1].leading_zeros());
+    /// What every carried number is below: 15 m, or 21 m where there is room.
+    const CARRIED: Limit = Limit::times(if Self::ROOM == 4 { 15 } else { 21 });
     /// -1/m mod 2^52.
     const NEGATED_INVERSE: u64 = negated_inverse(Self::DIGITS[0]);
     /// R mod m: 1 in Montgomery form.
@@ -39,10 +44,10 @@ pub(crate) trait Modulus<const N: usize>: Copy {
         upper(&c)
     }
 
-    /// What [`Self::tighten`] brings a sum below, in multiples of m.
-    const TIGHT: u64 = 9;
+    /// What [`Self::tighten`] brings a sum below.
+    const TIGHT: Limit = Limit::times(9);
 
-    /// A sum in (-5 m, 4 m), not carried, becomes a congruent one in [0, TIGHT m).
+    /// A sum in (-5 m, 4 m), not carried, becomes a congruent one in [0, TIGHT).
     ///
     /// The general way only makes it positive; a prime that leaves little room must do more.
     #[inline(always)]

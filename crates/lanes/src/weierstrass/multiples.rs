@@ -11,17 +11,21 @@
 //!
 //! Constant time. For 8 additions and more of a point the affine table pays for its inversion.
 
+use super::bound::Limit;
 use super::element::Element;
 use super::invert::Invert;
 use super::modulus::Modulus;
-use super::point::{AddAffine, Double, StoredAffine, StoredJacobian};
+use super::point::{AddAffine, Affine, Double, Jacobian, StoredAffine, StoredJacobian};
 use crate::vector::{Digit, Kernel, Vector};
 use core::marker::PhantomData;
 use zeroize::Zeroize;
 
+/// What the products of Z are below.
+const PRODUCT: Limit = Limit::times(2);
+
 /// Fills `table` with (2 i + 1) P at index i, coordinates in Montgomery form and below p.
 ///
-/// P's coordinates are in Montgomery form and below 2 p.
+/// P's coordinates are in Montgomery form and within the limits of `point.rs`.
 pub(crate) struct OddMultiples<'a, M, const N: usize> {
     pub(crate) point: &'a StoredAffine<N>,
     pub(crate) table: &'a mut [StoredAffine<N>],
@@ -39,30 +43,27 @@ impl<M: Modulus<N>, const N: usize> Kernel for OddMultiples<'_, M, N> {
             modulus,
         } = self;
         let one = Element::<V, M, N>::one();
-        let mut sum = StoredJacobian {
-            x: point.x,
-            y: point.y,
-            z: [Digit::ZERO; N],
-        };
-        one.store(&mut sum.z);
+        let point = Affine::<V, M, N>::load(point);
+        let mut sum = StoredJacobian::ZERO;
+        point.to_jacobian().store(&mut sum);
         V::call(Double {
             point: &mut sum,
             times: 1,
             modulus,
         });
         let step = StoredAffine { x: sum.x, y: sum.y };
-        let z2 = Element::<V, M, N>::load(&sum.z);
+        let z2 = Jacobian::<V, M, N>::load(&sum).z;
         let mut z = vec![sum.z; table.len()];
         let mut product = z.clone();
 
         // P on the isomorphic curve.
         let zz = z2.square().factor();
-        Element::load(&point.x).mul(zz).carry().store(&mut sum.x);
-        Element::load(&point.y)
-            .mul(zz.mul(z2).factor())
-            .carry()
-            .store(&mut sum.y);
-        one.store(&mut sum.z);
+        Affine {
+            x: point.x.mul(zz).carry(),
+            y: point.y.mul(zz.mul(z2).factor()).carry(),
+        }
+        .to_jacobian()
+        .store(&mut sum);
 
         let mut c = z2;
         for i in 0..table.len() {
@@ -72,10 +73,10 @@ impl<M: Modulus<N>, const N: usize> Kernel for OddMultiples<'_, M, N> {
                     other: &step,
                     modulus,
                 });
-                let z_here = Element::load(&sum.z).mul(z2).carry();
-                z_here.store(&mut z[i]);
+                let z_here = Jacobian::load(&sum).z.mul(z2).carry();
+                z_here.store_below(PRODUCT, &mut z[i]);
                 c = c.mul(z_here).carry();
-                c.store(&mut product[i]);
+                c.store_below(PRODUCT, &mut product[i]);
             }
             table[i] = StoredAffine { x: sum.x, y: sum.y };
         }
@@ -90,19 +91,21 @@ impl<M: Modulus<N>, const N: usize> Kernel for OddMultiples<'_, M, N> {
         let mut inverse_c = Element::<V, M, N>::load(&inverse).mul(one).factor();
         for i in (0..table.len()).rev() {
             let inverse_z = if i > 0 {
-                inverse_c.mul(Element::load(&product[i - 1])).factor()
+                inverse_c
+                    .mul(Element::load_below(PRODUCT, &product[i - 1]))
+                    .factor()
             } else {
                 inverse_c
             };
-            inverse_c = inverse_c.mul(Element::load(&z[i])).factor();
+            inverse_c = inverse_c.mul(Element::load_below(PRODUCT, &z[i])).factor();
             let entry = &mut table[i];
             let zz = inverse_z.square().factor();
-            let x = Element::<V, M, N>::load(&entry.x).mul(zz).carry();
-            let y = Element::<V, M, N>::load(&entry.y)
-                .mul(zz.mul(inverse_z).factor())
-                .carry();
-            x.below_m().store(&mut entry.x);
-            y.below_m().store(&mut entry.y);
+            let Affine { x, y } = Affine::<V, M, N>::load(entry);
+            Affine {
+                x: x.mul(zz).carry().below_m(),
+                y: y.mul(zz.mul(inverse_z).factor()).carry().below_m(),
+            }
+            .store(entry);
         }
         z.zeroize();
         product.zeroize();

@@ -20,6 +20,7 @@
 //!
 //! Constant time.
 
+use super::bound::Limit;
 use super::element::Element;
 use super::modulus::Modulus;
 use crate::sha512;
@@ -99,12 +100,14 @@ impl<M: Modulus<N>, const N: usize> Kernel for Nonces<'_, M, N> {
                 *digit &= DIGIT;
             }
         }
+        // N digits are below R, which is below 2^(room + 1) n.
+        let any = const { Limit::times(2 << M::ROOM) };
         // In Montgomery form, low R + high R².
         let r2 = Element::<V, M, N>::splat(M::R2);
         let r3 = r2.to_montgomery();
-        let low_r = Element::load(&low).mul(r2);
+        let low_r = Element::load_below(any, &low).mul(r2);
         let mut nonces = [Digit::ZERO; N];
-        Element::load(&high)
+        Element::load_below(any, &high)
             .mul_add(r3, low_r)
             .carry()
             .to_plain()

@@ -13,19 +13,25 @@
 //! Constant time, each function: no branch and no address depends on a coordinate or on a mask. How often `double`
 //! doubles is public.
 //!
-//! Bounds, in multiples of p, for P-256's R / p = 16 (P-384's are smaller). Coordinates are kept at
+//! Bounds: the figures beside the formulas are in multiples of p, for P-256 with R / p = 16. With P-384 products are
+//! smaller, R / p being 2^32, and X is below 9. What is loaded is within these limits because it was stored within
+//! them, and `bound.rs` checks each step between:
 //!
 //! ```text
-//! X < 2.1    Y < 5    Z < 2.1    affine x < 1, y < 1.01
+//! X < 2.1 (`Modulus::TIGHT`)    Y < 5    Z < 2.7    affine x and y as X and Y
 //! ```
-//!
-//! (P-384's X is below 9, with R / p = 2^32; [`Modulus::TIGHT`] stands for 2.1 and 9.)
 
+use super::bound::{Limit, REDUCED};
 use super::element::{Element, Sum};
 use super::modulus::Modulus;
 use crate::vector::{Digit, Kernel, Mask, Vector};
 use core::marker::PhantomData;
 use zeroize::Zeroize;
+
+/// What Y is below.
+const Y: Limit = Limit::times(5);
+/// What Z is below.
+const Z: Limit = Limit(270);
 
 /// Eight points in Jacobian coordinates, in registers.
 #[derive(Clone, Copy)]
@@ -63,23 +69,24 @@ impl<V: Vector, M: Modulus<N>, const N: usize> Jacobian<V, M, N> {
     /// With T = 2 Y, which takes Y's place from one doubling to the next:
     ///
     /// ```text
-    /// a = Z² + X               1.3 + 2.1 = 3.4
-    /// b = 3 (X - Z²)           3 (2 X - a) + 4:  10.3
-    /// λ = a b                  3.4 · 10.3 / 16 + 1 = 3.2
+    /// a = Z² + X               2.7² / 16 + 1 + 2.1 = 3.56
+    /// b = 3 (X - Z²)           3 (2 X - a) + 5:  from 5 - 3 · 1.46 = 0.6 to 3 · 2.1 + 5 = 11.3
+    /// λ = a b                  3.56 · 11.3 / 16 + 1 = 3.52
     /// s = T²                   T < 10:  7.3
-    /// β = X s                  2.1 · 7.3 / 16 + 1 = 2.0
-    /// X' = λ² - 2 β            in (-4.0, 1.7), tightened to 2.1
-    /// Z' = T Z                 10 · 2.1 / 16 + 1 = 2.4 after the first doubling; then T < 5.3: 1.8
-    /// T' = 2 λ (β - X') - s²   λ · 2 (β - X' + 3) - s² + 4:  3.2 · 10 / 16 + 1 + 4 = 7
+    /// β = X s                  2.1 · 7.3 / 16 + 1 = 1.96
+    /// X' = λ² - 2 β            in (-3.92, 1.78), tightened to 2.1
+    /// Z' = T Z                 10 · 2.7 / 16 + 1 = 2.69
+    /// T' = 2 λ (β - X') - s²   λ · 2 (β - X' + 3) - s² + 4:  3.52 · 9.92 / 16 + 1 + 4 = 7.2
     /// Y  = T / 2
     /// ```
     #[inline(always)]
     pub(crate) fn double(self, times: usize) -> Self {
+        let tight = const { M::TIGHT.rounded_up() };
         let Jacobian { mut x, y, mut z } = self;
         let mut t = y.twice().carry();
         for _ in 0..times {
             let a = z.square_add(x.sum()).carry();
-            let b = (x.twice() - a).thrice().plus(4).factor();
+            let b = (x.twice() - a).thrice().plus(5).factor();
             let lambda = a.mul(b).factor();
             let s = t.square().factor();
             let beta = x.mul(s).carry();
@@ -88,7 +95,7 @@ impl<V: Vector, M: Modulus<N>, const N: usize> Jacobian<V, M, N> {
                 .tighten()
                 .carry();
             z = t.mul(z).carry();
-            let e = (beta - x).plus(M::TIGHT).twice().factor();
+            let e = (beta - x).plus(tight).twice().factor();
             t = lambda.mul_sub_square(e, s, Sum::multiple(4)).carry();
         }
         Jacobian { x, y: t.halve(), z }
@@ -97,19 +104,20 @@ impl<V: Vector, M: Modulus<N>, const N: usize> Jacobian<V, M, N> {
     /// P + Q.
     ///
     /// ```text
-    /// h = x Z² - X             + 3:  4.1
-    /// r = y Z³ - Y             + 5:  6.1
-    /// v = X h²
-    /// X' = r² - h³ - 2 v       in (-4.1, 3.3), tightened to 2.1
-    /// Y' = r (v - X') - Y h³   6.1 · (1.3 + 3) / 16 + 1 + 1 = 3.7
-    /// Z' = Z h                 2.1 · 4.1 / 16 + 1 = 1.6
+    /// h = x Z² - X             + 3:  2.1 · 1.46 / 16 + 1 + 3 = 4.2
+    /// r = y Z³ - Y             + 5:  5 · 1.25 / 16 + 1 + 5 = 6.4
+    /// v = X h²                 2.1 · 2.1 / 16 + 1 = 1.28
+    /// X' = r² - h³ - 2 v       in (-4.12, 3.56), tightened to 2.1
+    /// Y' = r (v - X') - Y h³   6.4 · (1.28 + 3) / 16 + 1 + 1 = 3.8
+    /// Z' = Z h                 2.7 · 4.2 / 16 + 1 = 1.71
     /// ```
     #[inline(always)]
     pub(crate) fn add_affine(self, q: Affine<V, M, N>) -> Self {
+        let tight = const { M::TIGHT.rounded_up() };
         let Jacobian { x, y, z } = self;
         let zz = z.square().factor();
         let zzz = zz.mul(z).factor();
-        let h = q.x.mul_add(zz, Sum::multiple(M::TIGHT) - x).factor();
+        let h = q.x.mul_add(zz, Sum::multiple(tight) - x).factor();
         let r = q.y.mul_add(zzz, Sum::multiple(5) - y).factor();
         let hh = h.square().factor();
         let hhh = hh.mul(h).carry();
@@ -118,7 +126,7 @@ impl<V: Vector, M: Modulus<N>, const N: usize> Jacobian<V, M, N> {
             .square_add(Sum::zero() - hhh - v.twice())
             .tighten()
             .carry();
-        let e = (v - x3).plus(M::TIGHT).factor();
+        let e = (v - x3).plus(tight).factor();
         let y3 = r.mul_sub_mul(e, (y, hhh), Sum::multiple(1)).carry();
         Jacobian {
             x: x3,
@@ -130,17 +138,17 @@ impl<V: Vector, M: Modulus<N>, const N: usize> Jacobian<V, M, N> {
     #[inline(always)]
     pub(crate) fn load(from: &StoredJacobian<N>) -> Self {
         Jacobian {
-            x: Element::load(&from.x),
-            y: Element::load(&from.y),
-            z: Element::load(&from.z),
+            x: Element::load_below(M::TIGHT, &from.x),
+            y: Element::load_below(Y, &from.y),
+            z: Element::load_below(Z, &from.z),
         }
     }
 
     #[inline(always)]
     pub(crate) fn store(self, to: &mut StoredJacobian<N>) {
-        self.x.store(&mut to.x);
-        self.y.store(&mut to.y);
-        self.z.store(&mut to.z);
+        self.x.store_below(M::TIGHT, &mut to.x);
+        self.y.store_below(Y, &mut to.y);
+        self.z.store_below(Z, &mut to.z);
     }
 
     /// Lane by lane: `self` where the bit is clear, `other` where it is set.
@@ -177,15 +185,24 @@ impl<V: Vector, M: Modulus<N>, const N: usize> Affine<V, M, N> {
     #[inline(always)]
     pub(crate) fn load(from: &StoredAffine<N>) -> Self {
         Affine {
-            x: Element::load(&from.x),
-            y: Element::load(&from.y),
+            x: Element::load_below(M::TIGHT, &from.x),
+            y: Element::load_below(Y, &from.y),
+        }
+    }
+
+    /// Coordinates that are known to be below p.
+    #[inline(always)]
+    pub(crate) fn load_reduced(from: &StoredAffine<N>) -> Self {
+        Affine {
+            x: Element::load_below(REDUCED, &from.x),
+            y: Element::load_below(REDUCED, &from.y),
         }
     }
 
     #[inline(always)]
     pub(crate) fn store(self, to: &mut StoredAffine<N>) {
-        self.x.store(&mut to.x);
-        self.y.store(&mut to.y);
+        self.x.store_below(M::TIGHT, &mut to.x);
+        self.y.store_below(Y, &mut to.y);
     }
 }
 

@@ -1,6 +1,7 @@
 //! The parts of the curves: arithmetic modulo the four primes against AWS-LC's integers on operands
 //! where carries are long, inversion, digits of scalars, signatures with given nonces.
 
+use super::bound::REDUCED;
 use super::convert::{from_bytes, to_bytes};
 use super::curve::Curve;
 use super::ecdsa::Sign;
@@ -13,6 +14,8 @@ use aws_lc_sys as aws;
 use core::marker::PhantomData;
 use core::ptr::null_mut;
 use response_file::records;
+
+mod bounds;
 
 #[path = "../../../provider/tests/common/response_file.rs"]
 #[allow(dead_code)]
@@ -259,7 +262,7 @@ fn digits_add_up_to_the_scalar() {
         #[inline(always)]
         fn run<V: Vector>(self) -> Self::Output {
             let mut odd = [Digit::ZERO; N];
-            recode::odd::<V, M, N>(Element::load(&self.0))
+            recode::odd::<V, M, N>(Element::load_below(REDUCED, &self.0))
                 .0
                 .store(&mut odd);
             let mut digits = Vec::new();

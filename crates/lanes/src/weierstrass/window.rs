@@ -7,6 +7,7 @@
 //! Constant time: each lookup reads the whole table. The scan is 16 comparisons and 16 · 2 N
 //! masked moves, 3 % of the time for P-256.
 
+use super::bound::REDUCED;
 use super::check::Tally;
 use super::curve::Curve;
 use super::element::Element;
@@ -103,8 +104,8 @@ fn scan<V: Vector, M: Modulus<N>, const N: usize>(
     }
     *tally = tally.add(multiple, digit.negative);
     Affine {
-        x: Element::from_digits(x),
-        y: Element::from_digits(y),
+        x: Element::from_digits(REDUCED, x),
+        y: Element::from_digits(REDUCED, y),
     }
     .negate(digit.negative)
 }

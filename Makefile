@@ -23,10 +23,16 @@ MODULESDIR ?= $(shell openssl version -m 2>/dev/null | sed -n 's/^MODULESDIR: "\
 
 release     = target/release
 bindir      = $(DESTDIR)$(PREFIX)/bin
-mandir      = $(DESTDIR)$(PREFIX)/share/man/man1
+mandir      = $(DESTDIR)$(PREFIX)/share/man
+docdir      = $(DESTDIR)$(PREFIX)/share/doc/outboard
 bashdir     = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 zshdir      = $(DESTDIR)$(PREFIX)/share/zsh/site-functions
 fishdir     = $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
+# What 'make install' needs of a build.
+built       = $(release)/outboard $(release)/outboard-bench $(release)/liboutboard.so $(release)/liboutboard_observe.so
+# A rustup without a toolchain has a cargo that only fails.
+has_cargo  := $(shell $(CARGO) --version 2>/dev/null)
+documents   = README.md CHANGELOG.md LICENSE docs/*.md
 
 # Debian packages, by what needs them.
 build_packages = build-essential openssl
@@ -96,21 +102,31 @@ deny:
 	@command -v cargo-deny >/dev/null || { echo "cargo-deny is not installed: cargo install --locked cargo-deny" >&2; exit 1; }
 	$(CARGO) deny check
 
-install: build
+# Every file by one rename (scripts/put.sh): programs that start meanwhile see the old one or the new one. What was built
+# is enough: 'sudo make install' works where root has no cargo.
+install: $(if $(has_cargo),build)
 	@test -n "$(MODULESDIR)" || { echo "cannot find OpenSSL's modules directory: install openssl, or pass MODULESDIR=" >&2; exit 1; }
-	install -D -m 0755 $(release)/outboard $(bindir)/outboard
-	install -D -m 0755 $(release)/outboard-bench $(bindir)/outboard-bench
-	install -D -m 0644 $(release)/liboutboard.so $(DESTDIR)$(MODULESDIR)/outboard.so
-	install -D -m 0644 $(release)/liboutboard_observe.so $(DESTDIR)$(MODULESDIR)/outboard-observe.so
-	$(STRIP) $(bindir)/outboard $(bindir)/outboard-bench $(DESTDIR)$(MODULESDIR)/outboard.so $(DESTDIR)$(MODULESDIR)/outboard-observe.so
-	$(release)/outboard generate target/generated
-	$(release)/outboard-bench generate target/generated
-	install -d $(mandir) $(bashdir) $(zshdir) $(fishdir)
-	install -m 0644 target/generated/man/*.1 $(mandir)/
+	@for file in $(built); do \
+	    test -f $$file || { echo "$$file is missing: run 'make' first, as a user who has cargo" >&2; exit 1; }; \
+	done
+	@test -n "$(has_cargo)" || echo "cargo is not here: installing what is in $(release)"
+	STRIP="$(STRIP)" scripts/put.sh 0755 $(release)/outboard $(bindir)/outboard
+	STRIP="$(STRIP)" scripts/put.sh 0755 $(release)/outboard-bench $(bindir)/outboard-bench
+	STRIP="$(STRIP)" scripts/put.sh 0644 $(release)/liboutboard.so $(DESTDIR)$(MODULESDIR)/outboard.so
+	STRIP="$(STRIP)" scripts/put.sh 0644 $(release)/liboutboard_observe.so $(DESTDIR)$(MODULESDIR)/outboard-observe.so
+	set -e; generated=$$(mktemp -d); trap 'rm -rf "$$generated"' EXIT; \
+	$(release)/outboard generate "$$generated"; \
+	$(release)/outboard-bench generate "$$generated"; \
+	for page in "$$generated"/man/*; do \
+	    scripts/put.sh 0644 "$$page" $(mandir)/man$${page##*.}/$${page##*/}; \
+	done; \
 	for name in outboard outboard-bench; do \
-	    install -m 0644 target/generated/$$name.bash $(bashdir)/$$name && \
-	    install -m 0644 target/generated/_$$name $(zshdir)/_$$name && \
-	    install -m 0644 target/generated/$$name.fish $(fishdir)/$$name.fish || exit; \
+	    scripts/put.sh 0644 "$$generated/$$name.bash" $(bashdir)/$$name; \
+	    scripts/put.sh 0644 "$$generated/_$$name" $(zshdir)/_$$name; \
+	    scripts/put.sh 0644 "$$generated/$$name.fish" $(fishdir)/$$name.fish; \
+	done; \
+	for document in $(documents); do \
+	    scripts/put.sh 0644 $$document $(docdir)/$${document##*/}; \
 	done
 
 # A system that is still switched on is switched off first, so that no configuration names a file that is gone.
@@ -118,7 +134,8 @@ uninstall:
 	@test -n "$(MODULESDIR)" || { echo "cannot find OpenSSL's modules directory: pass MODULESDIR=" >&2; exit 1; }
 	if [ -z "$(DESTDIR)" ] && [ -x $(bindir)/outboard ]; then $(bindir)/outboard disable; fi
 	rm -f $(bindir)/outboard $(bindir)/outboard-bench $(DESTDIR)$(MODULESDIR)/outboard.so $(DESTDIR)$(MODULESDIR)/outboard-observe.so
-	rm -f $(mandir)/outboard.1 $(mandir)/outboard-*.1
+	rm -f $(mandir)/man1/outboard.1 $(mandir)/man1/outboard-*.1 $(mandir)/man5/outboard.cnf.5
+	rm -rf $(docdir)
 	for name in outboard outboard-bench; do \
 	    rm -f $(bashdir)/$$name $(zshdir)/_$$name $(fishdir)/$$name.fish || exit; \
 	done

@@ -112,6 +112,37 @@ pub(crate) fn restart_names<'a>(processes: impl IntoIterator<Item = &'a Process>
     names.into_iter().collect()
 }
 
+/// The processes that a process started, that those started, and so on, with their [`start_of`].
+pub(crate) fn descendants(of: u32) -> Vec<(u32, u64)> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let parents: Vec<(u32, u32, u64)> = entries
+        .filter_map(|entry| {
+            let pid = entry.file_name().to_str()?.parse().ok()?;
+            let stat = fs::read_to_string(entry.path().join("stat")).ok()?;
+            Some((pid, parent(&stat)?, start_ticks(&stat)?))
+        })
+        .collect();
+    let mut family = vec![of];
+    let mut found = Vec::new();
+    while let Some(elder) = family.pop() {
+        let children = parents.iter().filter(|(_, parent, _)| *parent == elder);
+        for &(pid, _, start) in children {
+            family.push(pid);
+            found.push((pid, start));
+        }
+    }
+    found
+}
+
+/// When a process was started, in ticks since the system's start: together with its id, this names a process.
+/// `None` if it does not run, or has ended and was not waited for.
+pub(crate) fn start_of(pid: u32) -> Option<u64> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let (_, after_name) = stat.rsplit_once(')')?;
+    let ended = after_name.trim_start().starts_with(['Z', 'X']);
+    start_ticks(&stat).filter(|_| !ended)
+}
+
 /// When a process was started.
 pub(crate) fn started(pid: u32) -> Option<SystemTime> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
@@ -124,6 +155,12 @@ pub(crate) fn started(pid: u32) -> Option<SystemTime> {
         .ok()?;
     let since_boot = Duration::from_secs(ticks / rustix::param::clock_ticks_per_second());
     Some(SystemTime::UNIX_EPOCH + Duration::from_secs(booted) + since_boot)
+}
+
+/// The fourth field of `/proc/PID/stat`.
+fn parent(stat: &str) -> Option<u32> {
+    let (_, after_name) = stat.rsplit_once(')')?;
+    after_name.split_whitespace().nth(1)?.parse().ok()
 }
 
 /// The 22nd field of `/proc/PID/stat` (proc(5)); the second, in parentheses, may hold anything.
@@ -347,5 +384,6 @@ mod tests {
         let fields: Vec<String> = (3..=52).map(|field| field.to_string()).collect();
         let stat = format!("1 (a) b) {}", fields.join(" "));
         assert_eq!(start_ticks(&stat), Some(22));
+        assert_eq!(parent(&stat), Some(4));
     }
 }

@@ -1,7 +1,9 @@
-//! The directory of what 'outboard run' gives its program: gone with the program, whatever happens.
+//! The directory of what 'outboard run' gives its program. It is removed with the program, or after the last
+//! process that the program left running.
 
 use crate::Failure;
 use crate::output::remark;
+use crate::processes;
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
@@ -16,6 +18,8 @@ pub(crate) struct Stage {
 
 impl Stage {
     const PREFIX: &str = "outboard-run.";
+    /// Lists the processes that a program left, a line each: `PID START`.
+    const LEFT: &str = "left";
 
     /// Makes one, in memory if the system has such a place; removes those that a killed 'outboard
     /// run' left.
@@ -38,8 +42,7 @@ impl Stage {
         Ok(Self { directory })
     }
 
-    /// Writes a file that whoever may read `model`, and nobody else, may read; everyone if there is
-    /// no model.
+    /// Writes a file that those users may read who may read `model`; every user if there is no model.
     pub(crate) fn write(
         &self,
         name: &str,
@@ -68,8 +71,15 @@ impl Stage {
         self.directory.path()
     }
 
-    /// For processes that outlive their program: the next 'outboard run' after their end removes it.
+    /// Keeps the directory for processes that outlive their program. The next 'outboard run' after their end
+    /// removes it.
     pub(crate) fn keep(self) {
+        let left: String = processes::descendants(std::process::id())
+            .into_iter()
+            .map(|(pid, start)| format!("{pid} {start}\n"))
+            .collect();
+        // Without the list, the environment of processes and what they have mapped must tell.
+        let _ = fs::write(self.path().join(Self::LEFT), left);
         let path = self.directory.keep();
         remark(&format!(
             "outboard: processes are left running; their configuration stays in {}",
@@ -96,7 +106,7 @@ fn sweep(place: &Path) {
             .metadata()
             .is_ok_and(|meta| meta.is_dir() && meta.uid() == user);
         let running = Path::new(&format!("/proc/{pid}")).exists();
-        // Twice: who is about to become another program has no environment for a moment.
+        // Twice: a process that is about to become another program has no environment for a moment.
         let unused = || {
             let unused = !is_used(&entry.path());
             std::thread::sleep(Duration::from_millis(2));
@@ -108,9 +118,19 @@ fn sweep(place: &Path) {
     }
 }
 
-/// Whether a process was told of a directory, or has a file in it mapped: daemons write what they do over
-/// their environment.
+/// Whether a process that was left still runs, has the directory in its environment, or has a file in it mapped.
+/// One of these is not enough: a daemon writes its title over its environment, and the processes that it starts
+/// later are not in the list.
 fn is_used(directory: &Path) -> bool {
+    let left = fs::read_to_string(directory.join(Stage::LEFT)).unwrap_or_default();
+    let runs = |line: &str| {
+        let (pid, start) = line.split_once(' ')?;
+        let start: u64 = start.parse().ok()?;
+        Some(processes::start_of(pid.parse().ok()?)? == start)
+    };
+    if left.lines().any(|line| runs(line) == Some(true)) {
+        return true;
+    }
     let needle = directory.as_os_str().as_encoded_bytes();
     fs::read_dir("/proc")
         .into_iter()
@@ -152,6 +172,19 @@ mod tests {
         child.kill().expect("it runs");
         child.wait().expect("it ends");
         assert!(used);
+    }
+
+    #[test]
+    fn a_directory_is_used_while_a_process_that_was_left_runs() {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let pid = std::process::id();
+        let start = processes::start_of(pid).expect("this process runs");
+        let list = directory.path().join(Stage::LEFT);
+        fs::write(&list, format!("{pid} {start}\n")).expect("it is ours");
+        assert!(is_used(directory.path()));
+        // Another process may get the same id later.
+        fs::write(&list, format!("{pid} {}\n", start + 1)).expect("it is ours");
+        assert!(!is_used(directory.path()));
     }
 
     #[test]

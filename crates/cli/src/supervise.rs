@@ -1,20 +1,23 @@
-//! Running a program so that it does not notice who started it: it gets the signals that are meant
-//! for it, and its end is told as it was. Once it has ended, signals are for us again.
+//! Runs a program so that the program does not notice it: the program gets the signals that are meant for it,
+//! and its exit status is passed on. After the program's end, signals are for this command again.
 
 use crate::Failure;
 use crate::output::complain;
-use rustix::process::{Pid, Signal, WaitOptions, kill_process, set_child_subreaper, waitpid};
-use signal_hook::consts::signal::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
+use rustix::process::{
+    Pid, Signal, WaitOptions, getpgid, getpgrp, kill_process, set_child_subreaper, wait,
+};
+use signal_hook::consts::signal::{SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
 use signal_hook::flag::register_conditional_default;
 use signal_hook::iterator::SignalsInfo;
 use signal_hook::iterator::exfiltrator::WithOrigin;
 use signal_hook::low_level::siginfo::Cause;
 use std::io;
+use std::os::unix::process::CommandExt;
 use std::process::{Command, ExitCode};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Those that ask a program to do something, and that a wrapper would otherwise die of.
+/// Signals that ask a program to do something, and that would otherwise end this command.
 const FORWARDED: &[i32] = &[SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2];
 
 /// How a program ended.
@@ -57,9 +60,12 @@ pub(crate) fn supervise(command: &mut Command) -> Result<End, ExitCode> {
 }
 
 fn wait_upon(command: &mut Command) -> io::Result<End> {
-    // Processes that a program leaves behind become ours, so that we know whether there are any.
+    // Processes that a program leaves behind become our children, so that we know whether there are any.
     set_child_subreaper(Pid::from_raw(1))?;
     let ignored = ignored_signals();
+    if is_in(ignored, SIGCHLD) {
+        notice_children(command);
+    }
     let forwarded = FORWARDED.iter().filter(|&&signal| !is_in(ignored, signal));
     // Once the program has ended, nobody else is there to obey: Ctrl-C must end what we do then.
     let ended = Arc::new(AtomicBool::new(false));
@@ -77,9 +83,10 @@ fn wait_upon(command: &mut Command) -> io::Result<End> {
     let handle = signals.handle();
     let forwarder = std::thread::spawn(move || {
         for origin in signals.forever() {
-            // What the kernel sends (Ctrl-C) it sends to the whole terminal's group, the child too.
-            let sent = origin.cause != Cause::Kernel;
-            if let Some(signal) = Signal::from_named_raw(origin.signal).filter(|_| sent) {
+            // The kernel sends the signal of Ctrl-C to the terminal's process group: to the child too, unless
+            // the child has left our group (timeout(1), setsid(1)).
+            let has_it = origin.cause == Cause::Kernel && getpgid(Some(child)) == Ok(getpgrp());
+            if let Some(signal) = Signal::from_named_raw(origin.signal).filter(|_| !has_it) {
                 // It may have ended just now.
                 let _ = kill_process(child, signal);
             }
@@ -96,9 +103,13 @@ fn wait_upon(command: &mut Command) -> io::Result<End> {
     })
 }
 
+/// Waits for the child, and collects every orphan that ends before.
+///
+/// Not by `waitpid(None, …)`, which waits for children in our own process group only: a program may leave that
+/// group (setpgid(2), setsid(2)).
 fn wait_for(child: Pid) -> io::Result<u8> {
     loop {
-        match waitpid(None, WaitOptions::empty()) {
+        match wait(WaitOptions::empty()) {
             Ok(Some((pid, status))) if pid == child => {
                 let code = status
                     .exit_status()
@@ -116,7 +127,7 @@ fn wait_for(child: Pid) -> io::Result<u8> {
 /// Whether a process that the program left still runs; collects those that do not.
 fn any_child_left() -> bool {
     loop {
-        match waitpid(None, WaitOptions::NOHANG) {
+        match wait(WaitOptions::NOHANG) {
             Ok(None) => return true,
             Ok(Some(_)) | Err(rustix::io::Errno::INTR) => {}
             Err(_) => return false,
@@ -124,8 +135,22 @@ fn any_child_left() -> bool {
     }
 }
 
-/// The signals that this process was started to ignore (nohup(1)), as a set of bits: its program
-/// must ignore them too, which it would not once a handler was installed.
+/// Lets this process wait for its children although it was started to ignore SIGCHLD, which loses their exit
+/// status (wait(2)). The program itself ignores the signal, as it would without us.
+fn notice_children(command: &mut Command) {
+    // SAFETY: SIG_DFL is a valid disposition; no handler of ours is replaced.
+    unsafe { libc::signal(SIGCHLD, libc::SIG_DFL) };
+    let ignore = || {
+        // SAFETY: SIG_IGN is a valid disposition.
+        unsafe { libc::signal(SIGCHLD, libc::SIG_IGN) };
+        Ok(())
+    };
+    // SAFETY: between fork and exec, signal(2) alone is called, which is async-signal-safe.
+    unsafe { command.pre_exec(ignore) };
+}
+
+/// The signals that this process was started to ignore (nohup(1)), as a set of bits. The program must ignore
+/// them too, which it would not if a handler was installed here.
 fn ignored_signals() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let set = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));

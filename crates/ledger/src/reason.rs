@@ -42,8 +42,9 @@ reasons! {
     Disabled = "disabled", "switched off by the configuration";
     CardFull = "card-full", "the card's queue was full";
     CardDied = "card-died", "the card died";
-    Alone = "alone", "too few others were there to share the lanes with";
+    Alone = "alone", "no other operation was there at that moment to share the lanes with";
     Randomness = "randomness", "the system refuses randomness to the program (getrandom)";
+    Single = "single", "this process does one operation at a time: it has one thread and no asynchronous jobs";
 }
 
 impl Reason {

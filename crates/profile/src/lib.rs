@@ -297,8 +297,8 @@ fn same_place(
     if !machines.0.is_like(machines.1) {
         return Err(ProfileError::OtherMachine {
             path: path.into(),
-            theirs: machines.0.to_string(),
-            ours: machines.1.to_string(),
+            theirs: machines.0.told_apart(machines.1),
+            ours: machines.1.told_apart(machines.0),
         });
     }
     if series(versions.0) != series(versions.1) {

@@ -78,6 +78,37 @@ impl Machine {
             && self.features == other.features
     }
 
+    /// How the other differs, for people: `AMD EPYC with avx512f`, where a name alone says nothing.
+    pub(crate) fn told_apart(&self, other: &Self) -> String {
+        if self.to_string() != other.to_string() {
+            return self.to_string();
+        }
+        let mut text = self.to_string();
+        let numbers = |machine: &Self| (machine.family, machine.model, machine.stepping);
+        if self.architecture != other.architecture {
+            text += &format!(", {}", self.architecture);
+        }
+        if self.vendor != other.vendor && !self.vendor.is_empty() {
+            text += &format!(" of {}", self.vendor);
+        }
+        if numbers(self) != numbers(other) {
+            let (family, model, stepping) = numbers(self);
+            text += &format!(" family {family} model {model} stepping {stepping}");
+        }
+        let missing = |from: &Self, of: &Self| {
+            let names = of.features.iter().filter(|name| !from.has(name));
+            names.cloned().collect::<Vec<_>>().join(", ")
+        };
+        let (more, less) = (missing(other, self), missing(self, other));
+        if !more.is_empty() {
+            text += &format!(" with {more}");
+        }
+        if !less.is_empty() {
+            text += &format!(" without {less}");
+        }
+        text
+    }
+
     /// The class of the processor.
     pub fn class(&self) -> Class {
         let all = |features: &[&str]| features.iter().all(|feature| self.has(feature));

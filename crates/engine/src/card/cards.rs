@@ -208,11 +208,13 @@ impl Cards {
         has_other_work: bool,
         job: impl FnOnce(Question) -> std::result::Result<Job, Request>,
     ) -> std::result::Result<(Arc<Job>, &'static Card), Result<Output>> {
-        let is_worth_it = self.may_have_company(has_other_work)
-            && (self.in_flight[kind as usize].load(Relaxed) > 0
-                || self.controllers[kind as usize].wants());
+        if !self.may_have_company(has_other_work) {
+            return Err(self.alone(request, kind, Reason::Single));
+        }
+        let is_worth_it = self.in_flight[kind as usize].load(Relaxed) > 0
+            || self.controllers[kind as usize].wants();
         if !is_worth_it {
-            return Err(self.alone(request, kind));
+            return Err(self.alone(request, kind, Reason::Alone));
         }
         let question = Question {
             request,
@@ -221,7 +223,7 @@ impl Cards {
         };
         let job = match job(question) {
             Ok(job) => Arc::new(job),
-            Err(request) => return Err(self.alone(request, kind)),
+            Err(request) => return Err(self.alone(request, kind, Reason::Alone)),
         };
         let Some(mut card) = self.least_pending(has_other_work) else {
             return Err(self.alone_in(&job, Reason::Alone));
@@ -349,8 +351,8 @@ impl Cards {
     }
 
     /// Runs a request that has no company: in the lanes where one filled lane is enough to win, else on
-    /// the scalar path.
-    fn alone(&self, request: Request, kind: Kind) -> Result<Output> {
+    /// the scalar path, for that reason.
+    fn alone(&self, request: Request, kind: Kind, reason: Reason) -> Result<Output> {
         if self.break_even(kind) == 1 && tables::build_if_it_pays(kind) {
             let started = Instant::now();
             let in_lanes = || {
@@ -363,7 +365,7 @@ impl Cards {
                 return Ok(output);
             }
         }
-        alone(&request, Some(Reason::Alone))
+        alone(&request, Some(reason))
     }
 
     fn alone_in(&self, job: &Job, reason: Reason) -> Result<Output> {

@@ -6,7 +6,7 @@ use std::sync::{Arc, Barrier, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
 use outboard_engine::card::{self, Answer, Notify, Settings, Ticket};
-use outboard_engine::ledger::CardStatus;
+use outboard_engine::ledger::{CardStatus, Reason};
 use outboard_engine::{Operation, Path, ledger};
 use outboard_programs::sandbox;
 
@@ -155,6 +155,11 @@ fn one_thread_never_gets_a_second() {
         check(keys.case(number as usize, number));
     }
     assert_eq!(threads(), 1);
+    let counts = ledger::global().counts();
+    assert!(
+        counts.fallback_rows().all(|row| row.reason == Reason::Single),
+        "the reason is that it never has company, not that there was none just then"
+    );
 }
 
 fn many_threads_share_the_lanes() {

@@ -5,6 +5,7 @@
 //!                    ├─▶ probe             what libcrypto makes of a configuration, asked in a child
 //!                    ├─▶ system            where OpenSSL, its configuration and profiles are here
 //!                    ├─▶ module, elf       where outboard.so is and whether it can be loaded
+//!                    ├─▶ own_code          cryptography in a program's own file
 //!                    ├─▶ processes         who uses which libcrypto
 //!                    ├─▶ stage, supervise  running a program that does not notice it
 //!                    ├─▶ replace           changing a file so that nobody reads half of it
@@ -21,6 +22,7 @@ mod listing;
 mod module;
 mod openssl_conf;
 mod output;
+mod own_code;
 mod probe;
 mod processes;
 mod replace;
@@ -52,14 +54,23 @@ const EXAMPLES: &str = "\
 Examples:
   outboard calibrate                      Measure this machine (under a minute)
   outboard run --proof -- ssh host true   Run a program, show what ran where
-  outboard observe -- curl https://…      What its cryptography is and costs
+  outboard observe -- curl URL            What its cryptography is and costs
   outboard enable                         Switch on for all of this system
   outboard stats --all                    Who used what, and how much
   outboard cards                          What waits, and how full the lanes are
   outboard doctor --pid 1234              Does that process use it; why not
 
 Exit status: 0 done, 1 an error or a problem found, 2 wrong usage; \
-'run' and 'observe' return the status of the program that they run.";
+'run' and 'observe' return the status of the program that they run.
+
+Path: where an operation runs. Path 'stock' is the program's own OpenSSL. Path 'scalar' is AWS-LC, one \
+operation at a time on the caller's thread. Path 'card' is the lanes.
+
+Lane: one of eight places in the vector registers of a processor with AVX-512 IFMA. Eight private-key \
+operations, one in each lane, cost about as much as two or three one after the other.
+
+Card: a queue of up to eight operations of one kind, and a worker thread that runs what waits in the lanes. \
+A process has cards only if it has several operations at the same time.";
 
 /// Makes the cryptography of installed programs faster, and shows that it did
 ///
@@ -144,6 +155,7 @@ mod tests {
             let epilogue = command.get_after_help().map(ToString::to_string);
             for paragraph in epilogue.unwrap_or_default().split("\n\n") {
                 let lines = paragraph.lines();
+                assert!(paragraph.is_ascii(), "help is for every locale: {paragraph}");
                 match paragraph.starts_with("Examples:") {
                     true => lines.for_each(|line| assert!(line.chars().count() <= 80, "{line}")),
                     false => assert!(lines.count() <= 1, "{paragraph}"),

@@ -2,6 +2,7 @@
 
 use anstyle::{AnsiColor, Style};
 use serde::Serialize;
+use std::borrow::Cow;
 use std::fmt::Display;
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -46,8 +47,50 @@ pub(crate) fn is_unread() -> bool {
     UNREAD.load(Ordering::Relaxed)
 }
 
-/// Prints to standard output. A reader that has seen enough (`| head`) is no error.
+/// Whether the user's locale says UTF-8 (locale(7)). Without one, as under cron, it is C: ASCII.
+pub(crate) fn is_utf8() -> bool {
+    let set = |name: &&str| std::env::var(name).is_ok_and(|value| !value.is_empty());
+    let deciding = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find(|name| set(&name));
+    let locale = deciding.and_then(|name| std::env::var(name).ok());
+    let locale = locale.unwrap_or_default().to_ascii_lowercase();
+    locale.contains("utf-8") || locale.contains("utf8")
+}
+
+/// `text` for the user's locale.
+fn localised(text: &str) -> Cow<'_, str> {
+    match text.is_ascii() || is_utf8() {
+        true => Cow::Borrowed(text),
+        false => Cow::Owned(ascii(text)),
+    }
+}
+
+/// The same in ASCII. What has no usual replacement is written as an escape.
+fn ascii(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            'µ' => plain.push('u'),
+            '×' => plain.push('x'),
+            '…' => plain.push_str("..."),
+            '–' | '—' => plain.push('-'),
+            '→' => plain.push_str("->"),
+            '≥' => plain.push_str(">="),
+            '≤' => plain.push_str("<="),
+            '\u{a0}' | '\u{202f}' => plain.push(' '),
+            letter if letter.is_ascii() => plain.push(letter),
+            letter => plain.extend(letter.escape_unicode()),
+        }
+    }
+    plain
+}
+
+/// Prints to standard output, in the user's locale. A reader that has seen enough (`| head`) is no error.
 pub(crate) fn print(text: &str) -> io::Result<()> {
+    print_exact(&localised(text))
+}
+
+/// The same for documents, which are UTF-8 whatever the locale.
+fn print_exact(text: &str) -> io::Result<()> {
     let mut stdout = anstream::stdout().lock();
     match stdout
         .write_all(text.as_bytes())
@@ -127,7 +170,7 @@ pub(crate) fn fold(text: &str, room: usize) -> String {
 
 /// Prints `body` as a JSON document that says what it is: `{"schema": …, "version": …, …}`.
 pub(crate) fn print_json(schema: &str, body: &impl Serialize) -> io::Result<()> {
-    print(&json(schema, body)?)
+    print_exact(&json(schema, body)?)
 }
 
 /// The document of [`print_json`], with a line end.
@@ -157,6 +200,11 @@ pub(crate) fn complain(message: &str) {
 
 /// A line on standard error, for what is not the result.
 pub(crate) fn remark(line: &str) {
+    remark_exact(&localised(line));
+}
+
+/// The same for documents, which are UTF-8 whatever the locale.
+pub(crate) fn remark_exact(line: &str) {
     // Nothing useful is left to do when even this cannot be written.
     let _ = writeln!(anstream::stderr().lock(), "{line}");
 }
@@ -179,6 +227,11 @@ mod tests {
             fold("  incomprehensibilities\n", 9),
             "  incomprehensibilities\n"
         );
+    }
+
+    #[test]
+    fn what_is_not_ascii_has_a_replacement() {
+        assert_eq!(ascii("12.3 µs, 2 × é…"), r"12.3 us, 2 x \u{e9}...");
     }
 
     #[test]

@@ -178,6 +178,55 @@ fn other_settings_replace_the_block() {
 }
 
 #[test]
+fn what_an_earlier_enable_was_asked_for_stays() {
+    let (directory, configuration, module) = system("debian-12.cnf");
+    let before = fs::read(&configuration).expect("it is ours");
+    let observer = directory.path().join("outboard-observe.so");
+    fs::copy(common::observer(), &observer).expect("it can be copied");
+    let profile = directory.path().join("profile.json");
+    let enable = |options: &[&str]| {
+        let mut command = outboard();
+        command.args(["enable", "--config"]).arg(&configuration);
+        command.arg("--module").arg(&module).args(options);
+        stdout(&command.assert().success())
+    };
+    let text = || fs::read_to_string(&configuration).expect("it is ours");
+    let path = |path: &Path| path.display().to_string();
+    enable(&["--observe", "--observer", &path(&observer), "--offer", "all"]);
+    enable(&["--profile", &path(&profile)]);
+    // A person adds a line to the block.
+    let edited = text().replace("offer = all\n", "offer = all\ncards = 2\n");
+    fs::write(&configuration, edited).expect("it is ours");
+
+    let said = enable(&[]);
+    for kept in [
+        format!("module = {}\n", observer.display()),
+        format!("inner = {}\n", module.display()),
+        format!("profile = {}\n", profile.display()),
+        "offer = all\n".to_owned(),
+        "cards = 2\n".to_owned(),
+    ] {
+        says(&text(), &kept);
+    }
+    for note in [
+        "Note: programs are still observed",
+        "Note: 'offer = all' stays",
+        "Note: 'cards = 2' stays",
+    ] {
+        says(&said, note);
+    }
+    let providers = openssl(&configuration, &["list", "-providers"]);
+    says(&providers, "observed_default");
+
+    // What is asked for now takes the place of what was asked for earlier.
+    enable(&["--no-observe", "--offer", "profile"]);
+    says(&text(), "offer = profile\ncards = 2\n");
+    assert!(!text().contains("outboard-observe.so"), "{}", text());
+    disable(&configuration).success();
+    assert_eq!(fs::read(&configuration).expect("it is ours"), before);
+}
+
+#[test]
 fn a_link_stays_a_link() {
     let (directory, configuration, module) = system("debian-12.cnf");
     let link = directory.path().join("link.cnf");

@@ -34,6 +34,43 @@ fn info_tells_every_operation() {
     }
 }
 
+#[test]
+fn a_locale_without_utf8_gets_ascii() {
+    let file = tempfile::NamedTempFile::new().expect("a temporary file");
+    let profile = Profile::measured(
+        Machine::detect(),
+        "3.0.22",
+        vec![outboard_profile::Measurement {
+            operation: Operation::X25519Derive,
+            size: 0,
+            stock_ns: 40_000.0,
+            scalar_ns: 20_000.0,
+            ratio: 2.0,
+            low: 1.9,
+            high: 2.1,
+        }],
+    );
+    profile.save(file.path()).expect("it is ours");
+    let info = |locale: &str, options: &[&str]| {
+        let mut info = outboard();
+        let info = info.args(["info", "--profile"]).arg(file.path());
+        stdout(&info.args(options).env("LC_ALL", locale).assert().success())
+    };
+    says(&info("C.UTF-8", &[]), "40.0 µs");
+    let plain = info("C", &[]);
+    assert!(plain.is_ascii(), "{plain}");
+    says(&plain, "40.0 us");
+    assert_eq!(info("C", &["--json"]), info("C.UTF-8", &["--json"]));
+}
+
+#[test]
+fn help_says_what_its_terms_mean() {
+    let help = stdout(&outboard().arg("--help").assert().success());
+    for term in ["Path: ", "Lane: ", "Card: "] {
+        says(&help, term);
+    }
+}
+
 /// The numbers that the provider goes by: of the profile where it has them, else built in.
 #[test]
 fn info_tells_from_when_on_cards_pay() {

@@ -689,6 +689,6 @@ fn doctor_names_an_observing_module_that_is_gone() {
         &gone,
         &format!("problem  observing      {name} cannot be read"),
     );
-    says(&gone, "'outboard enable' (without --observe)");
+    says(&gone, "'outboard enable --no-observe'");
     assert!(!gone.contains("its section is at fault"), "{gone}");
 }

@@ -43,6 +43,132 @@ fn the_program_s_end_is_told_as_it_was() {
 }
 
 #[test]
+fn a_misspelt_option_is_no_program() {
+    for command in ["run", "observe"] {
+        let mut misspelt = outboard();
+        let misspelt = misspelt.args([command, "--stok", "--", "true"]).assert();
+        says(&stderr(&misspelt.code(2)), "'--stock'");
+    }
+    // The options of a program are its own, also without '--'.
+    let mut run = outboard();
+    let run = run.args(["run", "--stock", "sh", "-c", "exit 7"]);
+    run.assert().code(7);
+}
+
+/// Where a program does not come to its end, a test must.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+#[test]
+fn a_program_may_leave_its_process_group_and_its_session() {
+    let code = |program: &[&str], code| {
+        let mut run = outboard();
+        run.args(["run", "--stock", "--"])
+            .args(program)
+            .timeout(PATIENCE);
+        run.assert().code(code);
+    };
+    code(&["timeout", "60", "true"], 0);
+    code(&["timeout", "60", "sh", "-c", "exit 3"], 3);
+    code(&["setsid", "--wait", "sh", "-c", "exit 4"], 4);
+    code(&["perl", "-e", "setpgrp(0, 0); exit 5"], 5);
+    // A caller that ignores the end of its children loses no exit status.
+    std::process::Command::new("perl")
+        .args(["-e", "$SIG{CHLD} = 'IGNORE'; exec @ARGV"])
+        .arg(assert_cmd::cargo::cargo_bin("outboard"))
+        .args(["run", "--stock", "--", "sh", "-c", "exit 6"])
+        .status()
+        .map(|status| assert_eq!(status.code(), Some(6)))
+        .expect("perl is installed");
+}
+
+#[test]
+fn orphans_are_collected_while_the_program_runs() {
+    // The orphan is in a session of its own. 'kill -0' finds a process until it is waited for.
+    let script = "orphan=$(setsid --fork sh -c 'echo $$'); tries=0
+        while kill -0 $orphan 2>/dev/null; do
+            tries=$((tries + 1)); [ $tries -lt 1200 ] || exit 9; sleep 0.05
+        done";
+    stock(&["sh", "-c", script]).code(0);
+}
+
+/// What a terminal shows of a session, to which keys are sent one after the other: each once the text
+/// before it was shown.
+fn terminal(keys: &[(&str, &str)], last: &str) {
+    let shell = outboard_process();
+    let command = shell.get_args().last().expect("its program").to_owned();
+    let mut session = std::process::Command::new("script")
+        .args(["-qec", "bash --norc --noediting -i", "/dev/null"])
+        .env("OUTBOARD", command)
+        .env("PS1", "")
+        .env_remove("OPENSSL_CONF")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("script is installed (util-linux)");
+    let mut output = session.stdout.take().expect("it is piped");
+    let mut input = session.stdin.take().expect("it is piped");
+    let (sender, shown) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        let mut piece = [0; 1024];
+        while let Ok(length @ 1..) = output.read(&mut piece) {
+            let text = String::from_utf8_lossy(&piece[..length]).into_owned();
+            if sender.send(text).is_err() {
+                break;
+            }
+        }
+    });
+    let mut text = String::new();
+    let mut await_text = |expected: &str| {
+        let deadline = Instant::now() + PATIENCE;
+        while !text.contains(expected) {
+            let left = deadline.saturating_duration_since(Instant::now());
+            let more = shown.recv_timeout(left);
+            text += &more.unwrap_or_else(|_| panic!("no {expected:?} in:\n{text}"));
+        }
+        // What is typed is shown, too: the next text must come after this one.
+        text = text.split_off(text.find(expected).unwrap_or_default() + expected.len());
+    };
+    for (typed, expected) in keys {
+        std::io::Write::write_all(&mut input, typed.as_bytes()).expect("it reads");
+        await_text(expected);
+    }
+    std::io::Write::write_all(&mut input, last.as_bytes()).expect("it reads");
+    drop(input);
+    session.wait().expect("it ends");
+}
+
+#[test]
+fn ctrl_z_stops_the_program_and_ctrl_c_ends_it() {
+    terminal(
+        &[
+            (
+                "$OUTBOARD run --stock -- sh -c 'trap \"echo on-\\$((1+1))\" CONT; echo is-$((1+1)); \
+                 while :; do sleep 0.05; done'\n",
+                "is-2",
+            ),
+            ("\x1a", "Stopped"),
+            ("fg; echo ended-$?-\n", "on-2"),
+            ("\x03", "ended-130-"),
+        ],
+        "exit\n",
+    );
+}
+
+#[test]
+fn ctrl_c_reaches_a_program_in_a_process_group_of_its_own() {
+    terminal(
+        &[
+            (
+                "$OUTBOARD run --stock -- timeout 600 sh -c 'echo is-$((1+1)); sleep 600'; echo ended-$?-\n",
+                "is-2",
+            ),
+            ("\x03", "ended-130-"),
+        ],
+        "exit\n",
+    );
+}
+
+#[test]
 fn the_program_s_arguments_input_and_output_are_its_own() {
     let run = outboard()
         .args([
@@ -139,7 +265,10 @@ fn a_program_that_uses_nothing_proves_nothing() {
     )
     .assert()
     .success();
-    says(&stderr(&proved), "used it for nothing");
+    says(
+        &stderr(&proved),
+        "used no operation that Outboard offers here",
+    );
 }
 
 #[test]
@@ -267,12 +396,27 @@ fn what_a_killed_run_leaves_is_swept_by_the_next() {
 
 #[test]
 fn a_daemon_keeps_its_configuration() {
-    let run = stock(&[
-        "sh",
-        "-c",
-        "sleep 600 >/dev/null 2>&1 & echo $! $OPENSSL_CONF",
-    ])
-    .success();
+    keeps_its_configuration("sleep 600 >/dev/null 2>&1 & echo $! $OPENSSL_CONF");
+}
+
+#[test]
+fn a_daemon_in_a_session_of_its_own_keeps_its_configuration() {
+    keeps_its_configuration(
+        "setsid --fork sh -c 'echo $$ $OPENSSL_CONF; exec sleep 600 >/dev/null 2>&1'",
+    );
+}
+
+/// As daemons do that write a title over their environment.
+#[test]
+fn a_daemon_without_an_environment_keeps_its_configuration() {
+    keeps_its_configuration(
+        "setsid --fork sh -c 'echo $$ $OPENSSL_CONF; exec env -i sleep 600 >/dev/null 2>&1'",
+    );
+}
+
+/// `script` says the daemon's id and its configuration.
+fn keeps_its_configuration(script: &str) {
+    let run = stock(&["sh", "-c", script]).success();
     let line = stdout(&run);
     let (pid, configuration) = line.trim_end().split_once(' ').expect("two words");
     let configuration = PathBuf::from(configuration);

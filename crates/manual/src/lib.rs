@@ -4,12 +4,13 @@
 //! "Examples:" becomes the section EXAMPLES, "Exit status:" EXIT STATUS, any other NOTES.
 
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Write};
 use std::path::Path;
 
+use clap::ValueHint;
 use clap_complete::Shell;
 use clap_mangen::Man;
-use clap_mangen::roff::{Roff, roman};
+use clap_mangen::roff::{Roff, bold, roman};
 
 /// A command and what its definition does not say.
 #[derive(Clone, Debug)]
@@ -23,6 +24,23 @@ pub struct Manual {
     pub see_also: &'static str,
 }
 
+/// The settings of a configuration file.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings<'a> {
+    /// The page's name: "outboard.cnf".
+    pub name: &'a str,
+    /// What it is about, in a line.
+    pub about: &'a str,
+    /// Sections before the settings: title and text.
+    pub text: &'a [(&'a str, &'a str)],
+    /// Each setting, and what it does.
+    pub settings: &'a [(String, String)],
+    /// Lines of a file.
+    pub example: &'a str,
+}
+
+const VERSION: &str = concat!("outboard ", env!("CARGO_PKG_VERSION"));
+
 impl Manual {
     /// Writes completions for bash, zsh and fish into a directory, which is made if it is not there, and man
     /// pages of the command and all below it into `man` within (`outboard-advise-ssh.1`).
@@ -34,11 +52,48 @@ impl Manual {
         fs::create_dir_all(&pages)?;
         let name = self.command.get_name().to_owned();
         for shell in [Shell::Bash, Shell::Zsh, Shell::Fish] {
-            clap_complete::generate_to(shell, &mut self.command.clone(), &name, directory)?;
+            let file =
+                clap_complete::generate_to(shell, &mut self.command.clone(), &name, directory)?;
+            let more = after_dashes(shell, &name, &self.runs_programs());
+            File::options().append(true).open(file)?.write_all(more.as_bytes())?;
         }
         let mut command = self.command.clone().disable_help_subcommand(true);
         command.build();
         self.pages(&command, &name, &pages)
+    }
+
+    /// Writes the page of a configuration's settings, in section 5: `man/outboard.cnf.5`.
+    ///
+    /// # Errors
+    /// If a directory or a file cannot be written.
+    pub fn write_settings(&self, page: &Settings<'_>, directory: &Path) -> io::Result<()> {
+        let pages = directory.join("man");
+        fs::create_dir_all(&pages)?;
+        let mut roff = Roff::new();
+        roff.control("TH", [page.name.to_uppercase().as_str(), "5", "", VERSION, "Outboard"]);
+        section(&mut roff, "NAME", &format!("{} - {}", page.name, page.about));
+        for (title, text) in page.text {
+            section(&mut roff, title, text);
+        }
+        roff.control("SH", ["SETTINGS"]);
+        for (term, text) in page.settings {
+            roff.control("TP", []).text([bold(term)]).text([roman(text)]);
+        }
+        verbatim(&mut roff, "EXAMPLE", page.example);
+        section(&mut roff, "SEE ALSO", self.see_also);
+        let mut file = File::create(pages.join(format!("{}.5", page.name)))?;
+        roff.to_writer(&mut file)
+    }
+
+    /// The subcommands that run another program: the words after `--` are a command line.
+    fn runs_programs(&self) -> Vec<String> {
+        let runs = |command: &&clap::Command| {
+            command
+                .get_positionals()
+                .any(|argument| argument.get_value_hint() == ValueHint::CommandWithArguments)
+        };
+        let subcommands = self.command.get_subcommands().filter(runs);
+        subcommands.map(|command| command.get_name().to_owned()).collect()
     }
 
     /// Writes the pages of a command and of all below it.
@@ -57,10 +112,9 @@ impl Manual {
             .get_after_help()
             .map(ToString::to_string)
             .unwrap_or_default();
-        let version = concat!("outboard ", env!("CARGO_PKG_VERSION"));
         let man = Man::new(command.clone())
             .title(name.to_uppercase())
-            .source(version)
+            .source(VERSION)
             .manual("Outboard");
 
         let mut file = File::create(directory.join(format!("{name}.1")))?;
@@ -94,6 +148,53 @@ impl Manual {
     }
 }
 
+/// Lines for a shell's completions of `name`: after `name SUBCOMMAND … --`, the words are completed as those of the
+/// command line that they are. zsh does that by itself.
+fn after_dashes(shell: Shell, name: &str, subcommands: &[String]) -> String {
+    if subcommands.is_empty() {
+        return String::new();
+    }
+    match shell {
+        Shell::Bash => format!(
+            "
+_{name}_program() {{
+    local index
+    if [[ \" {list} \" == *\" ${{COMP_WORDS[1]}} \"* ]]; then
+        for ((index = 2; index < COMP_CWORD; index++)); do
+            if [[ ${{COMP_WORDS[index]}} == -- ]]; then
+                if declare -F _command_offset >/dev/null; then
+                    _command_offset $((index + 1))
+                elif ((index + 1 == COMP_CWORD)); then
+                    COMPREPLY=($(compgen -c -- \"${{COMP_WORDS[COMP_CWORD]}}\"))
+                else
+                    COMPREPLY=($(compgen -f -- \"${{COMP_WORDS[COMP_CWORD]}}\"))
+                fi
+                return
+            fi
+        done
+    fi
+    _{name} \"$@\"
+}}
+complete -F _{name}_program -o bashdefault -o default {name}
+",
+            list = subcommands.join(" "),
+        ),
+        Shell::Fish => format!(
+            "
+function __fish_{name}_program
+    set -l words (commandline -opc) (commandline -ct)
+    set -l dashes (contains -i -- -- $words)
+    complete -C (string join ' ' -- $words[(math $dashes + 1)..])
+end
+complete -c {name} -n '__fish_seen_subcommand_from {list}; and contains -- -- (commandline -opc)' \
+    -xa '(__fish_{name}_program)'
+",
+            list = subcommands.join(" "),
+        ),
+        _ => String::new(),
+    }
+}
+
 fn section(roff: &mut Roff, title: &str, text: &str) {
     roff.control("SH", [title]).text([roman(text)]);
 }
@@ -110,6 +211,64 @@ fn verbatim(roff: &mut Roff, title: &str, text: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// What bash offers for the words of a line, the last of which is being typed.
+    fn offered(script: &Path, words: &str) -> String {
+        let session = "source $0; COMP_WORDS=($1); COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+            _upper_program upper \"${COMP_WORDS[COMP_CWORD]}\" \"${COMP_WORDS[COMP_CWORD-1]}\"
+            echo \"${COMPREPLY[@]}\"";
+        let said = std::process::Command::new("bash")
+            .args(["--norc", "-c", session])
+            .arg(script)
+            .arg(words)
+            .output()
+            .expect("bash is installed");
+        String::from_utf8(said.stdout).expect("a text")
+    }
+
+    #[test]
+    fn the_words_after_dashes_are_a_command_line() {
+        let program = clap::Arg::new("program")
+            .trailing_var_arg(true)
+            .num_args(1..)
+            .value_hint(ValueHint::CommandWithArguments);
+        let run = clap::Command::new("run")
+            .arg(clap::Arg::new("stock").long("stock").action(clap::ArgAction::SetTrue))
+            .arg(program);
+        let manual = Manual {
+            command: clap::Command::new("upper").subcommand(run),
+            files: "",
+            see_also: "",
+        };
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        manual.write(directory.path()).expect("it is ours");
+        let script = directory.path().join("upper.bash");
+        assert!(offered(&script, "upper run --st").contains("--stock"));
+        assert!(offered(&script, "upper run -- mkfi").contains("mkfifo"));
+        assert!(!offered(&script, "upper run -- ls --st").contains("--stock"));
+    }
+
+    #[test]
+    fn settings_have_a_page_of_their_own() {
+        let manual = Manual {
+            command: clap::Command::new("upper"),
+            files: "",
+            see_also: "config(5)",
+        };
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let page = Settings {
+            name: "upper.cnf",
+            about: "what upper is told",
+            text: &[("DESCRIPTION", "It is read once.")],
+            settings: &[("cards = NUMBER".to_owned(), "How many.".to_owned())],
+            example: "[upper]\ncards = 2",
+        };
+        manual.write_settings(&page, directory.path()).expect("it is ours");
+        let text = fs::read_to_string(directory.path().join("man/upper.cnf.5")).expect("it is ours");
+        for part in ["cards = NUMBER", "How many.", "It is read once.", "cards = 2", "config(5)"] {
+            assert!(text.contains(part), "{part}\n{text}");
+        }
+    }
 
     #[test]
     fn every_command_has_a_page_and_every_shell_its_completions() {

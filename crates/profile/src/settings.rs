@@ -3,17 +3,60 @@
 
 use outboard_operation::{Operation, card};
 
-/// The settings that are Outboard's own, each with the values it takes.
-pub const ALL: [(&str, &str); 6] = [
-    ("profile", "a file"),
-    ("ledger", "a file"),
-    ("offer", "profile, all or none"),
-    ("cards", "auto, or a number from 0 to 16"),
-    (
-        "algorithms",
-        "a list of RSA, ECDSA, ECDH, X25519, Ed25519 and AES-GCM, separated by commas",
-    ),
-    ("async", "yes or no"),
+/// A setting of the provider's section: what it takes and does, for `outboard.cnf(5)`, for the documents and for
+/// error messages.
+#[derive(Clone, Copy, Debug)]
+pub struct Setting {
+    /// Its name, left of the equals sign.
+    pub name: &'static str,
+    /// The values it takes.
+    pub values: &'static str,
+    /// The value without a line.
+    pub default: &'static str,
+    /// What it does.
+    pub meaning: &'static str,
+}
+
+/// The settings that are Outboard's own.
+pub const ALL: [Setting; 6] = [
+    Setting {
+        name: "profile",
+        values: "a file",
+        default: "/var/lib/outboard/profile.json",
+        meaning: "The measurements that decide which operations Outboard offers. If the file is missing, damaged or \
+                  from another machine, the built-in measurements for this processor class decide.",
+    },
+    Setting {
+        name: "ledger",
+        values: "a file",
+        default: "/dev/shm/outboard.UID",
+        meaning: "The file in which operations are counted.",
+    },
+    Setting {
+        name: "offer",
+        values: "profile, all or none",
+        default: "profile",
+        meaning: "Which operations Outboard offers: those that win by the profile, all that it implements, or none.",
+    },
+    Setting {
+        name: "cards",
+        values: "auto, or a number from 0 to 16",
+        default: "auto",
+        meaning: "How many cards a process may have. auto: one for each processor that the process may use. 0: none, \
+                  so every operation runs on its caller's thread.",
+    },
+    Setting {
+        name: "algorithms",
+        values: "a list of RSA, ECDSA, ECDH, X25519, Ed25519 and AES-GCM, separated by commas",
+        default: "all of them",
+        meaning: "Which algorithms Outboard offers at all.",
+    },
+    Setting {
+        name: "async",
+        values: "yes or no",
+        default: "yes",
+        meaning: "Whether a job of OpenSSL's ASYNC interface (ASYNC_start_job(3)) pauses while a card works for it.",
+    },
 ];
 
 /// Which operations a provider offers.
@@ -128,8 +171,8 @@ fn complaint(name: &str, value: &str) -> String {
 fn refusal(name: &str, value: &str, reason: &str) -> String {
     let takes = ALL
         .iter()
-        .find(|(setting, _)| *setting == name)
-        .map_or("", |(_, takes)| takes);
+        .find(|setting| setting.name == name)
+        .map_or("", |setting| setting.values);
     format!("{name} = {value}: {reason}; passed over (it takes {takes})")
 }
 

@@ -1,6 +1,6 @@
 //! `outboard calibrate`: measures this machine against its OpenSSL and writes the profile.
 
-use crate::output::{print, print_json, remark};
+use crate::output::{is_utf8, print, print_json, remark};
 use crate::{Failure, module, system};
 use indicatif::{ProgressBar, ProgressStyle};
 use outboard_measure::{Progress, Reason, USUAL_TIME, calibrate};
@@ -182,7 +182,10 @@ fn progress_bar(time: Duration) -> ProgressBar {
     // Steps differ by so much that nothing is foretold of the time that is left.
     let style = ProgressStyle::with_template("{bar:30} {percent:>3} %  {elapsed:>4} so far  {msg}")
         .expect("invariant: the template is well formed");
-    bar.with_style(style)
+    bar.with_style(match is_utf8() {
+        true => style,
+        false => style.progress_chars("=> "),
+    })
 }
 
 fn show(bar: &ProgressBar, progress: Progress) {

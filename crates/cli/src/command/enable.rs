@@ -1,7 +1,7 @@
 //! `outboard enable`: the system's openssl.cnf loads Outboard from now on.
 
 use super::info;
-use crate::openssl_conf::{self, Observer, Offer, Settings};
+use crate::openssl_conf::{self, Earlier, Observer, Offer, Settings};
 use crate::output::{To, fold, print, print_json, printable};
 use crate::processes::{Process, restart_lines, restart_names};
 use crate::replace::{copy_beside, replace};
@@ -19,14 +19,16 @@ Examples:
   outboard enable --dry-run    Show the lines that would be added
   outboard enable              Add them
   outboard enable --observe    And observe, for 'outboard observe --all'
-  outboard disable             Take them out again
+  outboard enable --no-observe No longer observe
+  outboard disable             Take the lines out again
 
-The lines stand in one marked block at the end of the file, and no other line is touched. A copy of \
-the file as it was is kept beside it until 'outboard disable'.
+The lines are one marked block at the end of the file. No other line changes. A copy of the original \
+file stays beside it until 'outboard disable'. A second 'outboard enable' keeps what the first one was \
+asked for, and what you added to the block.
 
-Every program of the system runs the module's code, root's too: for the system's own file, root may \
-name modules only that nobody else can change, as 'make install' puts them. A file of your own \
-(--config) may name any.";
+Every program of the system runs the module's code, including root's programs. That is why root may name \
+only a module that no other user can change, as 'make install' puts it. A file of your own (--config) \
+may name any module.";
 
 /// Switch Outboard on for every program of this system
 ///
@@ -53,6 +55,9 @@ pub(crate) struct Arguments {
     /// With --offer none, programs are observed and nothing else changes.
     #[arg(long)]
     observe: bool,
+    /// No longer observe, if an earlier 'outboard enable --observe' asked for it
+    #[arg(long, conflicts_with = "observe")]
+    no_observe: bool,
     /// The observing module, instead of the installed one
     #[arg(long, value_name = "FILE", requires = "observe")]
     observer: Option<PathBuf>,
@@ -77,42 +82,38 @@ struct Report {
 pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
     let library = system::library()?;
     let module = module::find(arguments.module.as_deref(), Some(&library))?;
-    let file = resolve(arguments.config, &library)?;
+    let file = resolve(arguments.config.clone(), &library)?;
     let for_all = is_the_system_s(&file, &library);
     refuse_unfit(&module, for_all)?;
     let text =
         fs::read(&file).map_err(|error| format!("cannot read {}: {error}", file.display()))?;
 
-    let observer = match arguments.observe {
-        false => None,
-        true => {
-            let module = module::find_observer(arguments.observer.as_deref(), Some(&library))?;
-            refuse_unfit(&module, for_all)?;
-            Some(Observer {
-                module,
-                record: None,
-                beside: true,
-            })
-        }
-    };
+    let earlier = openssl_conf::earlier(&text, &file, system::environment)?;
+    let mut notes = Vec::new();
+    let observer = observer(&arguments, earlier.as_ref(), &library, &mut notes)?;
+    if let Some(observer) = &observer {
+        refuse_unfit(&observer.module, for_all)?;
+    }
 
     // OpenSSL finds a module in its own directory by itself.
     let installed =
         module::in_modules_directory(Some(&library)).and_then(|path| path.canonicalize().ok());
+    let named = Some(module.clone())
+        .filter(|_| observer.is_some() || installed.as_ref() != Some(&module));
     let settings = Settings {
-        module: Some(module.clone())
-            .filter(|_| observer.is_some() || installed.as_ref() != Some(&module)),
-        profile: arguments.profile.map(std::path::absolute).transpose()?,
-        ledger: None,
+        module: named,
+        profile: arguments.profile.as_ref().map(std::path::absolute).transpose()?,
         offer: arguments.offer,
+        ..Settings::default()
     };
+    let settings = keep(settings, earlier, &module, &mut notes);
     let enabled = match &observer {
         None => openssl_conf::enable(&text, &file, &settings, system::environment)?,
         Some(observer) => {
             openssl_conf::observe(&text, &file, Some(&settings), observer, system::environment)?
         }
     };
-    let mut notes = enabled.notes;
+    notes.extend(enabled.notes);
     let unobserved = enabled.unobserved.iter();
     notes.extend(unobserved.map(|name| format!("what the provider {name} does is not observed")));
     notes.extend(profile_note(settings.profile.as_deref(), &library));
@@ -152,6 +153,73 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// How programs are to be observed: as asked now, else as an earlier `enable` was asked.
+fn observer(
+    arguments: &Arguments,
+    earlier: Option<&Earlier>,
+    library: &Library,
+    notes: &mut Vec<String>,
+) -> Result<Option<Observer>, Failure> {
+    let before = earlier.and_then(|earlier| earlier.observer.clone());
+    if !arguments.observe {
+        let Some(mut observer) = before.filter(|_| !arguments.no_observe) else {
+            return Ok(None);
+        };
+        if module::obstacle(&observer.module).is_some() {
+            observer.module = module::find_observer(None, Some(library)).map_err(|error| {
+                format!("{error}; or run 'outboard enable --no-observe', which ends observing")
+            })?;
+        }
+        notes.push(
+            "programs are still observed, as an earlier 'outboard enable --observe' asked for (--no-observe ends it)"
+                .to_owned(),
+        );
+        return Ok(Some(observer));
+    }
+    Ok(Some(Observer {
+        module: module::find_observer(arguments.observer.as_deref(), Some(library))?,
+        record: before.and_then(|before| before.record),
+        beside: true,
+    }))
+}
+
+/// `settings`, and from the block that is there already what they do not say. Each such setting is noted.
+fn keep(
+    mut settings: Settings,
+    earlier: Option<Earlier>,
+    module: &Path,
+    notes: &mut Vec<String>,
+) -> Settings {
+    let Some(Earlier { settings: before, .. }) = earlier else {
+        return settings;
+    };
+    let mut keep = |line: String, how: &str| {
+        notes.push(format!("'{line}' stays, as it was asked for earlier ({how} changes it)"));
+    };
+    if let (None, Some(offer)) = (settings.offer, before.offer) {
+        keep(format!("offer = {offer}"), "--offer");
+        settings.offer = Some(offer);
+    }
+    if let (None, Some(profile)) = (&settings.profile, &before.profile) {
+        keep(format!("profile = {}", profile.display()), "--profile");
+        settings.profile = Some(profile.clone());
+    }
+    if let Some(ledger) = before.ledger {
+        keep(format!("ledger = {}", ledger.display()), "an editor");
+        settings.ledger = Some(ledger);
+    }
+    for (name, value) in before.others {
+        keep(format!("{name} = {value}"), "an editor");
+        settings.others.push((name, value));
+    }
+    // Which module it is follows from this command alone: it must come from the same build.
+    if let Some(other) = before.module.filter(|before| before != module) {
+        let (other, module) = (other.display(), module.display());
+        notes.push(format!("programs loaded {other} until now, and will load {module}"));
+    }
+    settings
+}
+
 /// The file that `--config` or the system's OpenSSL names, with links followed: they stay.
 pub(super) fn resolve(named: Option<PathBuf>, library: &Library) -> Result<PathBuf, Failure> {
     let file = match named {
@@ -164,7 +232,7 @@ pub(super) fn resolve(named: Option<PathBuf>, library: &Library) -> Result<PathB
 
 /// Where the file as it was is kept. The name must not end in .cnf or .conf: a configuration that
 /// includes the whole directory would read it.
-pub(super) fn backup_of(file: &Path) -> PathBuf {
+pub(in crate::command) fn backup_of(file: &Path) -> PathBuf {
     let mut name = file.as_os_str().to_owned();
     name.push(".before-outboard");
     name.into()

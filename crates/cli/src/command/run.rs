@@ -1,13 +1,14 @@
 //! `outboard run`: one program under Outboard, or under the system's OpenSSL in the same way.
 
 use crate::openssl_conf::{self, Offer, Settings};
-use crate::output::{self, remark};
+use crate::output::{self, remark, remark_exact};
 use crate::stage::Stage;
 use crate::supervise::supervise;
 use crate::system::InForce;
 use crate::{Failure, listing, module, probe, system};
 use outboard_ledger::{LedgerError, Snapshot};
 use serde::Serialize;
+use clap::ValueHint;
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -16,8 +17,8 @@ use std::process::{Command, ExitCode};
 const EXAMPLES: &str = "\
 Examples:
   outboard run -- scp file host:           Copy a file, faster
-  outboard run --proof -- curl https://…   Then show what ran where
-  outboard run --stock -- curl https://…   The same without Outboard, to compare
+  outboard run --proof -- curl URL         Then show what ran where
+  outboard run --stock -- curl URL         The same without Outboard, to compare
 
 The program reads an OpenSSL configuration made for it, which keeps all of the system's own settings; \
 OPENSSL_CONF tells it where. Programs that clear their environment, are setuid, are linked statically \
@@ -55,7 +56,7 @@ pub(crate) struct Arguments {
     #[arg(
         required = true,
         trailing_var_arg = true,
-        allow_hyphen_values = true,
+        value_hint = ValueHint::CommandWithArguments,
         value_name = "PROGRAM"
     )]
     program: Vec<OsString>,
@@ -122,11 +123,10 @@ fn tell(
         Err(LedgerError::Missing { .. }) => None,
         Err(error) => return Err(error.into()),
     };
-    let proof = match json {
-        true => proof_document(program, snapshot)?,
-        false => proof(program, snapshot, module),
-    };
-    remark(proof.trim_end());
+    match json {
+        true => remark_exact(proof_document(program, snapshot)?.trim_end()),
+        false => remark(proof(program, snapshot, module).trim_end()),
+    }
     Ok(())
 }
 
@@ -147,14 +147,19 @@ fn compose(
             .map_err(|error| format!("cannot find the profile {}: {error}", profile.display()))?,
         None => system::profile(),
     };
+    let text = in_force.read()?;
+    // What a person wrote into the block of 'outboard enable' holds for this program too.
+    let others = openssl_conf::earlier(&text, in_force.name(), system::environment)?
+        .map(|earlier| earlier.settings.others);
     let settings = Settings {
         module: Some(module.to_owned()),
         profile: Some(profile),
         ledger: Some(ledger.to_owned()),
         offer: arguments.offer,
+        others: others.unwrap_or_default(),
     };
     let enabled = openssl_conf::enable(
-        &in_force.read()?,
+        &text,
         in_force.name(),
         &settings,
         system::environment,
@@ -178,11 +183,25 @@ fn proof(program: &str, snapshot: Option<Snapshot>, module: &Path) -> String {
     };
     let tables = listing::tables(&listing::by_program(&snapshot), output::To::Stderr);
     if tables.is_empty() {
-        return format!(
-            "outboard: {program} loaded Outboard, and used it for nothing: what it did, OpenSSL does best"
-        );
+        return nothing_used(program);
     }
     tables
+}
+
+/// What is said of a program that loaded Outboard and used none of it.
+fn nothing_used(program: &str) -> String {
+    let name = Path::new(program).file_name().unwrap_or_default();
+    let its_own = match name.to_str() {
+        Some("ssh" | "sshd" | "scp" | "sftp") => {
+            ". OpenSSH has code of its own for curve25519-sha256, ssh-ed25519 and chacha20-poly1305: \
+             'outboard advise ssh' names algorithms that it leaves to OpenSSL"
+        }
+        _ => "",
+    };
+    format!(
+        "outboard: {program} loaded Outboard, but used no operation that Outboard offers here \
+         ('outboard info' lists them){its_own}"
+    )
 }
 
 /// The same for programs.

@@ -79,7 +79,7 @@ fn contains_bytes(haystack: &[u8], needle: &[u8]) -> bool {
 fn damaged(what: &str) -> ConfError {
     ConfError::Refused(format!(
         "the block that 'outboard enable' added is damaged: {what} (remove the lines from \
-         '{BEGIN}' to '{END}' by hand)"
+         '{BEGIN}' to '{END}' with an editor, or see 'outboard doctor')"
     ))
 }
 

@@ -12,12 +12,14 @@
 
 mod block;
 mod config;
+mod kept;
 mod named;
 mod plan;
 mod value;
 
 pub(crate) use block::strip;
 pub(crate) use config::{Config, Environment};
+pub(crate) use kept::{Earlier, earlier};
 pub(crate) use named::OBSERVED;
 pub(crate) use plan::{Observer, Offer, Settings};
 

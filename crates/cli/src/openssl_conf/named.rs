@@ -37,6 +37,7 @@ impl Config {
             profile: path("profile"),
             ledger: path("ledger"),
             offer: offer.and_then(|offer| clap::ValueEnum::from_str(&offer.value, true).ok()),
+            others: self.other_settings(&section),
         })
     }
 
@@ -161,6 +162,14 @@ pub(super) fn is_plain(section: &str) -> bool {
             .bytes()
             .all(|byte| byte.is_ascii_alphanumeric() || b"_-.,/ ".contains(&byte))
         && section.trim() == section
+}
+
+/// Whether a line in the provider's section is written by `outboard enable` itself, by its own rules.
+pub(super) fn structural(name: &str) -> bool {
+    const NAMES: &[&str] = &[
+        "module", "inner", "beside", "record", "identity", "activate", "profile", "ledger", "offer",
+    ];
+    NAMES.contains(&after_dot(name))
 }
 
 /// OpenSSL allows "1.default" and "2.default" where one name could stand only once.

@@ -82,6 +82,8 @@ pub(crate) struct Settings {
     pub(crate) ledger: Option<PathBuf>,
     /// Which operations are offered.
     pub(crate) offer: Option<Offer>,
+    /// Further lines of its section, which a person wrote there: name and value.
+    pub(crate) others: Vec<(String, String)>,
 }
 
 /// How providers are observed.
@@ -263,6 +265,9 @@ fn add_providers(
     }
     if let Some(offer) = settings.offer {
         lines.say(ours, "offer", &offer.to_string());
+    }
+    for (name, value) in &settings.others {
+        lines.say(ours, name, value);
     }
     lines.say(ours, "activate", "1");
     Ok(())

@@ -118,7 +118,8 @@ pub(crate) fn outboard_process() -> std::process::Command {
 fn isolate(command: &mut Command) {
     command
         .env_remove("OPENSSL_CONF")
-        .env("XDG_STATE_HOME", "/nowhere");
+        .env("XDG_STATE_HOME", "/nowhere")
+        .env("LC_ALL", "C.UTF-8");
 }
 
 /// The provider, which cargo built beside these tests because it is a dependency of theirs.

@@ -1,9 +1,11 @@
 //! `outboard doctor`: what is wrong, why, and the remedy.
 
+mod configuration;
 mod confinement;
 mod haproxy;
 mod openssh;
 mod process;
+pub(crate) mod profile;
 mod program;
 mod settings;
 mod system;

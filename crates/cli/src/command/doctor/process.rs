@@ -1,13 +1,18 @@
 //! Does a running process have Outboard loaded, and if not, why?
 
-use super::program::{other_cryptography, statically_linked};
-use super::{Finding, haproxy};
+use super::configuration::enable_command;
+use super::program::{
+    other_cryptography, own_cryptography, reads_its_own_section, statically_linked,
+};
+use super::{Finding, State, haproxy};
 use crate::elf::Elf;
 use crate::openssl_conf::Config;
 use crate::processes::{self, Process, is_openssl_3};
 use crate::table::count;
+use crate::system::InForce;
 use crate::{Failure, system};
 use outboard_ledger::{Snapshot, all_paths};
+use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -90,8 +95,15 @@ fn not_loaded(process: &Process) -> Finding {
         let executable = PathBuf::from(format!("/proc/{}/exe", process.pid));
         return match Elf::read(&executable) {
             Ok(Some(elf)) if elf.interpreter.is_none() => statically_linked(name),
-            _ => problem.because("it has not loaded OpenSSL, or not yet"),
+            _ => own_cryptography(name, &executable).unwrap_or_else(|| {
+                problem
+                    .because("it has not loaded OpenSSL, or not yet")
+                    .remedy("run this again once it has used cryptography")
+            }),
         };
+    }
+    if let Some(own) = reads_its_own_section(OsStr::new(name)) {
+        return Finding { state: State::Problem, ..own };
     }
     if let Some(configuration) = processes::environment(process.pid, "OPENSSL_CONF")
         && !names_outboard(Path::new(&configuration), || {
@@ -113,7 +125,10 @@ fn not_loaded(process: &Process) -> Finding {
     if !names_outboard(&configuration, || std::fs::read(&configuration)) {
         return problem
             .because(format!("{} does not load it", configuration.display()))
-            .remedy("run 'outboard enable', or start the program with 'outboard run'");
+            .remedy(format!(
+                "run '{}', or start the program with 'outboard run'",
+                enable_command(&InForce::System(configuration))
+            ));
     }
     let changed = configuration
         .metadata()

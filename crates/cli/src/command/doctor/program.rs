@@ -3,6 +3,7 @@
 use super::Finding;
 use crate::Failure;
 use crate::elf::Elf;
+use crate::own_code;
 use crate::processes::is_openssl_3;
 use crate::trust::changeable_by_others;
 use std::ffi::OsStr;
@@ -58,11 +59,48 @@ pub(super) fn examine(program: &OsStr) -> Result<Vec<Finding>, Failure> {
             .remedy("'outboard run' does not reach it; 'outboard enable' does"),
         );
     }
-    findings.push(by_libraries(
-        &name.to_string(),
-        &needed_libraries(&loader, &path),
-    ));
+    let libraries = needed_libraries(&loader, &path);
+    let finding = match &libraries {
+        Ok(libraries) if !has_cryptography(libraries) => {
+            own_cryptography(&name.to_string(), &path).unwrap_or_else(|| later(&name.to_string()))
+        }
+        _ => by_libraries(&name.to_string(), &libraries),
+    };
+    findings.push(finding);
+    findings.extend(reads_its_own_section(path.file_name().unwrap_or_default()));
     Ok(findings)
+}
+
+fn has_cryptography(libraries: &[PathBuf]) -> bool {
+    libraries.iter().any(|library| is_openssl_3(library)) || other_cryptography(libraries).is_some()
+}
+
+/// The finding about a program that is linked dynamically, but has cryptography in its own file.
+pub(super) fn own_cryptography(name: &str, program: &Path) -> Option<Finding> {
+    let what = own_code::cryptography(program).ok()??;
+    Some(
+        Finding::problem("program", format!("{name} contains {what}"))
+            .because("it is linked with no library of cryptography, and its own code reads other settings or none")
+            .remedy("install a build of it that is linked with the system's OpenSSL 3, if there is one"),
+    )
+}
+
+/// Programs that read OpenSSL's configuration, but another section of it than every other program does.
+pub(super) fn reads_its_own_section(program: &OsStr) -> Option<Finding> {
+    let is_node = ["node", "nodejs"].map(OsStr::new).contains(&program);
+    is_node.then(|| {
+        Finding::note("program", "Node.js reads only the section nodejs_conf of openssl.cnf")
+            .because("so it does not load what the other programs of this system load")
+            .remedy("start it with --openssl-shared-config, for example by NODE_OPTIONS")
+    })
+}
+
+fn later(name: &str) -> Finding {
+    Finding::note(
+        "libraries",
+        format!("{name} is not linked with OpenSSL; it may load it later, as Python does, or not at all"),
+    )
+    .remedy("start it, then run 'outboard doctor --pid PID'")
 }
 
 /// What its libraries say, or why they could not be listed.
@@ -82,11 +120,7 @@ fn by_libraries(name: &str, libraries: &Result<Vec<PathBuf>, String>) -> Finding
             Finding::problem("libraries", format!("{name} uses {what} ({}), not OpenSSL 3", library.display()))
                 .remedy("install a build of it that uses OpenSSL 3, if there is one")
         }
-        None => Finding::note(
-            "libraries",
-            format!("{name} is not linked with OpenSSL; it may load it later, as Python does, or not at all"),
-        )
-        .remedy("run it, then 'outboard doctor --pid PID'"),
+        None => later(name),
     }
 }
 

@@ -1,16 +1,14 @@
 //! The installation: OpenSSL, module, configuration, profile, ledger, OpenSSH's drop-ins.
 
-use super::{Finding, State, confinement, haproxy, openssh};
-use crate::command::info;
+use super::configuration::{self, Configured, enable_command};
+use super::{Finding, State, confinement, haproxy, openssh, profile};
 use crate::module::{self, Obstacle};
-use crate::openssl_conf::Config;
 use crate::probe;
 use crate::processes::{Process, restart_lines, restart_names};
-use crate::system::{self, InForce};
+use crate::system;
 use crate::trust::changeable_by_others;
 use outboard_ledger::{LedgerError, Snapshot, default_path};
 use outboard_libcrypto::Library;
-use outboard_profile::{Machine, ProfileError};
 use std::path::{Path, PathBuf};
 
 /// Examines everything, as far as it goes.
@@ -23,7 +21,7 @@ pub(super) fn examine(ssh_directory: &Path) -> Vec<Finding> {
         "libcrypto",
         format!("OpenSSL {}", library.version()),
     )];
-    let configured = configuration(&library, &mut findings);
+    let configured = configuration::examine(&library, &mut findings);
     let module = module(&library, &configured, &mut findings);
     let observer = configured.as_ref().and_then(|one| one.observer.as_deref());
     let observing = observer.map(observing);
@@ -41,7 +39,7 @@ pub(super) fn examine(ssh_directory: &Path) -> Vec<Finding> {
             },
         );
     }
-    profile(&library, &configured, &mut findings);
+    profile::examine(&library, configured.as_ref(), &mut findings);
     findings.push(ledger(&configured));
     findings.extend(confinement::examine(module.as_deref()));
     let processes = Process::all();
@@ -51,114 +49,6 @@ pub(super) fn examine(ssh_directory: &Path) -> Vec<Finding> {
     findings.extend(haproxy::examine(&processes));
     findings.extend(openssh::examine(ssh_directory));
     findings
-}
-
-/// The configuration in force, when it loads Outboard.
-struct Configured {
-    file: PathBuf,
-    module: Option<PathBuf>,
-    /// The module that observes it, after 'enable --observe'.
-    observer: Option<PathBuf>,
-    /// All that Outboard's section names: the observing module, too.
-    modules: Vec<PathBuf>,
-    profile: Option<PathBuf>,
-    ledger: Option<PathBuf>,
-}
-
-fn configuration(library: &Library, findings: &mut Vec<Finding>) -> Option<Configured> {
-    let in_force = match InForce::find(library) {
-        Ok(in_force) => in_force,
-        Err(error) => {
-            findings.push(Finding::problem("configuration", error.to_string()));
-            return None;
-        }
-    };
-    if in_force == InForce::Nothing {
-        findings.push(
-            Finding::problem(
-                "configuration",
-                "OPENSSL_CONF is empty, so programs started from here read none",
-            )
-            .remedy("unset OPENSSL_CONF"),
-        );
-        return None;
-    }
-    let file = in_force.path()?.to_owned();
-    let name = file.display();
-    if let InForce::Environment(_) = in_force {
-        findings.push(
-            Finding::note("configuration", format!("OPENSSL_CONF names {name}"))
-                .because("programs started from here read it instead of the system's"),
-        );
-    }
-    let text = match std::fs::read(&file) {
-        Ok(text) => text,
-        Err(error) => {
-            findings.push(
-                Finding::problem("configuration", format!("{name} cannot be read: {error}"))
-                    .remedy("restore it from OpenSSL's package, and make it readable for all"),
-            );
-            return None;
-        }
-    };
-    let config = match Config::parse(&text, &file, system::environment) {
-        Ok(config) => config,
-        Err(error) => {
-            findings.push(Finding::problem("configuration", error.to_string()));
-            return None;
-        }
-    };
-    for missing in &config.missing_includes {
-        findings.push(Finding::note(
-            "configuration",
-            format!("{name} includes {missing}, which does not exist"),
-        ));
-    }
-    if let Some(private) = module::private(&file) {
-        findings.push(
-            Finding::problem("configuration", format!("not every user can read {name}"))
-                .because(format!("of the permissions of {}", private.display()))
-                .remedy(format!("run 'chmod o+rX {}'", private.display())),
-        );
-    }
-    let Some(named) = config.outboard() else {
-        findings.push(
-            Finding::note(
-                "configuration",
-                format!("{name} does not load Outboard: only 'outboard run' does"),
-            )
-            .remedy("run 'outboard enable' to switch it on for every program"),
-        );
-        return None;
-    };
-    if !named.preferred {
-        findings.push(
-            Finding::problem(
-                "configuration",
-                format!("{name} loads Outboard, but programs do not prefer it"),
-            )
-            .because("default_properties has no clause ?provider=outboard")
-            .remedy("run 'outboard enable'"),
-        );
-    } else {
-        findings.push(Finding::good(
-            "configuration",
-            format!("{name} loads Outboard and prefers it"),
-        ));
-    }
-    super::settings::examine(&config, &named.section, &file, findings);
-    let path = |setting: &str| {
-        let assignment = config.assignment(&named.section, setting)?;
-        Some(PathBuf::from(&assignment.value))
-    };
-    Some(Configured {
-        module: path("inner").or_else(|| path("module")),
-        observer: path("inner").and_then(|_| path("module")),
-        modules: path("inner").into_iter().chain(path("module")).collect(),
-        profile: path("profile"),
-        ledger: path("ledger"),
-        file,
-    })
 }
 
 /// The module that programs load, or would load.
@@ -173,7 +63,8 @@ fn module(
                 "module",
                 format!("OPENSSL_MODULES names {}", directory.display()),
             )
-            .because("programs started from here look for modules there alone"),
+            .because("programs started from here look for modules there alone")
+            .remedy("run 'unset OPENSSL_MODULES', unless you mean it"),
         );
     }
     let path = match configured {
@@ -248,7 +139,7 @@ fn observing(observer: &Path) -> Finding {
         format!("{what}: programs run without Outboard"),
     )
     .because(because)
-    .remedy("run 'make install', or 'outboard enable' (without --observe)")
+    .remedy("run 'make install', or 'outboard enable --no-observe'")
 }
 
 /// Why root should not have that code run, if it should not: trying a module runs it, as 'outboard enable' would
@@ -319,67 +210,31 @@ fn loads(configured: &Configured, module: &Path) -> Finding {
         Err(error) => return Finding::problem("loading", error.to_string()),
     };
     if let Some(error) = report.configuration_error {
-        Finding::problem("loading", format!("OpenSSL refuses {name}")).because(error)
+        Finding::problem("loading", format!("OpenSSL refuses {name}"))
+            .because(error)
+            .remedy("correct what OpenSSL complains of")
     } else if !report.default_is_active {
         Finding::problem(
             "loading",
             format!("with {name} the default provider is not active"),
         )
         .because("another provider is activated, and it is not")
-        .remedy("run 'outboard enable'")
+        .remedy(format!("run '{}'", enable_command(&configured.in_force)))
     } else if !report.outboard_is_active {
         let finding = Finding::problem("loading", format!("with {name} Outboard is not active"));
         match report.module_error {
             Some(reason) => finding.because(reason),
-            None => finding.because("the module loads by itself, so its section is at fault"),
+            None => finding.because(format!(
+                "the module loads by itself, so the section [{}] is at fault",
+                configured.section
+            )),
         }
-        .remedy("run 'outboard enable'")
+        .remedy(format!("run '{}'", enable_command(&configured.in_force)))
     } else {
         Finding::good(
             "loading",
             format!("a program that reads {name} has Outboard active"),
         )
-    }
-}
-
-fn profile(library: &Library, configured: &Option<Configured>, findings: &mut Vec<Finding>) {
-    let path = match configured {
-        Some(configured) => configured
-            .profile
-            .clone()
-            .unwrap_or_else(|| system::SYSTEM_PROFILE.into()),
-        None => system::profile(),
-    };
-    let name = path.display();
-    let machine = Machine::detect().named();
-    let (profile, error) = info::in_force(&path, &machine, &library.version());
-    match error {
-        None => {
-            findings.push(match info::out_of_date(&profile, &library.version()) {
-                None => Finding::good("profile", format!("{name} holds for this machine")),
-                Some(reason) => Finding::note(
-                    "profile",
-                    format!("{name} is in use, but of other versions than are installed"),
-                )
-                .because(reason)
-                .remedy("run 'outboard calibrate'"),
-            });
-            if let Some(private) = module::private(&path).filter(|_| configured.is_some()) {
-                findings.push(
-                    Finding::problem("profile", format!("not every user can read {name}"))
-                        .because(format!("of the permissions of {}", private.display()))
-                        .remedy(format!("run 'chmod o+rX {}'", private.display())),
-                );
-            }
-        }
-        Some(error @ ProfileError::Missing { .. }) => findings.push(
-            Finding::note("profile", error.to_string())
-                .because("without one, what is known of this class of processor decides"),
-        ),
-        Some(error) => findings
-            .push(Finding::problem("profile", error.to_string()).because(
-                "programs pass over it: what is known of this class of processor decides",
-            )),
     }
 }
 
@@ -415,7 +270,8 @@ fn ledger(configured: &Option<Configured>) -> Finding {
             }
         }
         Err(error) => Finding::problem("ledger", error.to_string())
-            .because("programs then count in their own memory, where nobody sees it"),
+            .because("programs then count in their own memory, where nobody sees it")
+            .remedy(format!("run 'rm {name}': the next program that starts makes it anew")),
     }
 }
 

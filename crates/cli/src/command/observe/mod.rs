@@ -39,6 +39,7 @@ use cpu::{Times, Watch};
 use outboard_observation::{self as observation, Record, RecordError, RecordedProcess};
 use outboard_profile::{Machine, Profile};
 use report::{Report, Sources};
+use clap::ValueHint;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -46,8 +47,9 @@ use std::process::{Command, ExitCode};
 const EXAMPLES: &str = "\
 Examples:
   outboard observe -- scp file host:        What a transfer's cryptography costs
-  outboard observe -- curl -O https://…     Algorithms, keys, time, share
-  outboard observe --cbom cbom.json -- …    And a bill of materials
+  outboard observe -- curl -O URL           Algorithms, keys, time, share
+  outboard observe --cbom cbom.json -- PROGRAM
+                                            And a bill of materials
   outboard observe --all                    What services did, once enabled
 
 A provider that passes everything on to OpenSSL's own counts and times what goes through EVP. The \
@@ -107,7 +109,7 @@ pub(crate) struct Arguments {
     /// The program and its arguments; without one, services are reported
     #[arg(
         trailing_var_arg = true,
-        allow_hyphen_values = true,
+        value_hint = ValueHint::CommandWithArguments,
         value_name = "PROGRAM"
     )]
     program: Vec<OsString>,
@@ -394,7 +396,7 @@ fn compose(
             profile: Some(system::profile()),
             ledger: Some(stage.path().join("ledger")),
             offer: arguments.offer,
-            module: None,
+            ..Settings::default()
         }),
         None => None,
     };

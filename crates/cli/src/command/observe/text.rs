@@ -281,10 +281,10 @@ impl Report {
         if possible.is_empty() {
             return match done {
                 0 => {
-                    "Outboard would do none of this: by this machine's profile, OpenSSL does it best.\n".into()
+                    "Outboard would do none of this: by this machine's profile, OpenSSL is as fast or faster.\n".into()
                 }
                 done => format!(
-                    "Outboard did {}{} of this; the rest OpenSSL does best, by this machine's profile.\n",
+                    "Outboard did {}{} of this; for the rest, OpenSSL is as fast or faster by this machine's profile.\n",
                     self.at_least("at least "),
                     time(float(done))
                 ),

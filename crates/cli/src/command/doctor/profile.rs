@@ -1,0 +1,82 @@
+//! The profile: whether programs can use it, and whether it is up to date.
+
+use super::Finding;
+use super::configuration::Configured;
+use crate::command::info;
+use crate::module;
+use crate::system;
+use outboard_profile::Machine;
+use outboard_profile::ProfileError;
+use outboard_libcrypto::Library;
+use std::path::{Path, PathBuf};
+
+const BUILT_IN: &str = "programs use the built-in measurements for this processor class instead";
+
+/// Examines the profile that programs use.
+pub(super) fn examine(
+    library: &Library,
+    configured: Option<&Configured>,
+    findings: &mut Vec<Finding>,
+) {
+    let path = match configured {
+        Some(configured) => configured
+            .profile
+            .clone()
+            .unwrap_or_else(|| system::SYSTEM_PROFILE.into()),
+        None => system::profile(),
+    };
+    let name = path.display();
+    let machine = Machine::detect().named();
+    let (profile, error) = info::in_force(&path, &machine, &library.version());
+    let calibrate = format!("run '{}'", command(&path));
+    match error {
+        None => {
+            findings.push(match info::out_of_date(&profile, &library.version()) {
+                None => Finding::good("profile", format!("{name} holds for this machine")),
+                Some(reason) => Finding::note(
+                    "profile",
+                    format!("{name} is in use, but was measured with other versions"),
+                )
+                .because(reason)
+                .remedy(calibrate),
+            });
+            if let Some(private) = module::private(&path).filter(|_| configured.is_some()) {
+                findings.push(
+                    Finding::problem("profile", format!("not every user can read {name}"))
+                        .because(format!("of the permissions of {}", private.display()))
+                        .remedy(format!("run 'chmod o+rX {}'", private.display())),
+                );
+            }
+        }
+        Some(error @ ProfileError::Missing { .. }) => findings.push(
+            Finding::note("profile", reason(&error))
+                .because(BUILT_IN)
+                .remedy(calibrate),
+        ),
+        Some(error) => findings.push(
+            Finding::problem("profile", reason(&error))
+                .because(BUILT_IN)
+                .remedy(calibrate),
+        ),
+    }
+}
+
+/// The error without its own remedy: the one here names the right file and user.
+fn reason(error: &ProfileError) -> String {
+    let text = error.to_string();
+    match text.split_once(" (run ") {
+        Some((reason, _)) => reason.to_owned(),
+        None => text,
+    }
+}
+
+/// The command that writes this profile.
+pub(crate) fn command(profile: &Path) -> String {
+    let own = system::user_profile().filter(|_| !system::is_root());
+    let usual: PathBuf = own.unwrap_or_else(|| system::SYSTEM_PROFILE.into());
+    match profile {
+        profile if profile == usual => "outboard calibrate".to_owned(),
+        profile if profile == Path::new(system::SYSTEM_PROFILE) => "sudo outboard calibrate".to_owned(),
+        other => format!("outboard calibrate --output {}", other.display()),
+    }
+}

@@ -1,0 +1,71 @@
+//! What an earlier `outboard enable` was asked for, read from its block: a later one keeps it.
+
+use super::named::structural;
+use super::{ConfError, Config, Environment, Observer, Settings, strip};
+use std::path::{Path, PathBuf};
+
+/// The settings of a block.
+#[derive(Debug)]
+pub(crate) struct Earlier {
+    /// Those of the provider.
+    pub(crate) settings: Settings,
+    /// The observing module and its record, if programs are observed.
+    pub(crate) observer: Option<Observer>,
+}
+
+/// The block in `text`, the content of `file`. `None` if there is no block, or if it cannot be understood:
+/// a new block replaces it.
+///
+/// # Errors
+/// [`ConfError::Refused`] if the block's markers are damaged.
+pub(crate) fn earlier(
+    text: &[u8],
+    file: &Path,
+    environment: Environment,
+) -> Result<Option<Earlier>, ConfError> {
+    let base = strip(text)?;
+    if base == text {
+        return Ok(None);
+    }
+    let parse = |text| Config::parse(text, file, environment).ok();
+    Ok(parse(text).and_then(|whole| of(&whole, &parse(&base)?)))
+}
+
+/// What `whole` says of Outboard and `base`, the same without the block, does not.
+fn of(whole: &Config, base: &Config) -> Option<Earlier> {
+    let section = whole.outboard()?.section;
+    let said = |config: &Config, name: &str| {
+        let assignment = config.assignment(&section, name)?;
+        Some(assignment.value.clone())
+    };
+    let added = |name: &str| said(whole, name).filter(|value| said(base, name).as_ref() != Some(value));
+    let all = whole.outboard_settings()?;
+    let observer = added("inner").and_then(|_| {
+        Some(Observer {
+            module: PathBuf::from(said(whole, "module")?),
+            record: said(whole, "record").map(PathBuf::from),
+            beside: true,
+        })
+    });
+    let is_added = |(name, _): &(String, String)| added(name).is_some();
+    Some(Earlier {
+        settings: Settings {
+            module: all.module,
+            profile: all.profile.filter(|_| added("profile").is_some()),
+            ledger: all.ledger.filter(|_| added("ledger").is_some()),
+            offer: all.offer.filter(|_| added("offer").is_some()),
+            others: all.others.into_iter().filter(is_added).collect(),
+        },
+        observer,
+    })
+}
+
+impl Config {
+    /// The provider's settings that no other field of [`Settings`] holds, as they are written: `cards = 2`.
+    pub(super) fn other_settings(&self, section: &str) -> Vec<(String, String)> {
+        let all = self.section(section).unwrap_or_default().iter();
+        all.filter(|setting| !structural(&setting.name))
+            .map(|setting| (setting.name.clone(), setting.value.clone()))
+            .collect()
+    }
+}

@@ -120,7 +120,8 @@ install: $(if $(has_cargo),build)
 	for page in "$$generated"/man/*; do \
 	    scripts/put.sh 0644 "$$page" $(mandir)/man$${page##*.}/$${page##*/}; \
 	done; \
-	for name in outboard outboard-bench; do \
+	for script in "$$generated"/*.bash; do \
+	    name=$${script##*/}; name=$${name%.bash}; \
 	    scripts/put.sh 0644 "$$generated/$$name.bash" $(bashdir)/$$name; \
 	    scripts/put.sh 0644 "$$generated/_$$name" $(zshdir)/_$$name; \
 	    scripts/put.sh 0644 "$$generated/$$name.fish" $(fishdir)/$$name.fish; \

@@ -13,6 +13,9 @@ pub(crate) struct Elf {
     machine: u16,
     /// The dynamic loader that it asks for: none in a library or a statically linked program.
     pub(crate) interpreter: Option<PathBuf>,
+    /// Whether the file ends before the last of its headers says, as after an interrupted copy: a program that
+    /// loads it would crash.
+    pub(crate) is_cut_off: bool,
 }
 
 const HEADER: usize = 64;
@@ -37,7 +40,11 @@ impl Elf {
         let mut elf = Self {
             machine: u16_at(&header, 18),
             interpreter: None,
+            is_cut_off: false,
         };
+        let length = file.metadata()?.len();
+        let sections = u64::from(u16_at(&header, 58)) * u64::from(u16_at(&header, 60));
+        elf.is_cut_off = u64_at(&header, 40).saturating_add(sections) > length;
         let (offset, size, count) = (
             u64_at(&header, 32),
             u64::from(u16_at(&header, 54)),
@@ -51,6 +58,8 @@ impl Elf {
             if file.read_exact_at(&mut segment, at).is_err() {
                 break;
             }
+            let end = u64_at(&segment, 8).saturating_add(u64_at(&segment, 32));
+            elf.is_cut_off |= end > length;
             if u32::from_le_bytes(array(&segment, 0)) == INTERPRETER {
                 elf.interpreter = interpreter(&file, u64_at(&segment, 8), u64_at(&segment, 32));
             }
@@ -108,7 +117,7 @@ mod tests {
         let elf = Elf::read(&program)
             .expect("it is readable")
             .expect("it is ELF");
-        assert!(elf.is_native());
+        assert!(elf.is_native() && !elf.is_cut_off);
         assert!(elf.interpreter.expect("it is linked dynamically").exists());
     }
 
@@ -128,7 +137,8 @@ mod tests {
         let file = tempfile::NamedTempFile::new().expect("a temporary file");
         for length in [0, 1, 63, 64, 65, 4096] {
             std::fs::write(file.path(), &bytes[..length]).expect("it is ours");
-            Elf::read(file.path()).expect("it is readable");
+            let elf = Elf::read(file.path()).expect("it is readable");
+            assert!(elf.is_none_or(|elf| elf.is_cut_off), "{length}");
         }
     }
 }

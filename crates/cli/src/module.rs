@@ -99,6 +99,9 @@ pub(crate) fn obstacle(module: &Path) -> Option<Obstacle> {
                 std::env::consts::ARCH
             )));
         }
+        Ok(Some(elf)) if elf.is_cut_off => {
+            return Some(Obstacle::Unreadable("the end of the file is missing".into()));
+        }
         Ok(Some(_)) => {}
     }
     private(module).map(Obstacle::Private)

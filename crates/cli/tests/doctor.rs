@@ -149,7 +149,7 @@ const SABOTAGES: &[Sabotage] = &[
             fs::write(stand.file("outboard.so"), &module[..9000]).expect("ours");
         },
         subject: "module",
-        what: "OpenSSL cannot load",
+        what: "the end of the file is missing",
         remedy: "make install",
         cure: reinstall,
     },

@@ -18,7 +18,7 @@ pub struct Setting {
 }
 
 /// The settings that are Outboard's own.
-pub const ALL: [Setting; 6] = [
+pub const ALL: [Setting; 8] = [
     Setting {
         name: "profile",
         values: "a file",
@@ -56,6 +56,19 @@ pub const ALL: [Setting; 6] = [
         values: "yes or no",
         default: "yes",
         meaning: "Whether a job of OpenSSL's ASYNC interface (ASYNC_start_job(3)) pauses while a card works for it.",
+    },
+    Setting {
+        name: "programs",
+        values: "names of programs, separated by commas",
+        default: "every program",
+        meaning: "Outboard serves only these programs. In any other program it is loaded and offers nothing. A name is \
+                  that of the program's file (nginx, sshd, python3.11); sshd also stands for sshd-session.",
+    },
+    Setting {
+        name: "except",
+        values: "names of programs, separated by commas",
+        default: "no program",
+        meaning: "Outboard does not serve these programs, also if programs names them.",
     },
 ];
 
@@ -134,6 +147,23 @@ pub fn algorithms(value: &str) -> (impl Fn(Operation) -> bool, Option<String>) {
     (among, error)
 }
 
+/// Whether `programs` and `except` (where they are set) let Outboard serve a program, by the name of its file.
+pub fn serves(programs: Option<&str>, except: Option<&str>, program: &str) -> bool {
+    let names = |list: &str| self::names(list).any(|name| is(program, name));
+    programs.is_none_or(names) && !except.is_some_and(names)
+}
+
+/// The names in a list.
+pub fn names(list: &str) -> impl Iterator<Item = &str> {
+    list.split(',').map(str::trim).filter(|name| !name.is_empty())
+}
+
+/// Programs of one package have names such as `sshd` and `sshd-session`.
+fn is(program: &str, name: &str) -> bool {
+    let rest = program.strip_prefix(name);
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+}
+
 /// What is wrong with a setting; none where nothing is.
 pub fn check(name: &str, value: &str) -> Option<String> {
     match name {
@@ -203,6 +233,17 @@ mod tests {
         assert!(error.is_some_and(|text| text.contains("algorithms = RSA,DSA: not understood;")));
         assert!(among(Operation::Rsa2048Sign) && !among(Operation::P256Sign));
         assert!(algorithms("").0(Operation::P256Sign));
+    }
+
+    #[test]
+    fn programs_are_served_by_their_names() {
+        assert!(serves(None, None, "nginx"));
+        assert!(serves(Some("haproxy, nginx"), None, "nginx"));
+        assert!(!serves(Some("haproxy"), None, "nginx"));
+        assert!(serves(Some("sshd"), None, "sshd-session"));
+        assert!(!serves(Some("ssh"), None, "sshd"));
+        assert!(!serves(None, Some("ssh,nginx"), "nginx"));
+        assert!(!serves(Some("nginx"), Some("nginx"), "nginx"));
     }
 
     #[test]

@@ -24,6 +24,19 @@ pub(crate) struct Settings {
     algorithms: Option<String>,
 }
 
+/// Whether this process is to be served. The program's name is asked for only where a setting needs it.
+fn is_served(programs: Option<&str>, except: Option<&str>) -> bool {
+    if programs.is_none() && except.is_none() {
+        return true;
+    }
+    let program = std::env::current_exe().ok();
+    let name = program.as_deref().and_then(|program| program.file_name()?.to_str());
+    // Once its package was updated, a program's file is called "nginx (deleted)".
+    let name = name.map(|name| name.strip_suffix(" (deleted)").unwrap_or(name));
+    // Without /proc, nobody knows: a list of exceptions may be about this program.
+    name.is_some_and(|name| settings::serves(programs, except, name))
+}
+
 impl Settings {
     /// Reads them. A value that makes no sense is treated as if it were not there, and complained of: a
     /// program must not fail because of us.
@@ -44,6 +57,10 @@ impl Settings {
         let algorithms = text(c"algorithms");
         if let Some(value) = &algorithms {
             understood(settings::algorithms(value).1.map_or(Ok(()), Err));
+        }
+        let (programs, except) = (text(c"programs"), text(c"except"));
+        if !is_served(programs.as_deref(), except.as_deref()) {
+            offer = Offer::None;
         }
         Self {
             ledger: text(c"ledger").map_or_else(

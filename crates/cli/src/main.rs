@@ -155,7 +155,10 @@ mod tests {
             let epilogue = command.get_after_help().map(ToString::to_string);
             for paragraph in epilogue.unwrap_or_default().split("\n\n") {
                 let lines = paragraph.lines();
-                assert!(paragraph.is_ascii(), "help is for every locale: {paragraph}");
+                assert!(
+                    paragraph.is_ascii(),
+                    "help is for every locale: {paragraph}"
+                );
                 match paragraph.starts_with("Examples:") {
                     true => lines.for_each(|line| assert!(line.chars().count() <= 80, "{line}")),
                     false => assert!(lines.count() <= 1, "{paragraph}"),

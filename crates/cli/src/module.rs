@@ -100,7 +100,9 @@ pub(crate) fn obstacle(module: &Path) -> Option<Obstacle> {
             )));
         }
         Ok(Some(elf)) if elf.is_cut_off => {
-            return Some(Obstacle::Unreadable("the end of the file is missing".into()));
+            return Some(Obstacle::Unreadable(
+                "the end of the file is missing".into(),
+            ));
         }
         Ok(Some(_)) => {}
     }

@@ -39,7 +39,8 @@ fn find(mut file: impl Read) -> io::Result<Option<&'static str>> {
             return Ok(found.map(|index| MARKS[index].1));
         }
         let filled = &piece[..kept + read];
-        let first = (0..found.unwrap_or(MARKS.len())).find(|&index| contains(filled, MARKS[index].0));
+        let first =
+            (0..found.unwrap_or(MARKS.len())).find(|&index| contains(filled, MARKS[index].0));
         found = first.or(found);
         let start = filled.len().saturating_sub(longest - 1);
         kept = filled.len() - start;
@@ -81,6 +82,9 @@ mod tests {
 
     #[test]
     fn a_program_that_is_linked_with_a_library_has_none_of_its_own() {
-        assert_eq!(cryptography(Path::new("/bin/true")).expect("it is there"), None);
+        assert_eq!(
+            cryptography(Path::new("/bin/true")).expect("it is there"),
+            None
+        );
     }
 }

@@ -30,7 +30,10 @@ impl Stand {
         };
         stand.profile(&Machine::detect().named(), &version());
         stand.enable(&[]);
-        stand.replace("offer = all\n", &format!("offer = all\nledger = {}\n", stand.name("ledger")));
+        stand.replace(
+            "offer = all\n",
+            &format!("offer = all\nledger = {}\n", stand.name("ledger")),
+        );
         stand
     }
 
@@ -68,7 +71,9 @@ impl Stand {
 
     fn profile(&self, machine: &Machine, libcrypto: &str) {
         let profile = Profile::measured(machine.clone(), libcrypto, Vec::new());
-        profile.save(&self.file("profile.json")).expect("it is ours");
+        profile
+            .save(&self.file("profile.json"))
+            .expect("it is ours");
         self.mode("profile.json", 0o644);
     }
 
@@ -106,7 +111,9 @@ impl Stand {
 
 /// Of the system's OpenSSL.
 fn version() -> String {
-    let said = std::process::Command::new("openssl").arg("version").output();
+    let said = std::process::Command::new("openssl")
+        .arg("version")
+        .output();
     let said = String::from_utf8(said.expect("it is installed").stdout).expect("a text");
     let version = said.split(' ').nth(1).expect("its version");
     version.to_owned()
@@ -486,7 +493,11 @@ const SABOTAGES: &[Sabotage] = &[
     Sabotage {
         name: "the module that observes is gone",
         harm: |stand| {
-            stand.enable(&["--observe", "--observer", &stand.name("outboard-observe.so")]);
+            stand.enable(&[
+                "--observe",
+                "--observer",
+                &stand.name("outboard-observe.so"),
+            ]);
             fs::remove_file(stand.file("outboard-observe.so")).expect("ours");
         },
         subject: "observing",
@@ -497,7 +508,11 @@ const SABOTAGES: &[Sabotage] = &[
     Sabotage {
         name: "the module that observes is private",
         harm: |stand| {
-            stand.enable(&["--observe", "--observer", &stand.name("outboard-observe.so")]);
+            stand.enable(&[
+                "--observe",
+                "--observer",
+                &stand.name("outboard-observe.so"),
+            ]);
             stand.mode("outboard-observe.so", 0o700);
         },
         subject: "observing",
@@ -515,7 +530,11 @@ const SABOTAGES: &[Sabotage] = &[
     },
     Sabotage {
         name: "OPENSSL_MODULES leads elsewhere",
-        harm: |stand| stand.environment.push(("OPENSSL_MODULES", "/nowhere".to_owned())),
+        harm: |stand| {
+            stand
+                .environment
+                .push(("OPENSSL_MODULES", "/nowhere".to_owned()))
+        },
         subject: "module",
         what: "OPENSSL_MODULES names /nowhere",
         remedy: "unset OPENSSL_MODULES",
@@ -566,7 +585,10 @@ impl Sabotage {
                 && text("remedy").contains(self.remedy)
         });
         if found.is_none() {
-            return Err(format!("expected {} and {}: {findings:#?}", self.what, self.remedy));
+            return Err(format!(
+                "expected {} and {}: {findings:#?}",
+                self.what, self.remedy
+            ));
         }
         (self.cure)(&mut stand);
         let after = stand.findings();

@@ -192,7 +192,13 @@ fn what_an_earlier_enable_was_asked_for_stays() {
     };
     let text = || fs::read_to_string(&configuration).expect("it is ours");
     let path = |path: &Path| path.display().to_string();
-    enable(&["--observe", "--observer", &path(&observer), "--offer", "all"]);
+    enable(&[
+        "--observe",
+        "--observer",
+        &path(&observer),
+        "--offer",
+        "all",
+    ]);
     enable(&["--profile", &path(&profile)]);
     // A person adds a line to the block.
     let edited = text().replace("offer = all\n", "offer = all\ncards = 2\n");

@@ -55,7 +55,10 @@ impl Manual {
             let file =
                 clap_complete::generate_to(shell, &mut self.command.clone(), &name, directory)?;
             let more = after_dashes(shell, &name, &self.runs_programs());
-            File::options().append(true).open(file)?.write_all(more.as_bytes())?;
+            File::options()
+                .append(true)
+                .open(file)?
+                .write_all(more.as_bytes())?;
         }
         let mut command = self.command.clone().disable_help_subcommand(true);
         command.build();
@@ -70,14 +73,29 @@ impl Manual {
         let pages = directory.join("man");
         fs::create_dir_all(&pages)?;
         let mut roff = Roff::new();
-        roff.control("TH", [page.name.to_uppercase().as_str(), "5", "", VERSION, "Outboard"]);
-        section(&mut roff, "NAME", &format!("{} - {}", page.name, page.about));
+        roff.control(
+            "TH",
+            [
+                page.name.to_uppercase().as_str(),
+                "5",
+                "",
+                VERSION,
+                "Outboard",
+            ],
+        );
+        section(
+            &mut roff,
+            "NAME",
+            &format!("{} - {}", page.name, page.about),
+        );
         for (title, text) in page.text {
             section(&mut roff, title, text);
         }
         roff.control("SH", ["SETTINGS"]);
         for (term, text) in page.settings {
-            roff.control("TP", []).text([bold(term)]).text([roman(text)]);
+            roff.control("TP", [])
+                .text([bold(term)])
+                .text([roman(text)]);
         }
         verbatim(&mut roff, "EXAMPLE", page.example);
         section(&mut roff, "SEE ALSO", self.see_also);
@@ -93,7 +111,9 @@ impl Manual {
                 .any(|argument| argument.get_value_hint() == ValueHint::CommandWithArguments)
         };
         let subcommands = self.command.get_subcommands().filter(runs);
-        subcommands.map(|command| command.get_name().to_owned()).collect()
+        subcommands
+            .map(|command| command.get_name().to_owned())
+            .collect()
     }
 
     /// Writes the pages of a command and of all below it.
@@ -233,7 +253,11 @@ mod tests {
             .num_args(1..)
             .value_hint(ValueHint::CommandWithArguments);
         let run = clap::Command::new("run")
-            .arg(clap::Arg::new("stock").long("stock").action(clap::ArgAction::SetTrue))
+            .arg(
+                clap::Arg::new("stock")
+                    .long("stock")
+                    .action(clap::ArgAction::SetTrue),
+            )
             .arg(program);
         let manual = Manual {
             command: clap::Command::new("upper").subcommand(run),
@@ -263,9 +287,18 @@ mod tests {
             settings: &[("cards = NUMBER".to_owned(), "How many.".to_owned())],
             example: "[upper]\ncards = 2",
         };
-        manual.write_settings(&page, directory.path()).expect("it is ours");
-        let text = fs::read_to_string(directory.path().join("man/upper.cnf.5")).expect("it is ours");
-        for part in ["cards = NUMBER", "How many.", "It is read once.", "cards = 2", "config(5)"] {
+        manual
+            .write_settings(&page, directory.path())
+            .expect("it is ours");
+        let text =
+            fs::read_to_string(directory.path().join("man/upper.cnf.5")).expect("it is ours");
+        for part in [
+            "cards = NUMBER",
+            "How many.",
+            "It is read once.",
+            "cards = 2",
+            "config(5)",
+        ] {
             assert!(text.contains(part), "{part}\n{text}");
         }
     }

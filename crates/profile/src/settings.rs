@@ -155,7 +155,9 @@ pub fn serves(programs: Option<&str>, except: Option<&str>, program: &str) -> bo
 
 /// The names in a list.
 pub fn names(list: &str) -> impl Iterator<Item = &str> {
-    list.split(',').map(str::trim).filter(|name| !name.is_empty())
+    list.split(',')
+        .map(str::trim)
+        .filter(|name| !name.is_empty())
 }
 
 /// Programs of one package have names such as `sshd` and `sshd-session`.

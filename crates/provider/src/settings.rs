@@ -30,7 +30,9 @@ fn is_served(programs: Option<&str>, except: Option<&str>) -> bool {
         return true;
     }
     let program = std::env::current_exe().ok();
-    let name = program.as_deref().and_then(|program| program.file_name()?.to_str());
+    let name = program
+        .as_deref()
+        .and_then(|program| program.file_name()?.to_str());
     // Once its package was updated, a program's file is called "nginx (deleted)".
     let name = name.map(|name| name.strip_suffix(" (deleted)").unwrap_or(name));
     // Without /proc, nobody knows: a list of exceptions may be about this program.

@@ -98,11 +98,15 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
     // OpenSSL finds a module in its own directory by itself.
     let installed =
         module::in_modules_directory(Some(&library)).and_then(|path| path.canonicalize().ok());
-    let named = Some(module.clone())
-        .filter(|_| observer.is_some() || installed.as_ref() != Some(&module));
+    let named =
+        Some(module.clone()).filter(|_| observer.is_some() || installed.as_ref() != Some(&module));
     let settings = Settings {
         module: named,
-        profile: arguments.profile.as_ref().map(std::path::absolute).transpose()?,
+        profile: arguments
+            .profile
+            .as_ref()
+            .map(std::path::absolute)
+            .transpose()?,
         offer: arguments.offer,
         ..Settings::default()
     };
@@ -190,11 +194,16 @@ fn keep(
     module: &Path,
     notes: &mut Vec<String>,
 ) -> Settings {
-    let Some(Earlier { settings: before, .. }) = earlier else {
+    let Some(Earlier {
+        settings: before, ..
+    }) = earlier
+    else {
         return settings;
     };
     let mut keep = |line: String, how: &str| {
-        notes.push(format!("'{line}' stays, as it was asked for earlier ({how} changes it)"));
+        notes.push(format!(
+            "'{line}' stays, as it was asked for earlier ({how} changes it)"
+        ));
     };
     if let (None, Some(offer)) = (settings.offer, before.offer) {
         keep(format!("offer = {offer}"), "--offer");
@@ -215,7 +224,9 @@ fn keep(
     // Which module it is follows from this command alone: it must come from the same build.
     if let Some(other) = before.module.filter(|before| before != module) {
         let (other, module) = (other.display(), module.display());
-        notes.push(format!("programs loaded {other} until now, and will load {module}"));
+        notes.push(format!(
+            "programs loaded {other} until now, and will load {module}"
+        ));
     }
     settings
 }

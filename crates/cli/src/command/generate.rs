@@ -2,8 +2,8 @@
 
 use crate::{Cli, Command, Failure};
 use clap::CommandFactory;
-use outboard_profile::settings;
 use outboard_manual::{Manual, Settings};
+use outboard_profile::settings;
 use std::path::PathBuf;
 use std::process::ExitCode;
 

@@ -6,9 +6,9 @@ use crate::stage::Stage;
 use crate::supervise::supervise;
 use crate::system::InForce;
 use crate::{Failure, listing, module, probe, system};
+use clap::ValueHint;
 use outboard_ledger::{LedgerError, Snapshot};
 use serde::Serialize;
-use clap::ValueHint;
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -158,12 +158,7 @@ fn compose(
         offer: arguments.offer,
         others: others.unwrap_or_default(),
     };
-    let enabled = openssl_conf::enable(
-        &text,
-        in_force.name(),
-        &settings,
-        system::environment,
-    )?;
+    let enabled = openssl_conf::enable(&text, in_force.name(), &settings, system::environment)?;
     for note in enabled.notes {
         remark(&format!("outboard: note: {note}"));
     }

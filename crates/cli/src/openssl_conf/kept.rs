@@ -38,7 +38,8 @@ fn of(whole: &Config, base: &Config) -> Option<Earlier> {
         let assignment = config.assignment(&section, name)?;
         Some(assignment.value.clone())
     };
-    let added = |name: &str| said(whole, name).filter(|value| said(base, name).as_ref() != Some(value));
+    let added =
+        |name: &str| said(whole, name).filter(|value| said(base, name).as_ref() != Some(value));
     let all = whole.outboard_settings()?;
     let observer = added("inner").and_then(|_| {
         Some(Observer {

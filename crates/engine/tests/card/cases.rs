@@ -157,7 +157,9 @@ fn one_thread_never_gets_a_second() {
     assert_eq!(threads(), 1);
     let counts = ledger::global().counts();
     assert!(
-        counts.fallback_rows().all(|row| row.reason == Reason::Single),
+        counts
+            .fallback_rows()
+            .all(|row| row.reason == Reason::Single),
         "the reason is that it never has company, not that there was none just then"
     );
 }

@@ -75,9 +75,14 @@ pub(super) fn examine(library: &Library, findings: &mut Vec<Finding>) -> Option<
             findings.push(match parse(&base) {
                 Ok(_) => finding
                     .because("a line in Outboard's own block was changed")
-                    .remedy(format!("run '{}', which writes the block anew", enable_command(&in_force))),
+                    .remedy(format!(
+                        "run '{}', which writes the block anew",
+                        enable_command(&in_force)
+                    )),
                 Err(_) => finding
-                    .because("OpenSSL reads nothing after that line, so programs run without Outboard")
+                    .because(
+                        "OpenSSL reads nothing after that line, so programs run without Outboard",
+                    )
                     .remedy("correct that line"),
             });
             return None;
@@ -163,7 +168,9 @@ fn switch_on(library: &Library, in_force: &InForce) -> String {
     });
     match is_fit {
         true => format!("run '{enable}' to switch it on for every program"),
-        false => format!("run 'sudo make install', then '{enable}', to switch it on for every program"),
+        false => {
+            format!("run 'sudo make install', then '{enable}', to switch it on for every program")
+        }
     }
 }
 
@@ -185,7 +192,9 @@ fn unreadable(file: &Path, error: &std::io::Error) -> Finding {
 /// Someone edited the block's markers: neither `enable` nor `disable` knows what is theirs.
 fn damaged(in_force: &InForce, file: &Path, reason: &str) -> Finding {
     let finding = Finding::problem("configuration", format!("{}: {reason}", file.display()))
-        .because("'outboard enable' and 'outboard disable' find their block by its first and last line");
+        .because(
+            "'outboard enable' and 'outboard disable' find their block by its first and last line",
+        );
     let (backup, enable) = (backup_of(file), enable_command(in_force));
     match backup.exists() {
         true => finding.remedy(format!(
@@ -193,7 +202,9 @@ fn damaged(in_force: &InForce, file: &Path, reason: &str) -> Finding {
             backup.display(),
             file.display()
         )),
-        false => finding.remedy(format!("remove the block's lines with an editor, then run '{enable}'")),
+        false => finding.remedy(format!(
+            "remove the block's lines with an editor, then run '{enable}'"
+        )),
     }
 }
 
@@ -221,4 +232,3 @@ fn changeable(in_force: &InForce, file: &Path) -> Option<Finding> {
             .remedy(remedy),
     )
 }
-

@@ -8,8 +8,8 @@ use super::{Finding, State, haproxy};
 use crate::elf::Elf;
 use crate::openssl_conf::Config;
 use crate::processes::{self, Process, is_openssl_3};
-use crate::table::count;
 use crate::system::InForce;
+use crate::table::count;
 use crate::{Failure, system};
 use outboard_ledger::{Snapshot, all_paths};
 use std::ffi::OsStr;
@@ -103,7 +103,10 @@ fn not_loaded(process: &Process) -> Finding {
         };
     }
     if let Some(own) = reads_its_own_section(OsStr::new(name)) {
-        return Finding { state: State::Problem, ..own };
+        return Finding {
+            state: State::Problem,
+            ..own
+        };
     }
     if let Some(configuration) = processes::environment(process.pid, "OPENSSL_CONF")
         && !names_outboard(Path::new(&configuration), || {

@@ -5,9 +5,9 @@ use super::configuration::Configured;
 use crate::command::info;
 use crate::module;
 use crate::system;
+use outboard_libcrypto::Library;
 use outboard_profile::Machine;
 use outboard_profile::ProfileError;
-use outboard_libcrypto::Library;
 use std::path::{Path, PathBuf};
 
 const BUILT_IN: &str = "programs use the built-in measurements for this processor class instead";
@@ -76,7 +76,9 @@ pub(crate) fn command(profile: &Path) -> String {
     let usual: PathBuf = own.unwrap_or_else(|| system::SYSTEM_PROFILE.into());
     match profile {
         profile if profile == usual => "outboard calibrate".to_owned(),
-        profile if profile == Path::new(system::SYSTEM_PROFILE) => "sudo outboard calibrate".to_owned(),
+        profile if profile == Path::new(system::SYSTEM_PROFILE) => {
+            "sudo outboard calibrate".to_owned()
+        }
         other => format!("outboard calibrate --output {}", other.display()),
     }
 }

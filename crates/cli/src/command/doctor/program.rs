@@ -89,16 +89,21 @@ pub(super) fn own_cryptography(name: &str, program: &Path) -> Option<Finding> {
 pub(super) fn reads_its_own_section(program: &OsStr) -> Option<Finding> {
     let is_node = ["node", "nodejs"].map(OsStr::new).contains(&program);
     is_node.then(|| {
-        Finding::note("program", "Node.js reads only the section nodejs_conf of openssl.cnf")
-            .because("so it does not load what the other programs of this system load")
-            .remedy("start it with --openssl-shared-config, for example by NODE_OPTIONS")
+        Finding::note(
+            "program",
+            "Node.js reads only the section nodejs_conf of openssl.cnf",
+        )
+        .because("so it does not load what the other programs of this system load")
+        .remedy("start it with --openssl-shared-config, for example by NODE_OPTIONS")
     })
 }
 
 fn later(name: &str) -> Finding {
     Finding::note(
         "libraries",
-        format!("{name} is not linked with OpenSSL; it may load it later, as Python does, or not at all"),
+        format!(
+            "{name} is not linked with OpenSSL; it may load it later, as Python does, or not at all"
+        ),
     )
     .remedy("start it, then run 'outboard doctor --pid PID'")
 }
@@ -116,10 +121,11 @@ fn by_libraries(name: &str, libraries: &Result<Vec<PathBuf>, String>) -> Finding
         return Finding::good("libraries", format!("{name} uses {}", libcrypto.display()));
     }
     match other_cryptography(libraries) {
-        Some((library, what)) => {
-            Finding::problem("libraries", format!("{name} uses {what} ({}), not OpenSSL 3", library.display()))
-                .remedy("install a build of it that uses OpenSSL 3, if there is one")
-        }
+        Some((library, what)) => Finding::problem(
+            "libraries",
+            format!("{name} uses {what} ({}), not OpenSSL 3", library.display()),
+        )
+        .remedy("install a build of it that uses OpenSSL 3, if there is one"),
         None => later(name),
     }
 }

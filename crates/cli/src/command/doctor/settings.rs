@@ -41,12 +41,18 @@ pub(super) fn examine(config: &Config, section: &str, file: &Path, findings: &mu
         let closest = known.iter().min_by_key(|known| distance(known, plain));
         let meant = closest.filter(|known| distance(known, plain) <= 2);
         findings.push(
-            Finding::problem("settings", format!("{name} = {value}: there is no such setting"))
-                .because(format!("{}: programs go on as if the line were not there", setting.origin))
-                .remedy(match meant {
-                    Some(meant) => format!("write '{meant} = {value}', or remove the line"),
-                    None => "remove the line (outboard.cnf(5) lists the settings)".to_owned(),
-                }),
+            Finding::problem(
+                "settings",
+                format!("{name} = {value}: there is no such setting"),
+            )
+            .because(format!(
+                "{}: programs go on as if the line were not there",
+                setting.origin
+            ))
+            .remedy(match meant {
+                Some(meant) => format!("write '{meant} = {value}', or remove the line"),
+                None => "remove the line (outboard.cnf(5) lists the settings)".to_owned(),
+            }),
         );
     }
 }

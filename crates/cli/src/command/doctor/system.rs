@@ -271,7 +271,9 @@ fn ledger(configured: &Option<Configured>) -> Finding {
         }
         Err(error) => Finding::problem("ledger", error.to_string())
             .because("programs then count in their own memory, where nobody sees it")
-            .remedy(format!("run 'rm {name}': the next program that starts makes it anew")),
+            .remedy(format!(
+                "run 'rm {name}': the next program that starts makes it anew"
+            )),
     }
 }
 

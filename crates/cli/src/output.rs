@@ -50,9 +50,7 @@ pub(crate) fn is_unread() -> bool {
 /// Whether the user's locale says UTF-8 (locale(7)). Without one, as under cron, it is C: ASCII.
 pub(crate) fn is_utf8() -> bool {
     let set = |name: &&str| std::env::var(name).is_ok_and(|value| !value.is_empty());
-    let deciding = ["LC_ALL", "LC_CTYPE", "LANG"]
-        .into_iter()
-        .find(|name| set(&name));
+    let deciding = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find(set);
     let locale = deciding.and_then(|name| std::env::var(name).ok());
     let locale = locale.unwrap_or_default().to_ascii_lowercase();
     locale.contains("utf-8") || locale.contains("utf8")

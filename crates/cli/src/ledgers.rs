@@ -8,9 +8,12 @@ use std::path::PathBuf;
 /// Whose counters.
 #[derive(clap::Args)]
 pub(crate) struct Which {
-    /// One process only
+    /// This process only; an error where it has counted nothing
     #[arg(long, value_name = "PID")]
     pub(crate) pid: Option<u32>,
+    /// This program's processes only
+    #[arg(long, value_name = "PROGRAM")]
+    program: Option<String>,
     /// Every user's ledger that may be read
     #[arg(long, conflicts_with = "ledger")]
     all: bool,
@@ -53,6 +56,12 @@ impl Which {
                         snapshot.processes.retain(|process| process.pid == pid);
                         snapshot.programs.clear();
                     }
+                    if let Some(name) = &self.program {
+                        snapshot
+                            .processes
+                            .retain(|process| process.program == *name);
+                        snapshot.programs.retain(|program| program.program == *name);
+                    }
                     ledgers.push((path, snapshot));
                 }
                 Err(error) if self.tolerates(&error) => {
@@ -63,7 +72,20 @@ impl Which {
                 Err(error) => return Err(error.into()),
             }
         }
-        Ok(ledgers)
+        let is_empty = |(_, snapshot): &(PathBuf, Snapshot)| snapshot.processes.is_empty();
+        match self.pid.filter(|_| ledgers.iter().all(is_empty)) {
+            Some(pid) => Err(self.unknown(pid)),
+            None => Ok(ledgers),
+        }
+    }
+
+    /// The error about a process that is in no ledger.
+    pub(crate) fn unknown(&self, pid: u32) -> Failure {
+        format!(
+            "no ledger that you may read has an entry of process {pid} ('outboard doctor --pid {pid}' tells whether it \
+             uses Outboard)"
+        )
+        .into()
     }
 }
 

@@ -56,54 +56,186 @@ impl From<&Counts> for Counted {
     }
 }
 
-/// Someone who counted, as a line of a table names it.
-pub(crate) struct Party<'a> {
-    /// The program's name.
-    pub(crate) program: &'a str,
-    /// The process, or how many of them ended.
+/// What a line of a table stands for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum By {
+    /// All processes of one program
+    #[default]
+    Program,
+    /// All processes of one user
+    User,
+    /// One kind of operation, of every process
+    Operation,
+    /// One process
+    Process,
+}
+
+/// What is listed first, among those that run and then among those that ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Sort {
+    /// The longest time
+    #[default]
+    Elapsed,
+    /// The most operations
+    Count,
+    /// The first in the alphabet
+    Name,
+}
+
+impl Sort {
+    /// The next one, for a key that goes through all.
+    pub(crate) fn next(self) -> Self {
+        match self {
+            Self::Elapsed => Self::Count,
+            Self::Count => Self::Name,
+            Self::Name => Self::Elapsed,
+        }
+    }
+
+    /// Its name on the command line.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Elapsed => "elapsed",
+            Self::Count => "count",
+            Self::Name => "name",
+        }
+    }
+}
+
+/// Processes that counted, as a line of a table names them.
+#[derive(Clone)]
+pub(crate) struct Party {
+    /// The program's name, or the user's.
+    pub(crate) program: String,
+    /// The process, or how many there are.
     pub(crate) process: String,
+    /// How many of its processes run.
+    pub(crate) running: usize,
+    /// How many of them ended.
+    pub(crate) ended: u64,
+    /// The user that its processes opened the ledger as; none where it is not known.
+    uid: Option<u32>,
     /// What was counted.
     pub(crate) counts: Counts,
 }
 
+impl Party {
+    fn time(&self) -> u64 {
+        let rows = self.counts.rows();
+        rows.filter_map(|row| row.work.estimated_nanoseconds())
+            .sum()
+    }
+
+    fn operations(&self) -> u64 {
+        self.counts.rows().map(|row| row.work.operations).sum()
+    }
+
+    /// `2 running, 13 ended`.
+    fn state(&self) -> String {
+        match (self.running, self.ended) {
+            (running, 0) => format!("{running} running"),
+            (0, ended) => format!("{ended} ended"),
+            (running, ended) => format!("{running} running, {ended} ended"),
+        }
+    }
+}
+
 /// Every process that has an entry in the ledger, then the programs that ended.
-pub(crate) fn parties(snapshot: &Snapshot) -> Vec<Party<'_>> {
+pub(crate) fn parties(snapshot: &Snapshot) -> Vec<Party> {
     let processes = snapshot.processes.iter().map(|process| Party {
-        program: &process.program,
+        program: process.program.clone(),
         process: match process.alive {
             true => process.pid.to_string(),
             false => format!("{} ended", process.pid),
         },
+        running: usize::from(process.alive),
+        ended: u64::from(!process.alive),
+        uid: Some(process.uid),
         counts: process.counts.clone(),
     });
+    // A ledger is one user's.
+    let uid = snapshot.processes.first().map(|process| process.uid);
     let programs = snapshot.programs.iter().map(|program| Party {
-        program: &program.program,
+        program: program.program.clone(),
         process: format!("{} ended", program.processes),
+        running: 0,
+        ended: program.processes,
+        uid,
         counts: program.counts.clone(),
     });
     processes.chain(programs).collect()
 }
 
 /// One party for each program, whatever became of its processes.
-pub(crate) fn by_program(snapshot: &Snapshot) -> Vec<Party<'_>> {
-    let mut programs: Vec<Party<'_>> = Vec::new();
-    for party in parties(snapshot) {
-        match programs
-            .iter_mut()
-            .find(|known| known.program == party.program)
-        {
-            Some(known) => known.counts.add(&party.counts),
-            None => programs.push(Party {
-                process: String::new(),
-                ..party
-            }),
-        }
+pub(crate) fn by_program(snapshot: &Snapshot) -> Vec<Party> {
+    let mut programs = folded(parties(snapshot), By::Program, Sort::Elapsed);
+    for program in &mut programs {
+        program.process = String::new();
     }
     programs
 }
 
+/// One party for each line of a table: first those with running processes, in that order.
+pub(crate) fn folded(parties: Vec<Party>, by: By, sort: Sort) -> Vec<Party> {
+    let mut folded: Vec<Party> = Vec::new();
+    for party in parties {
+        let name = match by {
+            By::Process | By::Program => party.program.clone(),
+            By::User => user(party.uid),
+            By::Operation => String::new(),
+        };
+        let known = folded.iter_mut().find(|known| known.program == name);
+        match known.filter(|_| by != By::Process) {
+            Some(known) => {
+                known.counts.add(&party.counts);
+                known.running += party.running;
+                known.ended = known.ended.saturating_add(party.ended);
+            }
+            None => folded.push(Party {
+                program: name,
+                ..party
+            }),
+        }
+    }
+    for party in &mut folded {
+        match by {
+            By::Process => {}
+            By::Operation => party.process = String::new(),
+            By::Program | By::User => party.process = party.state(),
+        }
+    }
+    folded.sort_by(|a, b| {
+        let live_first = (a.running == 0).cmp(&(b.running == 0));
+        live_first
+            .then_with(|| match sort {
+                Sort::Elapsed => b.time().cmp(&a.time()),
+                Sort::Count => b.operations().cmp(&a.operations()),
+                Sort::Name => std::cmp::Ordering::Equal,
+            })
+            .then_with(|| a.program.cmp(&b.program))
+    });
+    folded
+}
+
+/// A user's name, or the number where it has none.
+fn user(uid: Option<u32>) -> String {
+    let Some(uid) = uid else {
+        return "(not known)".to_owned();
+    };
+    let users = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
+    let name = |line: &str| {
+        let mut fields = line.split(':');
+        let name = fields.next()?;
+        (fields.nth(1)?.parse() == Ok(uid)).then(|| name.to_owned())
+    };
+    users
+        .lines()
+        .find_map(name)
+        .unwrap_or_else(|| uid.to_string())
+}
+
 /// The tables for people; empty if nobody counted anything.
-pub(crate) fn tables(parties: &[Party<'_>], to: To) -> String {
+pub(crate) fn tables(parties: &[Party], to: To) -> String {
     let mut work = Table::new(&[
         ("program", Align::Left),
         ("process", Align::Right),
@@ -112,7 +244,7 @@ pub(crate) fn tables(parties: &[Party<'_>], to: To) -> String {
         ("count", Align::Right),
         ("fill", Align::Right),
         ("bytes", Align::Right),
-        ("time", Align::Right),
+        ("elapsed", Align::Right),
         ("each", Align::Right),
     ]);
     let mut fallbacks = Table::new(&[
@@ -123,7 +255,7 @@ pub(crate) fn tables(parties: &[Party<'_>], to: To) -> String {
         ("because", Align::Left),
     ]);
     for party in parties {
-        let who = || (party.program.to_owned(), party.process.clone());
+        let who = || (party.program.clone(), party.process.clone());
         for row in party.counts.rows() {
             let (program, process) = who();
             let total = row.work.estimated_nanoseconds();
@@ -176,4 +308,51 @@ pub(crate) fn tables(parties: &[Party<'_>], to: To) -> String {
 #[expect(clippy::cast_precision_loss, reason = "three digits are shown")]
 fn float(number: u64) -> f64 {
     number as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn party(program: &str, uid: u32, running: usize) -> Party {
+        Party {
+            program: program.to_owned(),
+            process: "1".to_owned(),
+            running,
+            ended: u64::from(running == 0),
+            uid: Some(uid),
+            counts: Counts::default(),
+        }
+    }
+
+    #[test]
+    fn processes_are_folded_and_those_that_run_come_first() {
+        let parties = vec![
+            party("curl", 0, 0),
+            party("nginx", 4_000_000_000, 1),
+            party("nginx", 4_000_000_000, 0),
+            party("nginx", 4_000_000_000, 1),
+        ];
+        let lines = |by| -> Vec<(String, String)> {
+            let folded = folded(parties.clone(), by, Sort::Name);
+            folded
+                .into_iter()
+                .map(|party| (party.program, party.process))
+                .collect()
+        };
+        let pair = |a: &str, b: &str| (a.to_owned(), b.to_owned());
+        assert_eq!(
+            lines(By::Program),
+            [pair("nginx", "2 running, 1 ended"), pair("curl", "1 ended")]
+        );
+        assert_eq!(
+            lines(By::User),
+            [
+                pair("4000000000", "2 running, 1 ended"),
+                pair("root", "1 ended")
+            ]
+        );
+        assert_eq!(lines(By::Operation), [pair("", "")]);
+        assert_eq!(lines(By::Process).len(), 4);
+    }
 }

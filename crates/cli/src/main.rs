@@ -1,4 +1,4 @@
-//! The command outboard: run, observe, info, stats, cards, calibrate, advise, enable, disable, doctor.
+//! The command outboard: status, run, observe, info, stats, cards, calibrate, advise, enable, disable, doctor.
 //!
 //! ```text
 //! main ──▶ command/* ──▶ openssl_conf      what openssl.cnf says, and the block that is added to it
@@ -11,14 +11,19 @@
 //!                    ├─▶ replace           changing a file so that nobody reads half of it
 //!                    ├─▶ instructions      what of the processor an operation uses on a path
 //!                    ├─▶ ledgers, listing  what the ledger counted
+//!                    ├─▶ served            how much of it Outboard served, and what that saved
+//!                    ├─▶ load              how busy the machine was
+//!                    ├─▶ keys              single keys from a terminal
 //!                    └─▶ output, table     for people and, with --json, for programs
 //! ```
 
 mod command;
 mod elf;
 mod instructions;
+mod keys;
 mod ledgers;
 mod listing;
+mod load;
 mod module;
 mod openssl_conf;
 mod output;
@@ -26,6 +31,7 @@ mod own_code;
 mod probe;
 mod processes;
 mod replace;
+mod served;
 mod stage;
 mod supervise;
 mod system;
@@ -56,6 +62,7 @@ Examples:
   outboard run --proof -- ssh host true   Run a program, show what ran where
   outboard observe -- curl URL            What its cryptography is and costs
   outboard enable                         Switch on for all of this system
+  outboard status                         Is it on, what did it do, what is wrong
   outboard stats --all                    Who used what, and how much
   outboard cards                          What waits, and how full the lanes are
   outboard doctor --pid 1234              Does that process use it; why not
@@ -87,6 +94,7 @@ struct Cli<C: Subcommand> {
 /// What people use; man pages and completions tell of these.
 #[derive(Subcommand)]
 enum Command {
+    Status(command::status::Arguments),
     Run(command::run::Arguments),
     Observe(command::observe::Arguments),
     Info(command::info::Arguments),
@@ -129,6 +137,7 @@ fn main() -> ExitCode {
 impl Command {
     fn run(self) -> Result<ExitCode, Failure> {
         match self {
+            Self::Status(arguments) => command::status::run(arguments),
             Self::Run(arguments) => command::run::run(arguments),
             Self::Observe(arguments) => command::observe::run(arguments),
             Self::Info(arguments) => command::info::run(arguments),

@@ -1,6 +1,7 @@
 //! Which running processes use OpenSSL, and which of them have Outboard loaded (from `/proc`).
 
 use crate::output::printable;
+use crate::system;
 use rustix::fs::{Mode, OFlags, ResolveFlags};
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -19,6 +20,9 @@ pub(crate) struct Process {
     /// The systemd service that it belongs to, printable.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) service: Option<String>,
+    /// Whether that service belongs to a user's own systemd, which 'systemctl' does not restart.
+    #[serde(skip)]
+    is_of_user: bool,
     /// The libraries of cryptography that it has mapped, by path.
     pub(crate) libraries: Vec<PathBuf>,
     /// The module `outboard.so`, where it is mapped; the path ends in " (deleted)" once the file was
@@ -51,6 +55,7 @@ impl Process {
             pid,
             name: printable(name.trim_end_matches('\n')),
             service: service(&cgroup).as_deref().map(printable),
+            is_of_user: cgroup.contains("/user@"),
             libraries: libraries.into_iter().collect(),
             outboard,
         })
@@ -83,6 +88,20 @@ impl Process {
             None => format!("{} (process {})", self.name, self.pid),
         }
     }
+}
+
+/// The line to type that restarts the services among these processes; none where there are none.
+pub(crate) fn restart_command<'a>(
+    processes: impl IntoIterator<Item = &'a Process>,
+) -> Option<String> {
+    let units = processes
+        .into_iter()
+        .filter(|process| !process.is_of_user)
+        .filter_map(|process| process.service.clone());
+    let units: BTreeSet<String> = units.collect();
+    let sudo = if system::is_root() { "" } else { "sudo " };
+    let units: Vec<String> = units.into_iter().collect();
+    (!units.is_empty()).then(|| format!("{sudo}systemctl restart {}", units.join(" ")))
 }
 
 /// The same for people: the processes of one program on one line.
@@ -304,6 +323,31 @@ mod tests {
             ]
         );
         assert!(restart_lines(&[]).is_empty());
+    }
+
+    #[test]
+    fn services_are_restarted_by_one_line() {
+        let process = |service: Option<&str>, is_of_user| Process {
+            pid: 1,
+            name: "x".to_owned(),
+            service: service.map(str::to_owned),
+            is_of_user,
+            libraries: Vec::new(),
+            outboard: None,
+        };
+        let processes = [
+            process(Some("ssh.service"), false),
+            process(Some("nginx.service"), false),
+            process(Some("ssh.service"), false),
+            process(Some("player.service"), true),
+            process(None, false),
+        ];
+        let line = restart_command(&processes).expect("there are services");
+        assert!(
+            line.ends_with("systemctl restart nginx.service ssh.service"),
+            "{line}"
+        );
+        assert_eq!(restart_command(&processes[3..]), None);
     }
 
     #[test]

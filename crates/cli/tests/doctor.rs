@@ -459,7 +459,21 @@ const SABOTAGES: &[Sabotage] = &[
             stand.profile(&Machine::detect().named(), &format!("{series}.999"));
         },
         subject: "profile",
-        what: "was measured with other versions",
+        what: "was measured with other files",
+        remedy: "outboard calibrate --output",
+        cure: calibrate,
+    },
+    Sabotage {
+        name: "OpenSSL's file was replaced since",
+        harm: |stand| {
+            let profile = fs::File::options()
+                .write(true)
+                .open(stand.file("profile.json"));
+            let long_ago = std::time::SystemTime::UNIX_EPOCH;
+            profile.expect("ours").set_modified(long_ago).expect("ours");
+        },
+        subject: "profile",
+        what: "was replaced since",
         remedy: "outboard calibrate --output",
         cure: calibrate,
     },
@@ -564,8 +578,8 @@ fn calibrate(stand: &mut Stand) {
 impl Sabotage {
     fn is_found(&self, findings: &[Value]) -> bool {
         findings.iter().any(|finding| {
-            let what = finding["what"].as_str().expect("a text");
-            finding["subject"] == self.subject && what.contains(self.what)
+            let text = |name: &str| finding[name].as_str().unwrap_or_default().to_owned();
+            finding["subject"] == self.subject && (text("what") + &text("why")).contains(self.what)
         })
     }
 

@@ -224,6 +224,63 @@ fn stats_of_a_file_that_is_no_ledger() {
         .code(1);
     says(&stderr(&stats), "there is no ledger");
     outboard().args(["stats", "--watch", "0"]).assert().code(2);
+    // No process has the highest id that there may be.
+    for command in [&["stats"][..], &["cards"], &["stats", "--reset"]] {
+        let unknown = outboard().args(command).args(["--pid", "4194305"]).assert();
+        says(&stderr(&unknown.code(1)), "has an entry of process 4194305");
+    }
+}
+
+#[test]
+fn info_begins_with_what_can_be_done_and_what_is_on() {
+    let text = stdout(&outboard().arg("info").assert().success());
+    let labels: Vec<&str> = text
+        .lines()
+        .take(5)
+        .map(|line| line[..10].trim_end())
+        .collect();
+    assert_eq!(
+        labels,
+        ["lanes", "faster", "switch", "loaded by", "next"],
+        "{text}"
+    );
+}
+
+#[test]
+fn stats_folds_processes_and_adds_up() {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let ledger = directory.path().join("ledger");
+    let named = ledger.to_str().expect("its path is text");
+    let genpkey = ["openssl", "genpkey", "-algorithm", "X25519"];
+    for _ in 0..3 {
+        let mut run = common::run(&["--offer", "all", "--ledger", named], &genpkey);
+        run.assert().success();
+    }
+    let stats = |options: &[&str]| {
+        let mut stats = outboard();
+        let stats = stats.args(["stats", "--ledger", named]).args(options);
+        stdout(&stats.assert().success())
+    };
+    let lines = |text: &str| {
+        text.lines()
+            .filter(|line| line.contains("x25519-keygen"))
+            .count()
+    };
+    let folded = stats(&[]);
+    assert_eq!(lines(&folded), 1, "{folded}");
+    says(&folded, "3 ended");
+    says(&folded, "Outboard served ");
+    assert_eq!(lines(&stats(&["--by", "process"])), 3);
+    assert_eq!(lines(&stats(&["--by", "user"])), 1);
+    assert!(!stats(&["--by", "operation"]).contains("openssl"));
+    assert_eq!(stats(&["--program", "nginx"]), "Nothing was counted.\n");
+    let mut json = outboard();
+    let json = json.args(["stats", "--json", "--ledger", named]).assert();
+    let document = document(&json.success(), "outboard-stats");
+    assert!(
+        document["served"]["served"].as_u64() >= Some(3),
+        "{document:#}"
+    );
 }
 
 #[test]
@@ -502,6 +559,7 @@ fn help_teaches_and_files_are_generated() {
         "run",
         "observe",
         "info",
+        "status",
         "stats",
         "cards",
         "calibrate",
@@ -514,10 +572,7 @@ fn help_teaches_and_files_are_generated() {
         let words = command.split(' ').chain(["--help"]);
         let help = stdout(&outboard().args(words).assert().success());
         assert!(help.contains("Usage:"), "{command}");
-        assert!(
-            help.contains("Examples:") || command == "disable",
-            "{command}"
-        );
+        assert!(help.contains("Examples:"), "{command}");
     }
     outboard().assert().code(2);
     outboard().arg("no-such-command").assert().code(2);

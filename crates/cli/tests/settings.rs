@@ -157,3 +157,18 @@ fn without_async_no_job_pauses() {
         assert_eq!(accepted > 0, pauses && has_lanes, "{setting}: {accepted}");
     }
 }
+
+#[test]
+fn programs_are_served_by_their_names() {
+    for (setting, is_served) in [
+        ("programs = haproxy, openssl\n", true),
+        ("programs = haproxy\n", false),
+        ("except = openssl\n", false),
+        ("except = nginx\n", true),
+    ] {
+        let stand = Stand::new(setting);
+        stand.openssl(&["genpkey", "-algorithm", "X25519"]);
+        let served = served(&stand.counts(), Operation::X25519Keygen) > 0;
+        assert_eq!(served, is_served, "{setting}");
+    }
+}

@@ -1,5 +1,6 @@
 //! `outboard calibrate`: measures this machine against its OpenSSL and writes the profile.
 
+use crate::load::{Load, Waited};
 use crate::output::{is_utf8, print, print_json, remark};
 use crate::{Failure, module, system};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -19,7 +20,7 @@ Examples:
   outboard info                       What was found, and what follows from it
 
 Stock and Outboard take turns every few milliseconds, so other work on the machine does not tilt the \
-result; still, a quiet machine measures better.";
+result. A quiet machine still measures better: if other work took much of the processors, the result says so.";
 
 /// Measure which operations Outboard does faster on this machine
 ///
@@ -47,6 +48,7 @@ pub(crate) struct Arguments {
 #[derive(Serialize)]
 struct Report {
     written_to: PathBuf,
+    load: Load,
     left_out: Vec<LeftOut>,
     profile: Profile,
 }
@@ -74,9 +76,11 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
 
     let time = Duration::from_secs(arguments.time);
     let bar = progress_bar(time);
+    let before = Waited::now();
     let calibration = calibrate(&library, &module, time, &mut |progress| {
         show(&bar, progress)
     })?;
+    let load = Load::between(before, Waited::now());
     bar.finish_and_clear();
 
     let profile = Profile::measured(
@@ -93,6 +97,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
     });
     let report = Report {
         written_to: output,
+        load,
         left_out: left_out.collect(),
         profile,
     };
@@ -125,6 +130,9 @@ impl Report {
             outboard_operation::Operation::COUNT,
             self.written_to.display()
         ));
+        if let Some(warning) = self.load.warning() {
+            text.push_str(&warning);
+        }
         text
     }
 }

@@ -1,6 +1,7 @@
 //! `outboard cards`: every card of every process.
 
 use crate::Failure;
+use crate::keys::Keys;
 use crate::ledgers::{Ledgers, Which, since};
 use crate::output::{self, print, print_json};
 use crate::table::{Align, Table, count, time};
@@ -17,7 +18,7 @@ Examples:
   outboard cards              The cards of your own processes
   outboard cards --all        Of everyone's (root sees all users)
   outboard cards -V           And what they did, operation by operation
-  outboard cards --watch      What they do now, every two seconds
+  outboard cards --watch      What they do now, every two seconds (q quits)
 
 fill: of the eight lanes, how many were filled on average; in lanes: the share of requests that ran there; \
 busy: the share of the time that the card worked; wait: from asking to being run; run: from then to the answer.";
@@ -53,8 +54,11 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
     let clear = std::io::stdout().is_terminal() && !arguments.json;
     let interval = Duration::from_secs(seconds);
     let mut before = arguments.which.read()?;
+    let keys = Keys::new();
     loop {
-        std::thread::sleep(interval);
+        if !keys.wait(interval, |_| {}) {
+            return Ok(ExitCode::SUCCESS);
+        }
         let now = arguments.which.read()?;
         if clear {
             print(CLEAR)?;
@@ -98,8 +102,12 @@ fn show(
     print(&text)
 }
 
+/// Those that run first, each program's together.
 fn processes(ledgers: &Ledgers) -> impl Iterator<Item = &Counted> {
-    ledgers.iter().flat_map(|(_, snapshot)| &snapshot.processes)
+    let all = ledgers.iter().flat_map(|(_, snapshot)| &snapshot.processes);
+    let mut processes: Vec<&Counted> = all.collect();
+    processes.sort_by(|a, b| (!a.alive, &a.program, a.pid).cmp(&(!b.alive, &b.program, b.pid)));
+    processes.into_iter()
 }
 
 fn cards(ledgers: &Ledgers, interval: Option<Duration>) -> Table {

@@ -1,26 +1,36 @@
 //! `outboard disable`: the system's openssl.cnf as it was.
 
 use super::enable::{backup_of, resolve};
+use super::rollout::{self, Rollout};
 use crate::openssl_conf;
 use crate::output::{To, fold, print, print_json};
-use crate::processes::{Process, restart_lines, restart_names};
+use crate::processes::{Process, restart_command, restart_lines, restart_names};
 use crate::replace::replace;
 use crate::{Failure, system};
 use serde::Serialize;
 use std::fs;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+
+const EXAMPLES: &str = "\
+Examples:
+  outboard disable            Take out what 'outboard enable' added
+  outboard disable --for ssh  Go on without Outboard in ssh only";
 
 /// Switch Outboard off for every program of this system
 ///
 /// Takes the block that 'outboard enable' added out of the system's openssl.cnf. If nothing else was
 /// changed since, the file is byte for byte what it was before.
 #[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
     /// The configuration to edit, instead of the system's
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
+    /// Leave out this program only; repeat it, or separate names by commas
+    #[arg(long = "for", value_name = "PROGRAM", value_delimiter = ',')]
+    programs: Vec<String>,
     /// Print a JSON document
     #[arg(long)]
     json: bool,
@@ -32,45 +42,111 @@ struct Report {
     changed: bool,
     /// Whether the file is what it was before 'enable', or was edited since.
     restored: bool,
+    /// The programs that Outboard still serves, in words; none where it was taken out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    serves: Option<String>,
     restart: Vec<String>,
+    /// The line to type for the services among them.
+    restart_command: Option<String>,
 }
 
 pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
     let file = resolve(arguments.config, &system::library()?)?;
     let text =
         fs::read(&file).map_err(|error| format!("cannot read {}: {error}", file.display()))?;
+    let programs = rollout::programs(&arguments.programs)?;
     let stripped = openssl_conf::strip(&text)?;
+    if !programs.is_empty()
+        && let Some(report) = leave_out(&programs, &file, &text)?
+    {
+        return report.tell(arguments.json);
+    }
     let backup = backup_of(&file);
     let mut report = Report {
         changed: stripped != text,
         restored: fs::read(&backup).is_ok_and(|original| original == stripped),
         configuration: file.clone(),
+        serves: None,
         restart: Vec::new(),
+        restart_command: None,
     };
     if report.changed {
-        replace::<io::Error>(&file, &stripped, |_| Ok(())).map_err(|error| {
-            let remedy = system::remedy();
-            format!("cannot replace {}: {error}{remedy}", file.display())
-        })?;
-        let processes = Process::all();
-        report.restart = restart_names(processes.iter().filter(|p| p.outboard.is_some()));
+        put(&file, &stripped)?;
+        report.name_restarts(|_| true);
     }
     if report.restored {
         fs::remove_file(&backup)
             .map_err(|error| format!("cannot remove {}: {error}", backup.display()))?;
     }
-    if arguments.json {
-        print_json("outboard-disable", &report)?;
-    } else {
-        print(&report.text())?;
+    report.tell(arguments.json)
+}
+
+/// Rewrites the block so that Outboard no longer serves these programs. `None` where there is no block, or where no
+/// program would be left: then the block goes.
+fn leave_out(programs: &[String], file: &Path, text: &[u8]) -> Result<Option<Report>, Failure> {
+    let Some(mut earlier) = openssl_conf::earlier(text, file, system::environment)? else {
+        return Ok(None);
+    };
+    let mut rollout = Rollout::of(&earlier.settings.others);
+    if !rollout.exclude(programs) {
+        return Ok(None);
     }
-    Ok(ExitCode::SUCCESS)
+    rollout.write(&mut earlier.settings.others);
+    let new = earlier.write(text, file, system::environment)?.text;
+    let mut report = Report {
+        changed: new != text,
+        restored: false,
+        configuration: file.to_owned(),
+        serves: Some(rollout.text()),
+        restart: Vec::new(),
+        restart_command: None,
+    };
+    if report.changed {
+        put(file, &new)?;
+        report.name_restarts(|process| !rollout.serves(&process.name));
+    }
+    Ok(Some(report))
+}
+
+fn put(file: &Path, text: &[u8]) -> Result<(), Failure> {
+    replace::<io::Error>(file, text, |_| Ok(())).map_err(|error| {
+        let remedy = system::remedy();
+        format!("cannot replace {}: {error}{remedy}", file.display()).into()
+    })
 }
 
 impl Report {
+    /// Those of these processes that have Outboard loaded.
+    fn name_restarts(&mut self, concerns: impl Fn(&Process) -> bool) {
+        let processes = Process::all();
+        let loaded = || {
+            let all = processes.iter();
+            all.filter(|process| process.outboard.is_some() && concerns(process))
+        };
+        self.restart = restart_names(loaded());
+        self.restart_command = restart_command(loaded());
+    }
+
+    fn tell(&self, json: bool) -> Result<ExitCode, Failure> {
+        match json {
+            true => print_json("outboard-disable", self)?,
+            false => print(&self.text())?,
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+
     fn text(&self) -> String {
         let file = self.configuration.display();
         let mut text = match (self.changed, self.restored) {
+            (changed, _) if self.serves.is_some() => format!(
+                "Outboard {} {}.\n",
+                if changed {
+                    "now serves"
+                } else {
+                    "serves already only"
+                },
+                self.serves.as_deref().unwrap_or_default()
+            ),
             (false, _) => format!("{file} does not load Outboard; nothing was changed.\n"),
             (true, true) => {
                 format!("{file} is byte for byte what it was before 'outboard enable'.\n")
@@ -80,10 +156,14 @@ impl Report {
             ),
         };
         if !self.restart.is_empty() {
-            text.push_str("These still have it loaded until they are restarted:\n");
+            text.push_str("These use it until they are restarted:\n");
             for line in restart_lines(&self.restart) {
                 text.push_str(&fold(&format!("  {line}\n"), To::Stdout.room()));
             }
+        }
+        if let Some(command) = &self.restart_command {
+            // Not folded: it is to be copied.
+            text.push_str(&format!("To restart the services, run:\n  {command}\n"));
         }
         text
     }

@@ -1,9 +1,10 @@
 //! `outboard enable`: the system's openssl.cnf loads Outboard from now on.
 
 use super::info;
+use super::rollout::{self, Rollout};
 use crate::openssl_conf::{self, Earlier, Observer, Offer, Settings};
 use crate::output::{To, fold, print, print_json, printable};
-use crate::processes::{Process, restart_lines, restart_names};
+use crate::processes::{Process, restart_command, restart_lines, restart_names};
 use crate::replace::{copy_beside, replace};
 use crate::trust::changeable_by_others;
 use crate::{Failure, module, probe, system};
@@ -20,6 +21,8 @@ Examples:
   outboard enable              Add them
   outboard enable --observe    And observe, for 'outboard observe --all'
   outboard enable --no-observe No longer observe
+  outboard enable --for nginx  Serve nginx, and what was named before
+  outboard enable --for all    Serve every program
   outboard disable             Take the lines out again
 
 The lines are one marked block at the end of the file. No other line changes. A copy of the original \
@@ -55,6 +58,12 @@ pub(crate) struct Arguments {
     /// With --offer none, programs are observed and nothing else changes.
     #[arg(long)]
     observe: bool,
+    /// Serve this program; repeat it, or separate names by commas
+    ///
+    /// The name is that of the program's file. Programs that are not named load Outboard, which then offers
+    /// them nothing. Where every program is served already, all stay served.
+    #[arg(long = "for", value_name = "PROGRAM", value_delimiter = ',')]
+    programs: Vec<String>,
     /// No longer observe, if an earlier 'outboard enable --observe' asked for it
     #[arg(long, conflicts_with = "observe")]
     no_observe: bool,
@@ -76,7 +85,11 @@ struct Report {
     lines: String,
     backup: PathBuf,
     notes: Vec<String>,
+    /// The programs that Outboard serves, in words.
+    serves: String,
     restart: Vec<String>,
+    /// The line to type for the services among them.
+    restart_command: Option<String>,
 }
 
 pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
@@ -88,7 +101,9 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
     let text =
         fs::read(&file).map_err(|error| format!("cannot read {}: {error}", file.display()))?;
 
+    let programs = rollout::programs(&arguments.programs)?;
     let earlier = openssl_conf::earlier(&text, &file, system::environment)?;
+    let is_new = earlier.is_none();
     let mut notes = Vec::new();
     let observer = observer(&arguments, earlier.as_ref(), &library, &mut notes)?;
     if let Some(observer) = &observer {
@@ -110,7 +125,10 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
         offer: arguments.offer,
         ..Settings::default()
     };
-    let settings = keep(settings, earlier, &module, &mut notes);
+    let mut settings = keep(settings, earlier, &module, &mut notes);
+    let mut rollout = Rollout::of(&settings.others);
+    rollout.include(&programs, is_new);
+    rollout.write(&mut settings.others);
     let enabled = match &observer {
         None => openssl_conf::enable(&text, &file, &settings, system::environment)?,
         Some(observer) => {
@@ -130,7 +148,9 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
         configuration: file.clone(),
         lines: enabled.lines,
         notes,
+        serves: rollout.text(),
         restart: Vec::new(),
+        restart_command: None,
     };
     if report.changed && !arguments.dry_run {
         replace(&file, &enabled.text, |candidate| {
@@ -143,11 +163,14 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
             format!("{} is unchanged: {error}{remedy}", file.display())
         })?;
         let processes = Process::all();
-        report.restart = restart_names(
-            processes
-                .iter()
-                .filter(|p| p.uses_openssl() && p.outboard.is_none()),
-        );
+        let concerned: Vec<&Process> = processes
+            .iter()
+            .filter(|process| process.uses_openssl() && rollout.serves(&process.name))
+            // One that has it loaded reads its settings again when it is restarted.
+            .filter(|process| process.outboard.is_none() || !programs.is_empty())
+            .collect();
+        report.restart = restart_names(concerned.iter().copied());
+        report.restart_command = restart_command(concerned);
     }
     if arguments.json {
         print_json("outboard-enable", &report)?;
@@ -218,7 +241,11 @@ fn keep(
         settings.ledger = Some(ledger);
     }
     for (name, value) in before.others {
-        keep(format!("{name} = {value}"), "an editor");
+        let how = match name.as_str() {
+            "programs" | "except" => "--for",
+            _ => "an editor",
+        };
+        keep(format!("{name} = {value}"), how);
         settings.others.push((name, value));
     }
     // Which module it is follows from this command alone: it must come from the same build.
@@ -334,7 +361,8 @@ impl Report {
         } else {
             format!(
                 "{file} now loads Outboard for programs that start from now on.\n\
-                 The file as it was: {}\n",
+                 Serves: {}\nThe file as it was: {}\n",
+                self.serves,
                 self.backup.display()
             )
         };
@@ -343,11 +371,15 @@ impl Report {
         }
         if !self.restart.is_empty() {
             text.push_str(
-                "These run already and use OpenSSL; restart them to let them use Outboard:\n",
+                "These run already and use OpenSSL. They use Outboard once they are restarted:\n",
             );
             for line in restart_lines(&self.restart) {
                 text.push_str(&fold(&format!("  {line}\n"), To::Stdout.room()));
             }
+        }
+        if let Some(command) = &self.restart_command {
+            // Not folded: it is to be copied.
+            text.push_str(&format!("To restart the services, run:\n  {command}\n"));
         }
         text
     }

@@ -1,11 +1,16 @@
 //! `outboard info`: what this processor and this libcrypto can do, and what is chosen.
 
+use super::rollout::Rollout;
+use super::status::Switch;
 use crate::instructions::{Serving, serving};
 use crate::output::{print, print_json, printable};
+use crate::processes::Process;
+use crate::system::InForce;
 use crate::table::{Align, Table, bytes, time};
 use crate::{Failure, system};
 use outboard_libcrypto::Library;
 use outboard_operation::{Operation, Path as Route, card};
+use outboard_profile::machine::Class;
 use outboard_profile::{Machine, Measurement, Profile, ProfileError, Verdict};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -48,6 +53,7 @@ pub(crate) struct Arguments {
 
 #[derive(Serialize)]
 struct Report<'a> {
+    summary: Summary,
     machine: &'a Machine,
     libcrypto: Libcrypto,
     profile: ProfileInForce<'a>,
@@ -105,6 +111,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
     let path = arguments.profile.unwrap_or_else(system::profile);
     let (profile, error) = in_force(&path, &machine, &library.version());
     let report = Report {
+        summary: Summary::of(&profile, &machine, &library)?,
         libcrypto: Libcrypto::of(&library),
         profile: ProfileInForce {
             path: &path,
@@ -123,9 +130,93 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
     if arguments.json {
         print_json("outboard-info", &report)?;
     } else {
-        print(&(report.heading() + "\n" + &table(&profile, &machine) + &report.concurrency()))?;
+        let summary = report
+            .summary
+            .text(&library.version(), report.profile.created);
+        print(
+            &(summary
+                + "\n"
+                + &report.heading()
+                + "\n"
+                + &table(&profile, &machine)
+                + &report.concurrency()),
+        )?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What this machine can do, and what is on.
+#[derive(Serialize)]
+struct Summary {
+    /// Whether the processor has lanes: eight private-key operations at once.
+    lanes: bool,
+    /// How many operations Outboard is chosen for, of how many.
+    chosen: usize,
+    operations: usize,
+    /// Whether that was measured here.
+    measured: bool,
+    /// Whether programs that start now use it.
+    on: bool,
+    /// For which programs, in words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    serves: Option<String>,
+    /// Running processes that have it loaded.
+    loaded: usize,
+    /// The command to run next.
+    next: &'static str,
+}
+
+impl Summary {
+    fn of(profile: &Profile, machine: &Machine, library: &Library) -> Result<Self, Failure> {
+        let switch = Switch::of(&InForce::find(library)?);
+        let chosen = profile.choices.iter();
+        let measured = !profile.is_built_in();
+        Ok(Self {
+            lanes: machine.class() == Class::Avx512,
+            chosen: chosen.filter(|(_, path)| *path != Route::Stock).count(),
+            operations: Operation::COUNT,
+            measured,
+            on: switch.is_on,
+            serves: switch
+                .rollout
+                .as_ref()
+                .filter(|_| switch.is_on)
+                .map(Rollout::text),
+            loaded: Process::all()
+                .iter()
+                .filter(|process| process.outboard.is_some())
+                .count(),
+            next: match (measured, switch.is_on) {
+                (false, _) => "outboard calibrate",
+                (true, false) => "outboard enable",
+                (true, true) => "outboard status",
+            },
+        })
+    }
+
+    /// Five lines.
+    fn text(&self, libcrypto: &str, created: &str) -> String {
+        let lanes = match self.lanes {
+            true => "eight private-key operations at once (AVX-512 IFMA)",
+            false => "none: this processor has no AVX-512 IFMA, so operations run one at a time",
+        };
+        let basis = match self.measured {
+            true => format!("measured {created}"),
+            false => "by the built-in measurements for this processor class".to_owned(),
+        };
+        let switch = match (&self.serves, self.on) {
+            (Some(serves), true) => format!("on for {serves}"),
+            _ => "off: only 'outboard run' uses it".to_owned(),
+        };
+        format!(
+            "lanes      {lanes}\n\
+             faster     {} of {} operations than OpenSSL {libcrypto}, {basis}\n\
+             switch     {switch}\n\
+             loaded by  {} running processes\n\
+             next       {}\n",
+            self.chosen, self.operations, self.loaded, self.next
+        )
+    }
 }
 
 /// The profile that the provider uses when it is told `path`, and why it is not the one at `path`.
@@ -309,7 +400,7 @@ impl Libcrypto {
 }
 
 /// The file behind the name that the library was found by.
-fn mapped_path(library: &Library) -> PathBuf {
+pub(crate) fn mapped_path(library: &Library) -> PathBuf {
     let address = library.functions().OPENSSL_version_major as *const std::ffi::c_void;
     Library::containing(address)
         .map(|found| found.path().to_owned())

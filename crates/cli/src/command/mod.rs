@@ -9,5 +9,7 @@ pub(crate) mod enable;
 pub(crate) mod generate;
 pub(crate) mod info;
 pub(crate) mod observe;
+mod rollout;
 pub(crate) mod run;
 pub(crate) mod stats;
+pub(crate) mod status;

@@ -1,7 +1,7 @@
 //! What an earlier `outboard enable` was asked for, read from its block: a later one keeps it.
 
 use super::named::structural;
-use super::{ConfError, Config, Environment, Observer, Settings, strip};
+use super::{ConfError, Config, Enabled, Environment, Observer, Settings, extend, strip};
 use std::path::{Path, PathBuf};
 
 /// The settings of a block.
@@ -11,6 +11,27 @@ pub(crate) struct Earlier {
     pub(crate) settings: Settings,
     /// The observing module and its record, if programs are observed.
     pub(crate) observer: Option<Observer>,
+}
+
+impl Earlier {
+    /// A block of these settings in `text`, the content of `file`.
+    ///
+    /// # Errors
+    /// As [`super::enable`].
+    pub(crate) fn write(
+        &self,
+        text: &[u8],
+        file: &Path,
+        environment: Environment,
+    ) -> Result<Enabled, ConfError> {
+        extend(
+            text,
+            file,
+            Some(&self.settings),
+            self.observer.as_ref(),
+            environment,
+        )
+    }
 }
 
 /// The block in `text`, the content of `file`. `None` if there is no block, or if it cannot be understood:

@@ -15,7 +15,7 @@ use crate::command::advise::SSH_DIRECTORY;
 use crate::output::{BAD, GOOD, NOTE, print, print_json, printable, styled};
 use serde::Serialize;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 const EXAMPLES: &str = "\
@@ -75,9 +75,14 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
     })
 }
 
+/// What is the case with the installation, the configuration and running servers.
+pub(in crate::command) fn examine_system(ssh_directory: &Path) -> Vec<Finding> {
+    system::examine(ssh_directory)
+}
+
 /// One thing that was looked at.
 #[derive(Debug, Serialize)]
-struct Finding {
+pub(in crate::command) struct Finding {
     state: State,
     /// The thing.
     subject: &'static str,
@@ -103,6 +108,11 @@ enum State {
 }
 
 impl Finding {
+    /// Whether something is to be done about it.
+    pub(in crate::command) fn is_problem(&self) -> bool {
+        self.state == State::Problem
+    }
+
     fn new(state: State, subject: &'static str, what: impl Into<String>) -> Self {
         Self {
             state,
@@ -135,7 +145,8 @@ impl Finding {
         self
     }
 
-    fn text(&self) -> String {
+    /// For people: a line, and further ones for the cause and the remedy.
+    pub(in crate::command) fn text(&self) -> String {
         let (style, state) = match self.state {
             State::Good => (GOOD, "good"),
             State::Note => (NOTE, "note"),

@@ -5,6 +5,7 @@ use super::program::{
     other_cryptography, own_cryptography, reads_its_own_section, statically_linked,
 };
 use super::{Finding, State, haproxy};
+use crate::command::status::Switch;
 use crate::elf::Elf;
 use crate::openssl_conf::Config;
 use crate::processes::{self, Process, is_openssl_3};
@@ -42,12 +43,30 @@ pub(super) fn examine(pid: u32) -> Result<Vec<Finding>, Failure> {
     match &process.outboard {
         Some(module) => {
             findings.push(loaded(&process, module));
+            findings.extend(left_out(&process));
             findings.push(counted(pid));
             findings.extend(haproxy::examine([&process]));
         }
         None => findings.push(not_loaded(&process)),
     }
     Ok(findings)
+}
+
+/// A program that the settings `programs` and `except` leave out.
+fn left_out(process: &Process) -> Option<Finding> {
+    let switch = Switch::of(&InForce::find(&system::library().ok()?).ok()?);
+    let rollout = switch
+        .rollout
+        .filter(|rollout| !rollout.serves(&process.name))?;
+    let name = &process.name;
+    Some(
+        Finding::note("settings", format!("Outboard offers nothing to {name}"))
+            .because(format!("it serves {}", rollout.text()))
+            .remedy(format!(
+                "run 'outboard enable --for {name}', then restart {}",
+                process.restart_name()
+            )),
+    )
 }
 
 fn loaded(process: &Process, module: &Path) -> Finding {

@@ -8,6 +8,7 @@ use crate::system;
 use outboard_libcrypto::Library;
 use outboard_profile::Machine;
 use outboard_profile::ProfileError;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 const BUILT_IN: &str = "programs use the built-in measurements for this processor class instead";
@@ -31,15 +32,20 @@ pub(super) fn examine(
     let calibrate = format!("run '{}'", command(&path));
     match error {
         None => {
-            findings.push(match info::out_of_date(&profile, &library.version()) {
-                None => Finding::good("profile", format!("{name} holds for this machine")),
-                Some(reason) => Finding::note(
-                    "profile",
-                    format!("{name} is in use, but was measured with other versions"),
-                )
-                .because(reason)
-                .remedy(calibrate),
-            });
+            let out_of_date = info::out_of_date(&profile, &library.version());
+            findings.push(
+                match out_of_date.or_else(|| replaced_since(library, &path)) {
+                    None => Finding::good("profile", format!("{name} holds for this machine")),
+                    Some(reason) => Finding::note(
+                        "profile",
+                        format!(
+                            "{name} is in use, but was measured with other files than are installed"
+                        ),
+                    )
+                    .because(reason)
+                    .remedy(calibrate),
+                },
+            );
             if let Some(private) = module::private(&path).filter(|_| configured.is_some()) {
                 findings.push(
                     Finding::problem("profile", format!("not every user can read {name}"))
@@ -59,6 +65,15 @@ pub(super) fn examine(
                 .remedy(calibrate),
         ),
     }
+}
+
+/// A distribution corrects OpenSSL without a new version number: then its file is newer than the measurements. (The
+/// time of the change counts: packages bring the time at which they were built.)
+fn replaced_since(library: &Library, profile: &Path) -> Option<String> {
+    let file = info::mapped_path(library);
+    let measured = profile.metadata().ok()?.mtime();
+    let replaced = file.metadata().ok()?.ctime();
+    (replaced > measured).then(|| format!("{} was replaced since", file.display()))
 }
 
 /// The error without its own remedy: the one here names the right file and user.

@@ -4,7 +4,7 @@ use super::configuration::{self, Configured, enable_command};
 use super::{Finding, State, confinement, haproxy, openssh, profile};
 use crate::module::{self, Obstacle};
 use crate::probe;
-use crate::processes::{Process, restart_lines, restart_names};
+use crate::processes::{Process, restart_command, restart_lines, restart_names};
 use crate::system;
 use crate::trust::changeable_by_others;
 use outboard_ledger::{LedgerError, Snapshot, default_path};
@@ -282,13 +282,16 @@ fn left_behind(processes: &[Process]) -> Option<Finding> {
     let without = processes
         .iter()
         .filter(|p| p.uses_openssl() && p.outboard.is_none());
-    let names = restart_names(without);
+    let names = restart_names(without.clone());
     (!names.is_empty()).then(|| {
         Finding::note(
             "processes",
             format!("run without it: {}", restart_lines(&names).join(", ")),
         )
         .because("they were started before, or cannot use it ('outboard doctor --pid PID' tells)")
-        .remedy("restart them")
+        .remedy(match restart_command(without) {
+            Some(command) => format!("run '{command}', and restart the others"),
+            None => "restart them".to_owned(),
+        })
     })
 }

@@ -1,0 +1,224 @@
+//! `outboard status`: on one screen, whether it is on, for which programs, what it did, and what is wrong.
+
+mod text;
+
+use crate::command::advise::SSH_DIRECTORY;
+use crate::command::doctor::{self, Finding};
+use crate::command::info;
+use crate::command::rollout::Rollout;
+use crate::ledgers::Ledgers;
+use crate::openssl_conf::{Config, Offer};
+use crate::output::{print, print_json};
+use crate::processes::{Process, restart_command};
+use crate::served::Served;
+use crate::system::{self, InForce};
+use crate::{Failure, listing};
+use outboard_ledger::{LedgerError, Snapshot, all_paths};
+use outboard_profile::{Machine, Profile, rfc3339};
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::SystemTime;
+
+const EXAMPLES: &str = "\
+Examples:
+  outboard status          One screen: is it on, what did it do, what is wrong
+  outboard status --json   The same for programs
+
+Exit status: 0 all is well, 1 there is something to do, 2 wrong usage. The first line and the exit \
+status are those of a Nagios plugin: 1 is a warning.";
+
+/// Show whether Outboard is on, what it did, and what is wrong
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    /// Print a JSON document
+    #[arg(long)]
+    json: bool,
+}
+
+/// All of it.
+#[derive(Serialize)]
+struct Report {
+    /// Whether programs that start now use it.
+    on: bool,
+    configuration: Option<PathBuf>,
+    /// When the configuration was last changed, and so at the latest when it was switched on.
+    since: Option<String>,
+    /// The programs that it serves, in words.
+    serves: Option<String>,
+    /// Which operations it offers.
+    offer: Option<String>,
+    /// Whether all cryptography is observed.
+    observed: bool,
+    processes: Processes,
+    /// When the oldest ledger was made: counters go back no further.
+    counted_since: Option<String>,
+    total: Served,
+    programs: Vec<Program>,
+    /// What is wrong, as 'outboard doctor' has it.
+    problems: Vec<Finding>,
+}
+
+/// Running processes that use OpenSSL 3.
+#[derive(Serialize)]
+struct Processes {
+    with_outboard: usize,
+    without_outboard: usize,
+    /// The line to type that restarts services among the latter.
+    restart_command: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Program {
+    program: String,
+    running: usize,
+    #[serde(flatten)]
+    served: Served,
+}
+
+pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
+    let report = Report::of_this_system()?;
+    match arguments.json {
+        true => print_json("outboard-status", &report)?,
+        false => print(&report.text())?,
+    }
+    Ok(match report.is_well() {
+        true => ExitCode::SUCCESS,
+        false => ExitCode::FAILURE,
+    })
+}
+
+impl Report {
+    fn of_this_system() -> Result<Self, Failure> {
+        let library = system::library()?;
+        let in_force = InForce::find(&library)?;
+        let switch = Switch::of(&in_force);
+        let (profile, _) = info::in_force(
+            &switch.profile(),
+            &Machine::detect().named(),
+            &library.version(),
+        );
+        let processes = Process::all();
+        let (with, without): (Vec<&Process>, Vec<&Process>) = processes
+            .iter()
+            .filter(|process| process.uses_openssl())
+            .partition(|process| process.outboard.is_some());
+        let ledgers = ledgers();
+        let programs = programs(&ledgers, &profile);
+        let mut total = Served::default();
+        programs
+            .iter()
+            .for_each(|program| total.add(program.served));
+        let created = ledgers.iter().map(|(_, snapshot)| snapshot.created).min();
+        let findings = doctor::examine_system(Path::new(SSH_DIRECTORY));
+        Ok(Self {
+            on: switch.is_on,
+            configuration: in_force.path().map(Path::to_owned),
+            since: switch.changed.filter(|_| switch.is_on).map(rfc3339),
+            serves: switch.rollout.as_ref().map(Rollout::text),
+            offer: switch.offer.map(|offer| offer.to_string()),
+            observed: switch.is_observed,
+            processes: Processes {
+                with_outboard: with.len(),
+                without_outboard: without.len(),
+                restart_command: restart_command(without).filter(|_| switch.is_on),
+            },
+            counted_since: created.map(rfc3339),
+            total,
+            programs,
+            problems: findings.into_iter().filter(Finding::is_problem).collect(),
+        })
+    }
+
+    /// Whether there is nothing to do.
+    fn is_well(&self) -> bool {
+        self.on && self.problems.is_empty()
+    }
+}
+
+/// What the configuration says.
+#[derive(Default)]
+pub(in crate::command) struct Switch {
+    /// Whether programs load Outboard, prefer it, and are offered something.
+    pub(in crate::command) is_on: bool,
+    is_observed: bool,
+    changed: Option<SystemTime>,
+    /// For which programs.
+    pub(in crate::command) rollout: Option<Rollout>,
+    offer: Option<Offer>,
+    profile: Option<PathBuf>,
+}
+
+impl Switch {
+    /// Off where the configuration cannot be read: 'outboard doctor' says what is wrong with it.
+    pub(in crate::command) fn of(in_force: &InForce) -> Self {
+        Self::read(in_force).unwrap_or_default()
+    }
+
+    fn read(in_force: &InForce) -> Option<Self> {
+        let text = in_force.read().ok()?;
+        let config = Config::parse(&text, in_force.name(), system::environment).ok()?;
+        let named = config.outboard()?;
+        let settings = config.outboard_settings()?;
+        let metadata = in_force.path()?.metadata().ok()?;
+        Some(Self {
+            is_on: named.preferred && settings.offer != Some(Offer::None),
+            is_observed: config.assignment(&named.section, "inner").is_some(),
+            changed: metadata.modified().ok(),
+            rollout: Some(Rollout::of(&settings.others)),
+            offer: settings.offer,
+            profile: settings.profile,
+        })
+    }
+
+    fn profile(&self) -> PathBuf {
+        let named = self.profile.clone();
+        named.unwrap_or_else(|| system::SYSTEM_PROFILE.into())
+    }
+}
+
+/// Every ledger that this user may read.
+fn ledgers() -> Ledgers {
+    let read = |path: PathBuf| -> Result<_, LedgerError> {
+        let snapshot = Snapshot::read(&path)?;
+        Ok((path, snapshot))
+    };
+    all_paths()
+        .into_iter()
+        .filter_map(|path| read(path).ok())
+        .collect()
+}
+
+/// Each program once: those that run first, then by what they asked.
+fn programs(ledgers: &Ledgers, profile: &Profile) -> Vec<Program> {
+    let mut programs: Vec<Program> = Vec::new();
+    for party in ledgers
+        .iter()
+        .flat_map(|(_, snapshot)| listing::parties(snapshot))
+    {
+        let served = Served::of(&party.counts, profile);
+        match programs
+            .iter_mut()
+            .find(|known| known.program == party.program)
+        {
+            Some(known) => {
+                known.served.add(served);
+                known.running += party.running;
+            }
+            None => programs.push(Program {
+                program: party.program.clone(),
+                running: party.running,
+                served,
+            }),
+        }
+    }
+    programs.retain(|program| program.served.asked > 0);
+    programs.sort_by_key(|program| {
+        (
+            program.running == 0,
+            std::cmp::Reverse(program.served.asked),
+        )
+    });
+    programs
+}

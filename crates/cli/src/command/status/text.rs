@@ -1,0 +1,149 @@
+//! The report for people: the first line is that of a Nagios plugin, the rest explains it.
+
+use super::Report;
+use crate::command::doctor::Finding;
+use crate::output::printable;
+use crate::served::{Served, seconds};
+use crate::table::{Align, Table, count};
+
+/// So many programs fit a screen.
+const SHOWN: usize = 10;
+
+impl Report {
+    /// All of it.
+    pub(super) fn text(&self) -> String {
+        let mut text = self.first_line() + "\n\n";
+        let mut say = |label: &str, what: String| {
+            text += &format!("{label:<10} {}\n", printable(&what));
+        };
+        let configuration = self.configuration.as_ref();
+        let file = configuration.map_or_else(
+            || "no configuration".to_owned(),
+            |file| file.display().to_string(),
+        );
+        match (&self.since, self.on) {
+            (Some(since), true) => {
+                say("on", format!("for programs started since {since} ({file})"))
+            }
+            _ => {
+                let reason = match self.offer.as_deref() {
+                    Some("none") => "is told to offer nothing",
+                    _ => "does not load Outboard",
+                };
+                say("off", format!("{file} {reason}"));
+            }
+        }
+        if let Some(serves) = &self.serves {
+            say("serves", serves.clone());
+        }
+        if self.observed {
+            say(
+                "observed",
+                "'outboard observe --all' shows the cryptography of every program".into(),
+            );
+        }
+        let (with, without) = (
+            self.processes.with_outboard,
+            self.processes.without_outboard,
+        );
+        say(
+            "processes",
+            format!("{with} have it loaded, {without} use OpenSSL without it"),
+        );
+        say("served", self.served_text(&self.total));
+        say("saved", saved_text(&self.total));
+        if !self.programs.is_empty() {
+            text += &format!("\n{}", self.table().render());
+            if self.programs.len() > SHOWN {
+                text += &format!(
+                    "and {} more: 'outboard stats --all'\n",
+                    self.programs.len() - SHOWN
+                );
+            }
+        }
+        text + &self.to_do()
+    }
+
+    /// `OUTBOARD OK - …|served=…`: a state, a sentence, and figures as plugins give them.
+    fn first_line(&self) -> String {
+        let state = if self.is_well() { "OK" } else { "WARNING" };
+        let what = match (self.on, self.problems.len()) {
+            (_, 1) => "1 problem".to_owned(),
+            (_, problems @ 2..) => format!("{problems} problems"),
+            (false, _) => "off".to_owned(),
+            (true, _) => format!(
+                "on for {}",
+                self.serves.as_deref().unwrap_or("every program")
+            ),
+        };
+        let saved = self.total.saved_cpu_seconds;
+        let saved = saved
+            .map(|saved| format!(" saved={saved:.3}s"))
+            .unwrap_or_default();
+        format!(
+            "OUTBOARD {state} - {}|asked={}c served={}c{saved} problems={}",
+            printable(&what).replace('|', "/"),
+            self.total.asked,
+            self.total.served,
+            self.problems.len()
+        )
+    }
+
+    fn served_text(&self, served: &Served) -> String {
+        let (Some(share), Some(since)) = (served.share(), &self.counted_since) else {
+            return "nothing was asked of it yet".into();
+        };
+        format!(
+            "{} of {} operations ({share:.0} %) since {since}",
+            count(served.served),
+            count(served.asked)
+        )
+    }
+
+    fn table(&self) -> Table {
+        let mut table = Table::new(&[
+            ("program", Align::Left),
+            ("running", Align::Right),
+            ("asked", Align::Right),
+            ("served", Align::Right),
+            ("CPU time saved", Align::Right),
+        ]);
+        for program in self.programs.iter().take(SHOWN) {
+            let served = &program.served;
+            table.row([
+                printable(&program.program),
+                count(program.running as u64),
+                count(served.asked),
+                served
+                    .share()
+                    .map(|share| format!("{share:.0} %"))
+                    .unwrap_or_default(),
+                served.saved_cpu_seconds.map(seconds).unwrap_or_default(),
+            ]);
+        }
+        table
+    }
+
+    /// What is wrong, and the lines to type.
+    fn to_do(&self) -> String {
+        let mut text: String = self.problems.iter().map(Finding::text).collect();
+        if !self.on && self.problems.is_empty() {
+            text += "to switch it on: outboard enable\n";
+        }
+        if let Some(command) = &self.processes.restart_command {
+            text += &format!("to have running services use it: {command}\n");
+        }
+        match text.is_empty() {
+            true => text,
+            false => format!("\n{text}"),
+        }
+    }
+}
+
+fn saved_text(served: &Served) -> String {
+    match served.saved_cpu_seconds {
+        Some(saved) => format!("{} of CPU time, by this machine's profile", seconds(saved)),
+        None if served.served == 0 => "nothing yet".into(),
+        None => "not known: this machine was not measured ('outboard calibrate')".into(),
+    }
+}

@@ -1,0 +1,116 @@
+//! What Outboard did for programs: how much of their work it served, and the CPU time that saved.
+
+use outboard_ledger::Queueing;
+use outboard_ledger::{Counts, Row};
+use outboard_operation::Path;
+use outboard_profile::{Measurement, Profile};
+use serde::Serialize;
+
+/// Of what programs asked of the provider.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub(crate) struct Served {
+    /// Operations that programs asked of Outboard.
+    pub(crate) asked: u64,
+    /// Those of them that ran on its own paths, not on OpenSSL's.
+    pub(crate) served: u64,
+    /// The CPU time that saved, by the profile's measurements; none if it has none of what was served.
+    pub(crate) saved_cpu_seconds: Option<f64>,
+}
+
+impl Served {
+    /// What was counted, priced by a profile.
+    pub(crate) fn of(counts: &Counts, profile: &Profile) -> Self {
+        let mut sum = Self::default();
+        for row in counts.rows() {
+            let operations = row.work.operations;
+            let is_served = row.path != Path::Stock;
+            sum.add(Self {
+                asked: operations,
+                served: if is_served { operations } else { 0 },
+                saved_cpu_seconds: match is_served {
+                    true => saved(&row, counts.queueing(row.operation), profile),
+                    false => None,
+                },
+            });
+        }
+        sum
+    }
+
+    /// Adds another's.
+    pub(crate) fn add(&mut self, other: Self) {
+        self.asked += other.asked;
+        self.served += other.served;
+        if let Some(saved) = other.saved_cpu_seconds {
+            *self.saved_cpu_seconds.get_or_insert(0.0) += saved;
+        }
+    }
+
+    /// Of all that was asked, in percent.
+    pub(crate) fn share(&self) -> Option<f64> {
+        (self.asked > 0).then(|| 100.0 * float(self.served) / float(self.asked))
+    }
+}
+
+/// The CPU seconds that OpenSSL would have needed more, by the measurement of the nearest size.
+fn saved(row: &Row, queueing: Option<&Queueing>, profile: &Profile) -> Option<f64> {
+    let operations = float(row.work.operations);
+    let size = float(row.work.bytes) / operations.max(1.0);
+    let distance = |one: &&Measurement| (float(one.size.max(1)) / size.max(1.0)).ln().abs();
+    let measured = profile.measurements.iter();
+    let nearest = measured
+        .filter(|one| one.operation == row.operation)
+        .min_by(|a, b| distance(a).total_cmp(&distance(b)))?;
+    // A cost grows with the size from the nearest size that was measured.
+    let scale = match nearest.size {
+        0 => 1.0,
+        measured => size / float(measured),
+    };
+    let ours = match row.path {
+        Path::Card => {
+            let lanes = profile
+                .lanes
+                .iter()
+                .find(|one| one.operation == row.operation)?;
+            let fill = queueing.and_then(Queueing::average_fill).unwrap_or(1.0);
+            lanes.batch_ns / fill.max(1.0)
+        }
+        _ => nearest.scalar_ns,
+    };
+    Some(operations * scale * (nearest.stock_ns - ours) / 1e9)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "three digits are shown")]
+fn float(number: u64) -> f64 {
+    number as f64
+}
+
+/// `12.3 s of CPU time`, for people.
+pub(crate) fn seconds(seconds: f64) -> String {
+    let sign = if seconds < 0.0 { "-" } else { "" };
+    format!("{sign}{}", crate::table::time(seconds.abs() * 1e9))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sums_know_what_is_unknown() {
+        let mut sum = Served::default();
+        assert_eq!(sum.share(), None);
+        sum.add(Served {
+            asked: 3,
+            served: 0,
+            saved_cpu_seconds: None,
+        });
+        assert_eq!(sum.saved_cpu_seconds, None);
+        sum.add(Served {
+            asked: 1,
+            served: 1,
+            saved_cpu_seconds: Some(2.5),
+        });
+        assert_eq!(sum.share(), Some(25.0));
+        assert_eq!(sum.saved_cpu_seconds, Some(2.5));
+        assert_eq!(seconds(-0.0015), "-1.50 ms");
+    }
+}

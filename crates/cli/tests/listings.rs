@@ -60,7 +60,12 @@ fn a_locale_without_utf8_gets_ascii() {
     let plain = info("C", &[]);
     assert!(plain.is_ascii(), "{plain}");
     says(&plain, "40.0 us");
-    assert_eq!(info("C", &["--json"]), info("C.UTF-8", &["--json"]));
+    let operations = |locale| {
+        let text = info(locale, &["--json"]);
+        let document: serde_json::Value = serde_json::from_str(&text).expect("it is JSON");
+        document["operations"].clone()
+    };
+    assert_eq!(operations("C"), operations("C.UTF-8"));
 }
 
 #[test]
@@ -491,7 +496,7 @@ fn a_process_under_outboard_is_proved_to_be() {
         .spawn()
         .expect("it starts");
     let children = format!("/proc/{0}/task/{0}/children", child.id());
-    let proof = (0..100).find_map(|_| {
+    let proof = (0..1200).find_map(|_| {
         std::thread::sleep(std::time::Duration::from_millis(100));
         let children = fs::read_to_string(&children).expect("it runs");
         let pid = children.split_whitespace().next()?;
@@ -500,7 +505,7 @@ fn a_process_under_outboard_is_proved_to_be() {
     });
     drop(child.stdin.take());
     child.wait().expect("it ends");
-    let proof = proof.expect("within ten seconds it has loaded Outboard");
+    let proof = proof.expect("it loads Outboard at last");
     says(&proof, "liboutboard.so loaded");
 }
 

@@ -45,6 +45,8 @@ impl Rollout {
     pub(super) fn include(&mut self, wanted: &[String], is_new: bool) {
         if wanted.iter().any(|name| name == ALL) {
             *self = Self::default();
+        }
+        if wanted.is_empty() || wanted.iter().any(|name| name == ALL) {
             return;
         }
         self.except.retain(|name| !wanted.contains(name));
@@ -138,6 +140,8 @@ mod tests {
     #[test]
     fn one_program_is_left_out() {
         let mut rollout = Rollout::default();
+        rollout.include(&[], true);
+        assert_eq!(rollout, Rollout::default(), "nothing named: every program");
         assert!(rollout.exclude(&list(&["ssh"])));
         assert_eq!(rollout.text(), "every program but ssh");
         assert!(rollout.serves("nginx") && !rollout.serves("ssh"));

@@ -62,7 +62,7 @@ Examples:
   outboard run --proof -- ssh host true   Run a program, show what ran where
   outboard observe -- curl URL            What its cryptography is and costs
   outboard enable                         Switch on for all of this system
-  outboard status                         Is it on, what did it do, what is wrong
+  outboard status                         Is it on; what it did; problems
   outboard stats --all                    Who used what, and how much
   outboard cards                          What waits, and how full the lanes are
   outboard doctor --pid 1234              Does that process use it; why not

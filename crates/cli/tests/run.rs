@@ -156,16 +156,9 @@ fn ctrl_z_stops_the_program_and_ctrl_c_ends_it() {
 
 #[test]
 fn ctrl_c_reaches_a_program_in_a_process_group_of_its_own() {
-    terminal(
-        &[
-            (
-                "$OUTBOARD run --stock -- timeout 600 sh -c 'echo is-$((1+1)); sleep 600'; echo ended-$?-\n",
-                "is-2",
-            ),
-            ("\x03", "ended-130-"),
-        ],
-        "exit\n",
-    );
+    let program = r#"setpgrp(0, 0); $| = 1; print "is-", 1 + 1, "\n"; sleep 600"#;
+    let line = format!("$OUTBOARD run --stock -- perl -e '{program}'; echo ended-$?-\n");
+    terminal(&[(&line, "is-2"), ("\x03", "ended-130-")], "exit\n");
 }
 
 #[test]

@@ -698,8 +698,6 @@ fn the_ledger_shows_the_cards() {
 
 #[cfg(debug_assertions)]
 fn a_dying_worker_loses_nothing() {
-    use outboard_engine::ledger::Reason;
-
     open(Some(1));
     let keys = Keys::new();
     let died = || {

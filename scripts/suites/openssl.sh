@@ -53,6 +53,7 @@ suite() {
     rm -rf "$copy"
     mkdir "$copy"
     cp -as "$source/." "$copy"
+    export PLAIN_CONF=$source/apps/openssl.cnf
     export SRCTOP=$copy BLDTOP=$cache/build PERL=/usr/bin/perl EXE_EXT= NO_FIPS=1
     case $way in
         outboard) setting='cards = 0' ;;

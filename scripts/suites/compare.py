@@ -111,7 +111,7 @@ def tap(path):
         elif vector:
             waiting.setdefault(len(vector[1]) // 4, []).append((PATH.sub("", vector[2]), vector[3]))
         elif test:
-            words, directive = re.fullmatch(r"(.*?)\s*(?:# *(.*))?", test[4]).groups()
+            words, directive = re.fullmatch(r"(.*?)(?:(?:^|\s+)# *(.*))?", test[4]).groups()
             words = PATH.sub("", words) or "(no name)"
             outcome = "skip" if (directive or "").lower().startswith("skip") else f"{test[2] or ''}ok"
             depth = len(test[1]) // 4

@@ -1,0 +1,51 @@
+//! The scenarios, one theme a file.
+
+mod agreement;
+mod contexts;
+mod ends;
+mod gcm;
+mod key;
+mod lists;
+mod signing;
+
+use crate::transcript::Transcript;
+
+/// What is done in one process.
+pub(crate) struct Scenario {
+    pub(crate) name: String,
+    /// What it needs in its environment before it starts.
+    pub(crate) environment: Vec<(&'static str, &'static str)>,
+    pub(crate) run: Box<dyn Fn(&'static Transcript)>,
+}
+
+impl Scenario {
+    fn new(name: impl Into<String>, run: impl Fn(&'static Transcript) + 'static) -> Self {
+        Self {
+            name: name.into(),
+            environment: Vec::new(),
+            run: Box::new(run),
+        }
+    }
+
+    fn with(mut self, name: &'static str, value: &'static str) -> Self {
+        self.environment.push((name, value));
+        self
+    }
+}
+
+/// All of them.
+pub(crate) fn all() -> Vec<Scenario> {
+    let mut all = Vec::new();
+    for theme in [
+        lists::scenarios as fn() -> Vec<Scenario>,
+        key::scenarios,
+        signing::scenarios,
+        agreement::scenarios,
+        gcm::scenarios,
+        contexts::scenarios,
+        ends::scenarios,
+    ] {
+        all.extend(theme());
+    }
+    all
+}

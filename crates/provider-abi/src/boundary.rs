@@ -25,9 +25,7 @@ pub(crate) fn brief<R>(core: Core, otherwise: R, body: impl FnOnce() -> Result<R
     match catch_unwind(AssertUnwindSafe(body)) {
         Ok(Ok(value)) => value,
         Ok(Err(error)) => {
-            if !error.is_in_queue() {
-                core.raise(&error);
-            }
+            tell(core, &error);
             otherwise
         }
         Err(_) => {
@@ -93,4 +91,14 @@ pub fn outside<R>(body: impl FnOnce() -> R) -> R {
     // Begun again, for the one that was begun when C called in and ends when it returns.
     std::mem::forget(Uncancelled::begin());
     result
+}
+
+/// Puts the error into the queue, after its cause, unless it is silent.
+pub(crate) fn tell(core: Core, error: &Error) {
+    if let Some(cause) = error.cause() {
+        core.raise(&Error::from(cause));
+    }
+    if !error.is_silent() {
+        core.raise(error);
+    }
 }

@@ -4,12 +4,17 @@ use std::ffi::{c_int, c_uchar, c_void};
 use std::slice;
 
 use inout::InOutBuf;
+use zeroize::Zeroizing;
 
+use crate::boundary::tell;
 use crate::context::{Context, bytes};
 use crate::error::{Error, Reason, Result};
 use crate::params::{Params, ParamsMut};
 use crate::provider::{Provider, State};
 use crate::raw::{Dispatch, Param, cipher};
+
+/// No message is longer, nor data with it: what asks for more gave a wrong length.
+const LONGEST: usize = 1 << 61;
 
 /// Which way a cipher context runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,14 +25,20 @@ pub enum Direction {
     Decrypt,
 }
 
+/// What a call hands to a cipher.
+pub enum Input<'a> {
+    /// Data to authenticate: no output was given.
+    Associated(&'a [u8]),
+    /// Data to encrypt or decrypt.
+    Text(InOutBuf<'a, 'a, u8>),
+    /// Nothing: the message ends.
+    End,
+}
+
 /// A cipher context with authenticated data (OpenSSL's provider-cipher(7)).
 pub trait Cipher: Sized + Send + 'static {
     /// The provider it belongs to.
     type Provider: Provider;
-    /// Parameters that can be read from a context.
-    const GETTABLE: &'static [Param];
-    /// Parameters that can be set on a context.
-    const SETTABLE: &'static [Param];
 
     /// A fresh context.
     fn new(provider: &Self::Provider) -> Result<Self>;
@@ -35,22 +46,24 @@ pub trait Cipher: Sized + Send + 'static {
     fn duplicate(&self) -> Result<Self>;
     /// Sets direction, key and initialisation vector; what is none stays.
     fn init(&mut self, direction: Direction, key: Option<&[u8]>, iv: Option<&[u8]>) -> Result<()>;
-    /// Takes additional authenticated data.
-    fn associate(&mut self, data: &[u8]) -> Result<()>;
-    /// Encrypts or decrypts; how many bytes were written.
-    fn update(&mut self, data: InOutBuf<'_, '_, u8>) -> Result<usize>;
-    /// Ends the message: makes the tag, or checks it; false where it does not match.
-    fn finish(&mut self) -> Result<bool>;
+    /// Takes associated data, encrypts, decrypts or ends the message; how many bytes were taken or written.
+    fn process(&mut self, input: Input<'_>) -> Result<usize>;
     /// Sets context parameters.
     fn set(&mut self, params: Params<'_>) -> Result<()>;
     /// Answers context parameters.
     fn get(&mut self, params: ParamsMut<'_>) -> Result<()>;
-    /// Answers parameters of the algorithm itself: mode, key length, flags.
-    fn describe(params: ParamsMut<'_>) -> Result<()>;
+    /// Parameters that can be read from a context.
+    fn gettable(provider: &Self::Provider) -> &'static [Param];
+    /// Parameters that can be set on a context.
+    fn settable(provider: &Self::Provider) -> &'static [Param];
+    /// Parameters of the algorithm itself.
+    fn describable(provider: &Self::Provider) -> &'static [Param];
+    /// Answers those: mode, key length, flags. No context tells which libcrypto asks, so the table does.
+    fn describe(params: ParamsMut<'_>, since_4_0: bool) -> Result<()>;
 }
 
-/// The dispatch table of a cipher.
-pub const fn table<C: Cipher>() -> &'static [Dispatch] {
+/// The dispatch table of a cipher, for a libcrypto of 4.0 or later or for an earlier one.
+pub const fn table<C: Cipher, const SINCE_4_0: bool>() -> &'static [Dispatch] {
     const {
         &[
             entry!(cipher::NEWCTX, new::<C> as unsafe extern "C" fn(_) -> _),
@@ -66,7 +79,7 @@ pub const fn table<C: Cipher>() -> &'static [Dispatch] {
             entry!(cipher::CIPHER, once::<C> as Update),
             entry!(
                 cipher::GET_PARAMS,
-                describe::<C> as unsafe extern "C" fn(_) -> _
+                describe::<C, SINCE_4_0> as unsafe extern "C" fn(_) -> _
             ),
             entry!(
                 cipher::GET_CTX_PARAMS,
@@ -78,7 +91,7 @@ pub const fn table<C: Cipher>() -> &'static [Dispatch] {
             ),
             entry!(
                 cipher::GETTABLE_PARAMS,
-                describable as unsafe extern "C" fn(_) -> _
+                describable::<C> as unsafe extern "C" fn(_) -> _
             ),
             entry!(
                 cipher::GETTABLE_CTX_PARAMS,
@@ -184,13 +197,29 @@ unsafe extern "C" fn update<C: Cipher>(
     output_length: *mut usize,
     room: usize,
     input: *const c_uchar,
-    input_length: usize,
+    length: usize,
 ) -> c_int {
     // SAFETY: see above; `feed` checks the room.
     unsafe {
-        Context::<C>::with_brief(context, 0, |cipher| {
-            output_length.write(feed(cipher, output, room, input, input_length)?);
-            Ok(1)
+        Context::<C>::with_core(context, 0, |cipher, core| {
+            if length == 0 {
+                output_length.write(0);
+                return Ok(1);
+            }
+            if room < length {
+                return Err(Error::from(Reason::BufferTooSmall));
+            }
+            match feed(cipher, output, input, length) {
+                Ok(written) => {
+                    output_length.write(written);
+                    Ok(1)
+                }
+                Err(error) => {
+                    output_length.write(0);
+                    tell(core, &error);
+                    Err(Error::from(Reason::CipherOperationFailed))
+                }
+            }
         })
     }
 }
@@ -205,7 +234,7 @@ unsafe extern "C" fn finish<C: Cipher>(
     unsafe {
         Context::<C>::with_brief(context, 0, |cipher| {
             output_length.write(0);
-            Ok(c_int::from(cipher.finish()?))
+            cipher.process(Input::End).map(|_| 1)
         })
     }
 }
@@ -218,52 +247,56 @@ unsafe extern "C" fn once<C: Cipher>(
     output_length: *mut usize,
     room: usize,
     input: *const c_uchar,
-    input_length: usize,
+    length: usize,
 ) -> c_int {
-    // SAFETY: passed on as they came.
+    // SAFETY: see above; `feed` checks the room.
     unsafe {
-        if input.is_null() {
-            finish::<C>(context, output, output_length, room)
-        } else {
-            let answer = update::<C>(context, output, output_length, room, input, input_length);
-            if answer == 1 {
-                output_length.write(input_length);
+        Context::<C>::with(context, 0, |cipher| {
+            if room < length {
+                return Err(Error::from(Reason::BufferTooSmall));
             }
-            answer
-        }
+            output_length.write(0);
+            feed(cipher, output, input, length)?;
+            output_length.write(length);
+            Ok(1)
+        })
     }
 }
 
 /// # Safety
-/// `input` leads to `length` bytes; `output` is null or leads to `room` bytes, the same as or apart
-/// from the input's.
+/// `input` is null or leads to `length` bytes; `output` is null or leads to room for them.
 unsafe fn feed<C: Cipher>(
     cipher: &mut C,
     output: *mut c_uchar,
-    room: usize,
     input: *const c_uchar,
     length: usize,
 ) -> Result<usize> {
-    if length == 0 {
-        return Ok(0);
+    if input.is_null() {
+        return cipher.process(Input::End);
+    }
+    if length > LONGEST {
+        return Err(Error::silent());
     }
     if output.is_null() {
         // SAFETY: `length` bytes by the caller's word.
-        cipher.associate(unsafe { slice::from_raw_parts(input, length) })?;
-        return Ok(length);
-    }
-    if room < length {
-        return Err(Error::from(Reason::BufferTooSmall));
+        return cipher.process(Input::Associated(unsafe {
+            slice::from_raw_parts(input, length)
+        }));
     }
     let (from, to) = (input as usize, output as usize);
-    if from != to && from < to + length && to < from + length {
-        return Err(Error::new(
-            Reason::InvalidParameter,
-            "input and output overlap partly",
-        ));
+    if from != to && from < to.wrapping_add(length) && to < from.wrapping_add(length) {
+        // What overlaps partly comes out as if it did not.
+        // SAFETY: `length` bytes by the caller's word.
+        let copy = Zeroizing::new(unsafe { slice::from_raw_parts(input, length) }.to_vec());
+        // SAFETY: the copy is apart from the output, which has room by the caller's word.
+        return cipher.process(Input::Text(unsafe {
+            InOutBuf::from_raw(copy.as_ptr(), output, length)
+        }));
     }
     // SAFETY: both lead to at least `length` bytes and are the same or apart, as just checked.
-    cipher.update(unsafe { InOutBuf::from_raw(input, output, length) })
+    cipher.process(Input::Text(unsafe {
+        InOutBuf::from_raw(input, output, length)
+    }))
 }
 
 unsafe extern "C" fn set<C: Cipher>(context: *mut c_void, params: *const Param) -> c_int {
@@ -284,40 +317,33 @@ unsafe extern "C" fn get<C: Cipher>(context: *mut c_void, params: *mut Param) ->
     }
 }
 
-unsafe extern "C" fn describe<C: Cipher>(params: *mut Param) -> c_int {
+unsafe extern "C" fn describe<C: Cipher, const SINCE_4_0: bool>(params: *mut Param) -> c_int {
     // SAFETY: see above. No core is at hand; an error here is not worth more than its answer.
-    std::panic::catch_unwind(|| C::describe(unsafe { ParamsMut::new(params) }))
+    std::panic::catch_unwind(|| C::describe(unsafe { ParamsMut::new(params) }, SINCE_4_0))
         .is_ok_and(|answered| answered.is_ok())
         .into()
 }
 
-unsafe extern "C" fn describable(_provider: *mut c_void) -> *const Param {
-    use crate::params::{END, integer, unsigned};
-    static DESCRIBABLE: &[Param] = &[
-        unsigned(c"mode"),
-        unsigned(c"keylen"),
-        unsigned(c"ivlen"),
-        unsigned(c"blocksize"),
-        integer(c"aead"),
-        integer(c"custom-iv"),
-        integer(c"cts"),
-        integer(c"tls-multi"),
-        integer(c"has-randkey"),
-        END,
-    ];
-    DESCRIBABLE.as_ptr()
+unsafe extern "C" fn describable<C: Cipher>(provider: *mut c_void) -> *const Param {
+    // SAFETY: the pointer that `OSSL_provider_init` gave out.
+    let state = unsafe { State::<C::Provider>::of(provider) };
+    C::describable(&state.provider).as_ptr()
 }
 
 unsafe extern "C" fn gettable<C: Cipher>(
     _context: *mut c_void,
-    _provider: *mut c_void,
+    provider: *mut c_void,
 ) -> *const Param {
-    C::GETTABLE.as_ptr()
+    // SAFETY: the pointer that `OSSL_provider_init` gave out.
+    let state = unsafe { State::<C::Provider>::of(provider) };
+    C::gettable(&state.provider).as_ptr()
 }
 
 unsafe extern "C" fn settable<C: Cipher>(
     _context: *mut c_void,
-    _provider: *mut c_void,
+    provider: *mut c_void,
 ) -> *const Param {
-    C::SETTABLE.as_ptr()
+    // SAFETY: the pointer that `OSSL_provider_init` gave out.
+    let state = unsafe { State::<C::Provider>::of(provider) };
+    C::settable(&state.provider).as_ptr()
 }

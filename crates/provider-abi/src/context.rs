@@ -72,6 +72,23 @@ impl<T: 'static> Context<T> {
         })
     }
 
+    /// As [`Context::with_brief`], for a body that puts errors into the queue itself.
+    ///
+    /// # Safety
+    /// As for [`Context::with`].
+    pub(crate) unsafe fn with_core<R>(
+        context: *mut c_void,
+        otherwise: R,
+        body: impl FnOnce(&mut T, Core) -> Result<R>,
+    ) -> R {
+        // SAFETY: by the caller's word.
+        let Some(context) = (unsafe { context.cast::<Self>().as_mut() }) else {
+            return otherwise;
+        };
+        let core = context.core;
+        brief(core, otherwise, || body(&mut context.inner, core))
+    }
+
     /// Makes another context of this one.
     ///
     /// # Safety

@@ -5,6 +5,8 @@ use std::ffi::CString;
 
 /// `ERR_LIB_PROV`, where `ERR_PACK` puts it: the library whose reasons these are.
 const LIBRARY: u32 = 57 << 23;
+/// `ERR_LIB_CRYPTO`, there: the library that reads and writes parameters.
+const CRYPTO: u32 = 15 << 23;
 /// `ERR_RFLAG_COMMON`, of reasons that all libraries share.
 const COMMON: u32 = 2 << 18;
 /// `ERR_R_FATAL`.
@@ -41,6 +43,36 @@ pub enum Reason {
     InvalidLength = LIBRARY | 230,
     /// The system refuses randomness.
     Randomness = LIBRARY | 189,
+    /// `PROV_R_INVALID_KEY_LENGTH`.
+    InvalidKeyLength = LIBRARY | 105,
+    /// `PROV_R_CIPHER_OPERATION_FAILED`.
+    CipherOperationFailed = LIBRARY | 102,
+    /// `PROV_R_FAILED_TO_GET_PARAMETER`: one that was passed in is malformed.
+    FailedToGetParameter = LIBRARY | 103,
+    /// `PROV_R_FAILED_TO_SET_PARAMETER`: one that was asked for has a wrong type or too little room.
+    FailedToSetParameter = LIBRARY | 104,
+    /// `PROV_R_INVALID_AAD`.
+    InvalidAad = LIBRARY | 108,
+    /// `PROV_R_TAG_NOT_SET`.
+    TagNotSet = LIBRARY | 119,
+    /// `PROV_R_TOO_MANY_RECORDS`.
+    TooManyRecords = LIBRARY | 126,
+    /// `PROV_R_REPEATED_PARAMETER`.
+    RepeatedParameter = LIBRARY | 252,
+    /// libcrypto's own, of a parameter: null.
+    ParameterIsNull = CRYPTO | FATAL | 258,
+    /// `CRYPTO_R_TOO_SMALL_BUFFER`.
+    ParameterTooSmall = CRYPTO | 116,
+    /// `CRYPTO_R_PARAM_CANNOT_BE_REPRESENTED_EXACTLY`.
+    ParameterInexact = CRYPTO | 123,
+    /// `CRYPTO_R_PARAM_UNSIGNED_INTEGER_NEGATIVE_VALUE_UNSUPPORTED`.
+    ParameterNegative = CRYPTO | 125,
+    /// `CRYPTO_R_PARAM_VALUE_TOO_LARGE_FOR_DESTINATION`.
+    ParameterTooLarge = CRYPTO | 126,
+    /// `CRYPTO_R_PARAM_OF_INCOMPATIBLE_TYPE`.
+    ParameterType = CRYPTO | 129,
+    /// `CRYPTO_R_PARAM_UNSUPPORTED_FLOATING_POINT_FORMAT`.
+    ParameterReal = CRYPTO | 130,
 }
 
 /// An error: a reason, and what a person needs to know beside it.
@@ -48,7 +80,8 @@ pub enum Reason {
 pub struct Error {
     reason: Reason,
     detail: Cow<'static, str>,
-    in_queue: bool,
+    silent: bool,
+    cause: Option<Reason>,
 }
 
 /// What fallible functions of a provider return.
@@ -60,22 +93,41 @@ impl Error {
         Self {
             reason,
             detail: detail.into(),
-            in_queue: false,
+            silent: false,
+            cause: None,
         }
     }
 
-    /// An error that libcrypto has put into its queue already: it fails the call and adds nothing.
-    pub const fn in_queue() -> Self {
+    /// An error that fails the call and adds nothing to the queue: where stock says nothing, or libcrypto has
+    /// said it already.
+    pub const fn silent() -> Self {
         Self {
             reason: Reason::OperationFailed,
             detail: Cow::Borrowed(""),
-            in_queue: true,
+            silent: true,
+            cause: None,
         }
     }
 
-    /// Whether the queue holds it already.
-    pub(crate) fn is_in_queue(&self) -> bool {
-        self.in_queue
+    /// [`Error::silent`], where libcrypto has said it already.
+    pub const fn in_queue() -> Self {
+        Self::silent()
+    }
+
+    /// That error, with its cause before it in the queue.
+    pub fn caused_by(mut self, cause: Reason) -> Self {
+        self.cause = Some(cause);
+        self
+    }
+
+    /// Whether it adds nothing to the queue.
+    pub(crate) fn is_silent(&self) -> bool {
+        self.silent
+    }
+
+    /// What comes before it in the queue.
+    pub(crate) fn cause(&self) -> Option<Reason> {
+        self.cause
     }
 
     /// The reason.

@@ -2,6 +2,7 @@
 
 mod build;
 mod describe;
+mod exact;
 mod read;
 mod write;
 
@@ -9,6 +10,7 @@ pub use build::ParamList;
 pub use describe::{END, integer, octets, octets_pointer, text, unsigned};
 #[doc(hidden)]
 pub use describe::{joined, length};
+pub use exact::Exact;
 pub use read::{ParamRef, Params};
 pub use write::{ParamMut, ParamsMut};
 

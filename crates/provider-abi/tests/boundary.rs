@@ -8,7 +8,8 @@ use inout::InOutBuf;
 use outboard_provider_abi::params::END;
 use outboard_provider_abi::raw::{self, Algorithm, CoreHandle, Dispatch, Param};
 use outboard_provider_abi::{
-    Cipher, Core, Direction, Error, Kind, Params, ParamsMut, Provider, Reason, Result, cipher, init,
+    Cipher, Core, Direction, Error, Input, Kind, Params, ParamsMut, Provider, Reason, Result,
+    cipher, init,
 };
 
 thread_local! {
@@ -64,7 +65,7 @@ fn act() -> Result<()> {
     match BEHAVIOUR.with_borrow(|how| *how) {
         "panic" => panic!("must not pass"),
         "fail" => Err(Error::new(Reason::InvalidIv, "100 % wrong")),
-        "fail in queue" => Err(Error::in_queue()),
+        "fail silently" => Err(Error::silent()),
         _ => Ok(()),
     }
 }
@@ -92,8 +93,6 @@ struct OddCipher;
 
 impl Cipher for OddCipher {
     type Provider = Odd;
-    const GETTABLE: &'static [Param] = &[END];
-    const SETTABLE: &'static [Param] = &[END];
 
     fn new(_provider: &Odd) -> Result<Self> {
         act().map(|()| Self)
@@ -104,14 +103,12 @@ impl Cipher for OddCipher {
     fn init(&mut self, _: Direction, _: Option<&[u8]>, _: Option<&[u8]>) -> Result<()> {
         act()
     }
-    fn associate(&mut self, _: &[u8]) -> Result<()> {
-        act()
-    }
-    fn update(&mut self, data: InOutBuf<'_, '_, u8>) -> Result<usize> {
-        act().map(|()| data.len())
-    }
-    fn finish(&mut self) -> Result<bool> {
-        act().map(|()| true)
+    fn process(&mut self, input: Input<'_>) -> Result<usize> {
+        act().map(|()| match input {
+            Input::Associated(data) => data.len(),
+            Input::Text(data) => data.len(),
+            Input::End => 0,
+        })
     }
     fn set(&mut self, _: Params<'_>) -> Result<()> {
         act()
@@ -119,7 +116,16 @@ impl Cipher for OddCipher {
     fn get(&mut self, _: ParamsMut<'_>) -> Result<()> {
         act()
     }
-    fn describe(_: ParamsMut<'_>) -> Result<()> {
+    fn gettable(_: &Odd) -> &'static [Param] {
+        &[END]
+    }
+    fn settable(_: &Odd) -> &'static [Param] {
+        &[END]
+    }
+    fn describable(_: &Odd) -> &'static [Param] {
+        &[END]
+    }
+    fn describe(_: ParamsMut<'_>, _: bool) -> Result<()> {
         act()
     }
 }
@@ -155,7 +161,7 @@ fn a_provider_that_panics_is_not_loaded() {
             )],
         ),
         ("fail", vec![(Reason::InvalidIv as u32, "100 %% wrong")]),
-        ("fail in queue", vec![]),
+        ("fail silently", vec![]),
     ] {
         behave(how);
         let (answer, _) = load();
@@ -250,5 +256,5 @@ fn buffers_that_do_not_fit_are_refused() {
 }
 
 fn table() -> &'static [Dispatch] {
-    cipher::table::<OddCipher>()
+    cipher::table::<OddCipher, false>()
 }

@@ -18,7 +18,7 @@ use outboard_provider_abi::{
     Kind, cipher, encoder as abi_encoder, foreign, keyexch, keymgmt, signature,
 };
 
-use crate::aes_gcm::{self, Aes128, Aes192, Aes256};
+use crate::aes_gcm::{self, Aes128, Aes192, Aes256, KeySize};
 use crate::key::{Ec, Ed25519, Key, RSA, RSA_PSS, Rsa, X25519};
 use crate::stock::{self, Stock};
 use crate::{encoder, exchange, signature as signatures};
@@ -86,12 +86,21 @@ impl List {
 pub(crate) struct Offered<'a> {
     choices: &'a Choices,
     stock: Option<&'a Stock>,
+    libcrypto_version: (u32, u32),
 }
 
 impl<'a> Offered<'a> {
     /// By those choices, before that stock.
-    pub(crate) fn by(choices: &'a Choices, stock: Option<&'a Stock>) -> Self {
-        Self { choices, stock }
+    pub(crate) fn by(
+        choices: &'a Choices,
+        stock: Option<&'a Stock>,
+        libcrypto_version: (u32, u32),
+    ) -> Self {
+        Self {
+            choices,
+            stock,
+            libcrypto_version,
+        }
     }
 
     /// The key types whose keys are ours from when they are made.
@@ -125,7 +134,7 @@ impl<'a> Offered<'a> {
             list.add(
                 c"AES-128-GCM:id-aes128-GCM:2.16.840.1.101.3.4.1.6",
                 true,
-                cipher::table::<aes_gcm::Context<Aes128>>().as_ptr(),
+                self.gcm::<Aes128>().as_ptr(),
                 c"Outboard AES-128-GCM".as_ptr(),
             );
         }
@@ -133,7 +142,7 @@ impl<'a> Offered<'a> {
             list.add(
                 c"AES-192-GCM:id-aes192-GCM:2.16.840.1.101.3.4.1.26",
                 true,
-                cipher::table::<aes_gcm::Context<Aes192>>().as_ptr(),
+                self.gcm::<Aes192>().as_ptr(),
                 c"Outboard AES-192-GCM".as_ptr(),
             );
         }
@@ -141,11 +150,19 @@ impl<'a> Offered<'a> {
             list.add(
                 c"AES-256-GCM:id-aes256-GCM:2.16.840.1.101.3.4.1.46",
                 true,
-                cipher::table::<aes_gcm::Context<Aes256>>().as_ptr(),
+                self.gcm::<Aes256>().as_ptr(),
                 c"Outboard AES-256-GCM".as_ptr(),
             );
         }
         list
+    }
+
+    fn gcm<S: KeySize>(&self) -> &'static [Dispatch] {
+        if self.libcrypto_version >= (4, 0) {
+            cipher::table::<aes_gcm::Context<S>, true>()
+        } else {
+            cipher::table::<aes_gcm::Context<S>, false>()
+        }
     }
 
     fn key_managements(&self) -> List {

@@ -119,7 +119,11 @@ impl Outboard {
     }
 
     fn offered(&self) -> algorithms::Offered<'_> {
-        algorithms::Offered::by(&self.shared.choices, self.stock())
+        algorithms::Offered::by(
+            &self.shared.choices,
+            self.stock(),
+            self.shared.libcrypto_version,
+        )
     }
 }
 
@@ -127,6 +131,11 @@ impl Shared {
     /// Whether the program's libcrypto has that version or a later one.
     pub(crate) fn libcrypto_is_at_least(&self, major: u32, minor: u32) -> bool {
         self.libcrypto_version >= (major, minor)
+    }
+
+    /// Puts an error into the queue of a call that succeeds nevertheless.
+    pub(crate) fn raise(&self, error: &Error) {
+        self.core.raise(error);
     }
 
     /// Whether the engine should do this operation.

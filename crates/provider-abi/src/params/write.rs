@@ -66,6 +66,14 @@ impl ParamMut<'_> {
         self.param.is(name)
     }
 
+    pub(super) fn raw(&mut self) -> &mut Param {
+        self.param
+    }
+
+    pub(super) fn raw_ref(&self) -> &Param {
+        self.param
+    }
+
     /// How many bytes the caller has room for.
     pub fn room(&self) -> usize {
         self.param.data_size

@@ -1,0 +1,95 @@
+//! A message whose key was set in its middle, without a new vector: OpenSSL's state is then all zeros.
+//!
+//! GCM begins with a block J₀: it encrypts with the counters after J₀, and hides the tag by the encrypted J₀. So a
+//! state of zeros is that of a message with the J₀ before the first counter, but for the tag, which nothing hides.
+//! A vector of one block makes J₀ = (IV·H ⊕ L)·H (SP 800-38D, 7.1), where H is the encrypted zero and L the
+//! vector's length in bits: IV = (J₀·H⁻¹ ⊕ L)·H⁻¹.
+
+use std::ffi::{c_int, c_uint};
+use std::mem::MaybeUninit;
+
+use aws_lc_sys as lc;
+use zeroize::Zeroizing;
+
+use super::{Block, check};
+use crate::error::{Error, Result};
+
+/// The first counter after a state of zeros: OpenSSL's kernels differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Counter {
+    /// The state's own.
+    Zero,
+    /// The one after it: of kernels that count up before they encrypt.
+    One,
+}
+
+impl Counter {
+    /// J₀, whose last 32 bits are what is counted.
+    fn before(self) -> u128 {
+        match self {
+            Self::Zero => u32::MAX.into(),
+            Self::One => 0,
+        }
+    }
+}
+
+/// A block's length in bits.
+const LENGTH: u128 = 128;
+
+/// The vector that begins there, and what its tags differ by.
+pub(super) fn start(key: &[u8], counter: Counter) -> Result<(Zeroizing<Block>, Zeroizing<Block>)> {
+    let before = counter.before();
+    let hash_key = u128::from_be_bytes(*encrypt(key, 0)?);
+    let inverse = inverse(hash_key);
+    let iv = product(product(before, inverse) ^ LENGTH, inverse);
+    Ok((Zeroizing::new(iv.to_be_bytes()), encrypt(key, before)?))
+}
+
+/// One block of AES.
+fn encrypt(key: &[u8], block: u128) -> Result<Zeroizing<Block>> {
+    let mut schedule = MaybeUninit::<lc::AES_KEY>::zeroed();
+    let mut output = Zeroizing::new([0; 16]);
+    let bits = (8 * key.len()) as c_uint;
+    // SAFETY: the schedule is room for one, and wiped as bytes when it is no longer used; blocks have 16 bytes.
+    unsafe {
+        let answer: c_int = lc::AES_set_encrypt_key(key.as_ptr(), bits, schedule.as_mut_ptr());
+        check(c_int::from(answer == 0), Error::InvalidKey)?;
+        let input = block.to_be_bytes();
+        lc::AES_encrypt(input.as_ptr(), output.as_mut_ptr(), schedule.as_ptr());
+        lc::OPENSSL_cleanse(schedule.as_mut_ptr().cast(), size_of::<lc::AES_KEY>());
+    }
+    Ok(output)
+}
+
+/// In GF(2¹²⁸) with GCM's order of bits: the first is the highest. No branch on either factor.
+fn product(x: u128, y: u128) -> u128 {
+    const REDUCTION: u128 = 0xe1 << 120;
+    let (mut sum, mut multiple) = (0, y);
+    for bit in (0..128).rev() {
+        sum ^= multiple & 0u128.wrapping_sub((x >> bit) & 1);
+        multiple = (multiple >> 1) ^ (REDUCTION & 0u128.wrapping_sub(multiple & 1));
+    }
+    sum
+}
+
+/// By Fermat: to the power of 2¹²⁸ − 2.
+fn inverse(x: u128) -> u128 {
+    let (mut result, mut power) = (1 << 127, x);
+    for _ in 1..128 {
+        power = product(power, power);
+        result = product(result, power);
+    }
+    result
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_inverse_times_its_number_is_one() {
+        for x in [1 << 127, 1, 0x66e9_4bd4_ef8a_2c3b_884c_fa59_ca34_2b2e] {
+            assert_eq!(product(x, inverse(x)), 1 << 127);
+        }
+    }
+}

@@ -152,6 +152,11 @@ impl ParamMut<'_> {
         self.raw_ref().data.is_null()
     }
 
+    /// Whether it asks for a copy of octets.
+    pub fn is_octets(&self) -> bool {
+        self.raw_ref().data_type == raw::PARAM_OCTET_STRING
+    }
+
     /// Whether it asks for a pointer to octets, not for a copy.
     pub fn is_octets_pointer(&self) -> bool {
         self.raw_ref().data_type == raw::PARAM_OCTET_PTR

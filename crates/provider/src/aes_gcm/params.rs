@@ -217,21 +217,27 @@ impl<S: KeySize> Context<S> {
             return Err(Error::from(Reason::InvalidIv));
         }
         let checks_type = self.shared.libcrypto_is_at_least(3, 2);
-        let mut told = if is_4 && param.is_octets_pointer() {
-            Err(Reason::ParameterType)
-        } else {
-            param.set_exact_octets(iv, checks_type)
-        };
-        if let Err(cause) = told
-            && (!is_4 || param.is_octets_pointer())
-        {
-            // Before 4.0, OpenSSL tries the one and then the other, and leaves in the queue what it found first.
-            if checks_type && !is_4 {
-                self.shared.raise(&Error::from(cause));
+        // SAFETY of the pointers: the context keeps the vector in place until it is freed.
+        let told = if !is_4 {
+            // OpenSSL tries the one and then the other, and leaves in the queue what it found first.
+            match param.set_exact_octets(iv, checks_type) {
+                Ok(()) => Ok(()),
+                Err(cause) => {
+                    if checks_type {
+                        self.shared.raise(&Error::from(cause));
+                    }
+                    // SAFETY: see above.
+                    unsafe { param.set_exact_octets_pointer(iv, checks_type) }
+                }
             }
-            // SAFETY: the context keeps the vector in place until it is freed.
-            told = unsafe { param.set_exact_octets_pointer(iv, checks_type) };
-        }
+        } else if param.is_octets() {
+            param.set_exact_octets(iv, checks_type)
+        } else if param.is_octets_pointer() {
+            // SAFETY: see above.
+            unsafe { param.set_exact_octets_pointer(iv, checks_type) }
+        } else {
+            Err(Reason::ParameterType)
+        };
         self.exact(told, Reason::FailedToSetParameter)
     }
 

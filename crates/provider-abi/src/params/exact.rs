@@ -36,7 +36,7 @@ impl<'a> ParamRef<'a> {
             raw::PARAM_REAL if param.data_size == size_of::<f64>() => {
                 // SAFETY: not null, and C says that eight bytes are there.
                 let real = unsafe { param.data.cast::<f64>().read_unaligned() };
-                let whole = real >= 0.0 && real < 18_446_744_073_709_551_616.0;
+                let whole = (0.0..18_446_744_073_709_551_616.0).contains(&real);
                 if whole && real.fract() == 0.0 {
                     Ok(real as usize)
                 } else {

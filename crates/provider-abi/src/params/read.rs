@@ -46,6 +46,12 @@ impl<'a> Params<'a> {
         })
     }
 
+    /// The parameter, where there is only one.
+    pub fn only(mut self) -> Option<ParamRef<'a>> {
+        let param = self.next()?;
+        self.is_empty().then_some(param)
+    }
+
     /// Whether there is none.
     pub fn is_empty(mut self) -> bool {
         self.next().is_none()

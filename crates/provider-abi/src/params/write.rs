@@ -30,6 +30,16 @@ impl<'a> ParamsMut<'a> {
         self.next
     }
 
+    /// The parameter, where there is only one.
+    pub fn only(&mut self) -> Option<ParamMut<'_>> {
+        // SAFETY: valid and ended by a null key, as promised to `new`.
+        unsafe {
+            let param = self.next.as_mut().filter(|param| !param.key.is_null())?;
+            let is_last = (*self.next.add(1)).key.is_null();
+            is_last.then_some(ParamMut { param })
+        }
+    }
+
     /// Answers each parameter by `answer`, which says whether it knows it. Whether it knew them all.
     pub fn answer(
         &mut self,

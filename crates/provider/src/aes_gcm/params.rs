@@ -53,6 +53,14 @@ impl Order {
 
 impl<S: KeySize> Context<S> {
     pub(super) fn set_params(&mut self, params: Params<'_>) -> Result<()> {
+        if params.is_empty() {
+            return Ok(());
+        }
+        // As nearly always: then the order is none.
+        if let Some(param) = params.only() {
+            let setting = SETTINGS.iter().position(|name| param.is(name));
+            return setting.map_or(Ok(()), |setting| self.set_param(setting, &param));
+        }
         let order = Order::of(&self.shared);
         let mut found = [const { None }; SETTINGS.len()];
         for param in params {
@@ -139,9 +147,14 @@ impl<S: KeySize> Context<S> {
     }
 
     pub(super) fn get_params(&mut self, mut params: ParamsMut<'_>) -> Result<()> {
-        let order = Order::of(&self.shared);
         let known = self.known_answers();
         let place = |param: &ParamMut<'_>| ANSWERS[..known].iter().position(|name| param.is(name));
+        // As nearly always: then the order is none.
+        if let Some(mut param) = params.only() {
+            let answer = place(&param);
+            return answer.map_or(Ok(()), |answer| self.answer(answer, &mut param));
+        }
+        let order = Order::of(&self.shared);
         if order == Order::Given {
             return params
                 .answer(|param| match place(param) {

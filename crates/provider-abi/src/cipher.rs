@@ -26,7 +26,7 @@ pub enum Direction {
 }
 
 /// What a call hands to a cipher.
-pub enum Input<'a> {
+pub enum Piece<'a> {
     /// Data to authenticate: no output was given.
     Associated(&'a [u8]),
     /// Data to encrypt or decrypt.
@@ -47,7 +47,7 @@ pub trait Cipher: Sized + Send + 'static {
     /// Sets direction, key and initialisation vector; what is none stays.
     fn init(&mut self, direction: Direction, key: Option<&[u8]>, iv: Option<&[u8]>) -> Result<()>;
     /// Takes associated data, encrypts, decrypts or ends the message; how many bytes were taken or written.
-    fn process(&mut self, input: Input<'_>) -> Result<usize>;
+    fn process(&mut self, input: Piece<'_>) -> Result<usize>;
     /// Sets context parameters.
     fn set(&mut self, params: Params<'_>) -> Result<()>;
     /// Answers context parameters.
@@ -234,7 +234,7 @@ unsafe extern "C" fn finish<C: Cipher>(
     unsafe {
         Context::<C>::with_brief(context, 0, |cipher| {
             output_length.write(0);
-            cipher.process(Input::End).map(|_| 1)
+            cipher.process(Piece::End).map(|_| 1)
         })
     }
 }
@@ -272,14 +272,14 @@ unsafe fn feed<C: Cipher>(
     length: usize,
 ) -> Result<usize> {
     if input.is_null() {
-        return cipher.process(Input::End);
+        return cipher.process(Piece::End);
     }
     if length > LONGEST {
         return Err(Error::silent());
     }
     if output.is_null() {
         // SAFETY: `length` bytes by the caller's word.
-        return cipher.process(Input::Associated(unsafe {
+        return cipher.process(Piece::Associated(unsafe {
             slice::from_raw_parts(input, length)
         }));
     }
@@ -289,12 +289,12 @@ unsafe fn feed<C: Cipher>(
         // SAFETY: `length` bytes by the caller's word.
         let copy = Zeroizing::new(unsafe { slice::from_raw_parts(input, length) }.to_vec());
         // SAFETY: the copy is apart from the output, which has room by the caller's word.
-        return cipher.process(Input::Text(unsafe {
+        return cipher.process(Piece::Text(unsafe {
             InOutBuf::from_raw(copy.as_ptr(), output, length)
         }));
     }
     // SAFETY: both lead to at least `length` bytes and are the same or apart, as just checked.
-    cipher.process(Input::Text(unsafe {
+    cipher.process(Piece::Text(unsafe {
         InOutBuf::from_raw(input, output, length)
     }))
 }

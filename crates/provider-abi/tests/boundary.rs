@@ -4,12 +4,11 @@ use std::cell::RefCell;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr;
 
-use inout::InOutBuf;
+use outboard_provider_abi::cipher::Piece;
 use outboard_provider_abi::params::END;
 use outboard_provider_abi::raw::{self, Algorithm, CoreHandle, Dispatch, Param};
 use outboard_provider_abi::{
-    Cipher, Core, Direction, Error, Input, Kind, Params, ParamsMut, Provider, Reason, Result,
-    cipher, init,
+    Cipher, Core, Direction, Error, Kind, Params, ParamsMut, Provider, Reason, Result, cipher, init,
 };
 
 thread_local! {
@@ -103,11 +102,11 @@ impl Cipher for OddCipher {
     fn init(&mut self, _: Direction, _: Option<&[u8]>, _: Option<&[u8]>) -> Result<()> {
         act()
     }
-    fn process(&mut self, input: Input<'_>) -> Result<usize> {
+    fn process(&mut self, input: Piece<'_>) -> Result<usize> {
         act().map(|()| match input {
-            Input::Associated(data) => data.len(),
-            Input::Text(data) => data.len(),
-            Input::End => 0,
+            Piece::Associated(data) => data.len(),
+            Piece::Text(data) => data.len(),
+            Piece::End => 0,
         })
     }
     fn set(&mut self, _: Params<'_>) -> Result<()> {
@@ -190,13 +189,14 @@ fn a_cipher_that_panics_fails() {
         let context = new(provider);
         assert!(!context.is_null());
         let (mut data, mut length) = ([1, 2, 3], 0);
-        for how in ["panic", "fail"] {
+        // Where an update fails, stock tells what failed within it as well.
+        for (how, told) in [("panic", 3), ("fail", 4)] {
             behave(how);
             let buffer = data.as_mut_ptr();
             assert_eq!(update(context, buffer, &raw mut length, 3, buffer, 3), 0);
             assert!(duplicate(context).is_null());
             assert!(new(provider).is_null());
-            assert_eq!(queue().len(), 3, "{how}");
+            assert_eq!(queue().len(), told, "{how}");
         }
         behave("well");
         let buffer = data.as_mut_ptr();
@@ -219,30 +219,9 @@ fn buffers_that_do_not_fit_are_refused() {
         let context = new(provider);
         let (mut data, mut length) = ([0; 32], 0);
         let start = data.as_mut_ptr();
-        let cases = [
-            (
-                "no room",
-                start,
-                15,
-                start.cast_const(),
-                Reason::BufferTooSmall,
-            ),
-            (
-                "overlap",
-                start.add(1),
-                31,
-                start.cast_const(),
-                Reason::InvalidParameter,
-            ),
-        ];
-        for (name, output, room, input, reason) in cases {
-            assert_eq!(
-                update(context, output, &raw mut length, room, input, 16),
-                0,
-                "{name}"
-            );
-            assert_eq!(queue()[0].0, reason as u32, "{name}");
-        }
+        let input = start.cast_const();
+        assert_eq!(update(context, start, &raw mut length, 15, input, 16), 0);
+        assert_eq!(queue()[0].0, Reason::BufferTooSmall as u32);
         // Apart, in place, and nothing at all.
         let apart = start.add(16);
         assert_eq!(update(context, apart, &raw mut length, 16, start, 16), 1);

@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 use outboard_engine::ledger::Tally;
 use outboard_engine::scalar::aes_gcm::{AesGcm, Counter, TAG_LENGTH};
 use outboard_engine::{Operation, Path};
-use outboard_provider_abi::cipher::Input;
+use outboard_provider_abi::cipher::Piece;
 use outboard_provider_abi::raw::Param;
 use outboard_provider_abi::{Cipher, Direction, Error, Params, ParamsMut, Reason, Result};
 
@@ -144,24 +144,24 @@ impl<S: KeySize> Cipher for Context<S> {
         Ok(())
     }
 
-    fn process(&mut self, input: Input<'_>) -> Result<usize> {
+    fn process(&mut self, input: Piece<'_>) -> Result<usize> {
         if self.record.is_announced() {
             return self.record(input);
         }
         match input {
-            Input::Associated(data) => {
+            Piece::Associated(data) => {
                 let cipher = self.started()?;
                 cipher.associate(data).map_err(|_| Error::silent())?;
                 Ok(data.len())
             }
-            Input::Text(data) => {
+            Piece::Text(data) => {
                 let length = data.len();
                 let done = |_| Error::silent();
                 self.timed(|context| context.started()?.update(data).map_err(done))?;
                 self.message.bytes += length as u64;
                 Ok(length)
             }
-            Input::End => {
+            Piece::End => {
                 self.timed(Self::finish)?;
                 self.count();
                 Ok(0)

@@ -2,7 +2,7 @@
 
 use inout::InOutBuf;
 use outboard_engine::scalar::aes_gcm::TAG_LENGTH;
-use outboard_provider_abi::cipher::Input;
+use outboard_provider_abi::cipher::Piece;
 use outboard_provider_abi::{Direction, Error, Reason, Result};
 use zeroize::Zeroize;
 
@@ -56,11 +56,11 @@ impl<S: KeySize> Context<S> {
     }
 
     /// Seals or opens the record that was announced: explicit vector, payload, tag.
-    pub(super) fn record(&mut self, input: Input<'_>) -> Result<usize> {
+    pub(super) fn record(&mut self, input: Piece<'_>) -> Result<usize> {
         self.record.is_announced = false;
         let done = match input {
-            Input::Text(data) => self.record_in_place(data),
-            Input::Associated(_) | Input::End => Err(Error::silent()),
+            Piece::Text(data) => self.record_in_place(data),
+            Piece::Associated(_) | Piece::End => Err(Error::silent()),
         };
         self.iv.state = iv::State::Finished;
         done

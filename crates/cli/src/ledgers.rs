@@ -39,8 +39,7 @@ impl Which {
 
     /// Whether a ledger that cannot be read is no error: nobody named it.
     pub(crate) fn tolerates(&self, error: &LedgerError) -> bool {
-        self.ledger.is_none()
-            && (self.all || self.pid.is_some() || matches!(error, LedgerError::Missing { .. }))
+        self.ledger.is_none() && (self.all || self.pid.is_some() || error.is_missing())
     }
 
     /// What they say now.
@@ -65,7 +64,7 @@ impl Which {
                     ledgers.push((path, snapshot));
                 }
                 Err(error) if self.tolerates(&error) => {
-                    if !matches!(error, LedgerError::Missing { .. }) {
+                    if !error.is_missing() {
                         remark(&format!("outboard: note: {error}"));
                     }
                 }

@@ -320,7 +320,7 @@ fn what_cannot_be_written_is_told_before_the_program_runs() {
         (["--output", "."], "cannot write .: "),
         (
             ["--record", "text"],
-            "is not a record of this version: wrong size (name another file)",
+            "is not a record: wrong size (name another file)",
         ),
     ] {
         let refused = observe(&options, &["touch", "it-ran"])
@@ -470,7 +470,7 @@ fn a_program_keeps_its_cryptography_where_it_cannot_be_recorded() {
     let digest = ["sh", "-c", &script];
     let observed = observe(&["--record", &record], &digest).assert().code(1);
     says(&stdout(&observed), "e3b0c44298fc1c14");
-    says(&stderr(&observed), "is not a record of this version");
+    says(&stderr(&observed), "is not a record");
 }
 
 #[test]

@@ -17,16 +17,17 @@
 //! Every word is an `AtomicU64`, for which every bit pattern is valid: whatever a file holds, it can
 //! be read as an `Image` without harm. Zero is the empty state of everything.
 
-use std::path::Path as FilePath;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use outboard_operation::card::{self, Kind};
 use outboard_operation::{Operation, Path};
-use outboard_shared_memory::process::{self, NameCell};
-use outboard_shared_memory::{Beginning, Plain};
+use outboard_shared_memory::{
+    Beginning, Entries, FileError, Format, Identity, Plain, TicketCell, Words, process,
+};
 
+use super::Reason;
+use super::error::WORDS;
 use super::queueing::Histogram;
-use super::{LedgerError, Reason};
 
 /// Raise when the meaning of any word changes. New operations and reasons need no new version
 /// while they fit: a reader that does not know them passes over them.
@@ -38,10 +39,10 @@ const MAGIC: u64 = u64::from_be_bytes(*b"OUTBOARD");
 /// How many running processes have a place of their own.
 pub(super) const PROCESSES: usize = 128;
 /// How many programs that ended are told apart; the last place is for all others.
-pub(super) const PROGRAMS: usize = 32;
-pub(super) const ENTRIES: usize = PROCESSES + PROGRAMS;
+const PROGRAMS: usize = 32;
+const ENTRIES: usize = PROCESSES + PROGRAMS;
 /// The entry where all programs that found no place of their own are added up.
-pub(super) const OTHERS: usize = ENTRIES - 1;
+pub(super) const OTHERS: usize = Entries::<PROCESSES, PROGRAMS>::OTHERS;
 
 const OPERATIONS: usize = 48;
 const PATHS: usize = 3;
@@ -51,13 +52,13 @@ const KINDS: usize = 16;
 
 const _: () = assert!(Operation::COUNT <= OPERATIONS && Path::ALL.len() <= PATHS);
 const _: () = assert!(Reason::COUNT <= REASONS && Kind::COUNT <= KINDS);
-const _: () = assert!(size_of::<Image>().is_multiple_of(64) && ENTRIES < PRIVATE as usize);
+const _: () = assert!(size_of::<Image>().is_multiple_of(64));
 
 /// The whole file.
 #[repr(C, align(64))]
 pub(super) struct Image {
     pub(super) header: Header,
-    pub(super) entries: [Entry; ENTRIES],
+    pub(super) entries: Entries<PROCESSES, PROGRAMS>,
     pub(super) counters: [Counters; ENTRIES],
     pub(super) cards: [Cards; PROCESSES],
 }
@@ -67,28 +68,13 @@ pub(super) type Cards = [CardCell; card::MOST];
 
 #[repr(C, align(64))]
 pub(super) struct Header {
-    identity: [AtomicU64; 8],
+    identity: Identity<8>,
     /// Nanoseconds since 1970.
     pub(super) created: AtomicU64,
     /// A reader that finds both unchanged and equal saw no counter on its way from one place to
     /// another.
     pub(super) folds_begun: AtomicU64,
     pub(super) folds_done: AtomicU64,
-}
-
-/// Whose counters those of the same index are.
-#[repr(C, align(64))]
-pub(super) struct Entry {
-    /// A `State` and a process id. Written last when an entry is filled.
-    pub(super) owner: AtomicU64,
-    /// When the owner took it, in nanoseconds since boot (`CLOCK_BOOTTIME`).
-    pub(super) claimed: AtomicU64,
-    /// Zero: whose the entry is, is for the file's owner to tell.
-    _unused: AtomicU64,
-    /// The program's name, as the kernel keeps it: 15 bytes and a zero.
-    pub(super) comm: NameCell,
-    /// For a program that ended: how many processes were added up.
-    pub(super) processes: AtomicU64,
 }
 
 /// The counters of one process, or of a program that ended.
@@ -141,53 +127,13 @@ pub(super) struct Times(pub(super) [AtomicU64; Histogram::STEPS]);
 /// What a process knows about itself; zeroed in a forked child (see `outboard_shared_memory::local`).
 #[repr(C, align(64))]
 pub(super) struct Local {
-    /// The time of the claim above, the entry's index plus one (or `PRIVATE`) in the low byte; zero
-    /// before the first count. No two processes of one family, and no two claims, have the same.
-    pub(super) ticket: AtomicU64,
+    /// Zero before the first count.
+    pub(super) ticket: TicketCell,
     /// Per operation: how many remain to be done before one is timed again; above that, how many the
     /// next time.
     pub(super) turns: [AtomicU64; OPERATIONS],
     pub(super) private: Counters,
     pub(super) cards: Cards,
-}
-
-/// In a ticket: this process counts privately.
-pub(super) const PRIVATE: u8 = u8::MAX;
-
-/// What an entry is; the low byte of `Entry::owner`, the process id in the upper half.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub(super) enum State {
-    /// Nobody's, and its counters are zero.
-    Free = 0,
-    /// Being filled or emptied by the process named.
-    Busy = 1,
-    /// Of the process named.
-    Running = 2,
-    /// Of a process that said it has ended; its counters are still there.
-    Ended = 3,
-    /// Of a program whose processes ended.
-    Program = 4,
-}
-
-impl State {
-    /// The word for `Entry::owner`.
-    pub(super) const fn word(self, pid: u32) -> u64 {
-        (pid as u64) << 32 | self as u64
-    }
-
-    /// The state and process id of a word; `None` if it is none of ours.
-    pub(super) const fn parse(owner: u64) -> Option<(Self, u32)> {
-        let state = match owner as u32 {
-            0 => Self::Free,
-            1 => Self::Busy,
-            2 => Self::Running,
-            3 => Self::Ended,
-            4 => Self::Program,
-            _ => return None,
-        };
-        Some((state, (owner >> 32) as u32))
-    }
 }
 
 impl Header {
@@ -209,30 +155,22 @@ impl Header {
             self.folds_done.load(Relaxed),
         )
     }
-
-    /// Refuses what is no ledger that this version understands; `path` is where it was found.
-    pub(super) fn check(&self, path: &FilePath) -> Result<(), LedgerError> {
-        let identity = self.identity.each_ref().map(|word| word.load(Relaxed));
-        if identity == Self::IDENTITY {
-            Ok(())
-        } else if identity[0] == MAGIC {
-            Err(LedgerError::Version {
-                path: path.into(),
-                version: identity[1],
-            })
-        } else {
-            Err(LedgerError::not_a_ledger(path, "wrong beginning"))
-        }
-    }
 }
 
 impl Beginning for Header {
     fn initialise(&self) {
-        for (word, value) in self.identity.iter().zip(Self::IDENTITY) {
-            word.store(value, Relaxed);
-        }
+        self.identity.store(Self::IDENTITY);
         self.created.store(process::since_epoch(), Relaxed);
     }
+
+    fn check(&self) -> Result<(), FileError> {
+        self.identity.check(Self::IDENTITY)
+    }
+}
+
+impl Format for Image {
+    type Beginning = Header;
+    const WORDS: &'static Words = WORDS;
 }
 
 impl Counters {
@@ -292,11 +230,6 @@ impl CardCell {
                 .for_each(|word| word.store(0, Relaxed));
         }
     }
-
-    /// Where what it counted lies in itself: offset and length in bytes.
-    pub(super) const fn extent_of_work() -> (usize, usize) {
-        (std::mem::offset_of!(CardCell, work), size_of::<QueueCell>())
-    }
 }
 
 // SAFETY: `repr(C)`, and every field is an `AtomicU64` or an array or `Plain` struct of them.
@@ -304,25 +237,15 @@ unsafe impl Plain for Image {}
 // SAFETY: as above.
 unsafe impl Plain for Header {}
 // SAFETY: as above.
+unsafe impl Plain for Counters {}
+// SAFETY: as above.
+unsafe impl Plain for QueueCell {}
+// SAFETY: as above.
 unsafe impl Plain for Local {}
 
 impl Local {
     pub(super) const fn new() -> Self {
         // SAFETY: `Plain`: all-zero is a valid value.
         unsafe { std::mem::zeroed() }
-    }
-}
-
-impl Image {
-    /// Where the counters of an entry lie in the file: offset and length in bytes.
-    pub(super) const fn extent_of(index: usize) -> (usize, usize) {
-        let size = size_of::<Counters>();
-        (std::mem::offset_of!(Image, counters) + index * size, size)
-    }
-
-    /// Where a card of the process of an entry lies in the file, in bytes.
-    pub(super) const fn offset_of_card(index: usize, card: usize) -> usize {
-        let cards = std::mem::offset_of!(Image, cards) + index * size_of::<Cards>();
-        cards + card * size_of::<CardCell>()
     }
 }

@@ -19,23 +19,23 @@
 
 mod counts;
 mod error;
+mod image;
 mod layout;
 mod queueing;
 mod reason;
-mod slots;
 mod snapshot;
 mod tally;
 
 use std::fmt;
 use std::path::{Path as FilePath, PathBuf};
-use std::ptr;
-use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize};
+use std::sync::atomic::Ordering::{AcqRel, Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicUsize};
 use std::time::Duration;
 
+use once_cell::race::OnceBox;
 use outboard_operation::card::Kind;
 use outboard_operation::{Operation, Path};
-use outboard_shared_memory::{self as shared_memory, process};
+use outboard_shared_memory::{self as shared_memory, Signature, Ticket, process};
 
 pub use counts::{Counts, Fallback, Row, Work};
 pub use error::LedgerError;
@@ -44,8 +44,7 @@ pub use reason::Reason;
 pub use snapshot::{Process, Program, Snapshot, all_paths, default_path, reset};
 pub use tally::Tally;
 
-use layout::{Counters, Header, Image, Local, PRIVATE, PROCESSES};
-use slots::Signature;
+use layout::{Counters, Image, Local, PROCESSES};
 
 /// Makes the file at `path` the ledger of this process, unless it has one already. Never fails: the
 /// returned ledger's [`status`](Ledger::status) says where it counts. Each call wants one [`close`].
@@ -79,32 +78,12 @@ pub fn fall_back(operation: Operation, reason: Reason) {
 }
 
 /// Set once, and never freed. No lock: a `fork` in another thread would leave it locked in the child.
-static GLOBAL: AtomicPtr<Ledger> = AtomicPtr::new(ptr::null_mut());
+static GLOBAL: OnceBox<Ledger> = OnceBox::new();
 static OPENERS: AtomicUsize = AtomicUsize::new(0);
 
 #[inline]
 fn global_or(make: impl FnOnce() -> Ledger) -> &'static Ledger {
-    let present = GLOBAL.load(Acquire);
-    // SAFETY: null, or from `Box::into_raw` below and never freed.
-    match unsafe { present.as_ref() } {
-        Some(ledger) => ledger,
-        None => set_global(make()),
-    }
-}
-
-#[cold]
-fn set_global(ledger: Ledger) -> &'static Ledger {
-    let ours = Box::into_raw(Box::new(ledger));
-    match GLOBAL.compare_exchange(ptr::null_mut(), ours, AcqRel, Acquire) {
-        // SAFETY: from `Box::into_raw`, never freed.
-        Ok(_) => unsafe { &*ours },
-        Err(theirs) => {
-            // SAFETY: ours was shared with nobody.
-            unsafe { Box::from_raw(ours) }.close();
-            // SAFETY: not null, or the exchange had succeeded; never freed.
-            unsafe { &*theirs }
-        }
-    }
+    GLOBAL.get_or_init(|| Box::new(make()))
 }
 
 /// Where one process counts. Its memory stays mapped until the process ends.
@@ -131,11 +110,11 @@ impl Ledger {
     /// The ledger in the file at `path`, made if there is none; a private one where that is
     /// impossible. Most callers want [`open`].
     pub fn open(path: &FilePath) -> Self {
-        match map(path) {
+        match shared_memory::shared::<Image>(path) {
             Ok(image) => {
                 let ledger = Self::new(Some(image), Status::Shared(path.into()));
-                if !slots::has_room(image) {
-                    slots::collect_dead(image, process::id());
+                if !image.entries.has_room() {
+                    image.collect_dead();
                 }
                 ledger
             }
@@ -186,8 +165,7 @@ impl Ledger {
 
     /// Where a card of this process counts that kind of request.
     pub fn card(&self, card: usize, kind: Kind) -> CardCounters {
-        let ticket = self.ticket();
-        let own = entry_of(ticket).filter(|index| *index < PROCESSES);
+        let own = self.ticket().entry().filter(|index| *index < PROCESSES);
         let cards = match (self.shared, own) {
             (Some(image), Some(index)) => &image.cards[index],
             _ => &self.local.cards,
@@ -214,9 +192,8 @@ impl Ledger {
         if !self.is_used.load(Relaxed) {
             return; // and leave memory alone that nobody has touched
         }
-        let ticket = self.local.ticket.swap(0, AcqRel);
-        if let (Some(image), Some(index)) = (self.shared, entry_of(ticket)) {
-            slots::release(image, index, process::id());
+        if let Some(ticket) = self.local.ticket.take() {
+            self.release(ticket);
         }
     }
 
@@ -236,50 +213,37 @@ impl Ledger {
 
     /// Where this process counts now.
     fn counters(&self) -> &'static Counters {
-        let ticket = self.ticket();
-        match (self.shared, entry_of(ticket)) {
+        match (self.shared, self.ticket().entry()) {
             (Some(image), Some(index)) => &image.counters[index],
             _ => &self.local.private,
         }
     }
 
     /// This process's ticket; a new one if it has none yet.
-    fn ticket(&self) -> u64 {
-        match self.local.ticket.load(Relaxed) {
-            0 => self.claim(),
-            ticket => ticket,
-        }
+    fn ticket(&self) -> Ticket {
+        self.local.ticket.get().unwrap_or_else(|| self.claim())
     }
 
     /// Takes an entry. Here, and only here, runs what a process does at its first count, perhaps confined
     /// already: `getpid`, the clock (vDSO) and memory.
     #[cold]
-    fn claim(&self) -> u64 {
+    fn claim(&self) -> Ticket {
         self.is_used.store(true, Relaxed);
-        let pid = process::id();
-        let claimed = process::since_boot();
-        let index = self.shared.map(|image| {
-            let signature = Signature {
-                pid,
-                claimed,
-                comm: self.comm,
-            };
-            slots::claim(image, &signature)
-        });
-        let place = index.map_or(PRIVATE, |index| index as u8 + 1);
-        let ticket = claimed << 8 | u64::from(place);
-        match self
-            .local
-            .ticket
-            .compare_exchange(0, ticket, AcqRel, Acquire)
-        {
-            Ok(_) => ticket,
+        let signature = Signature::now(self.comm);
+        let index = self.shared.map(|image| image.claim(&signature));
+        let ticket = Ticket::new(signature.claimed, index);
+        match self.local.ticket.set(ticket) {
+            Ok(()) => ticket,
             Err(of_another_thread) => {
-                if let (Some(image), Some(index)) = (self.shared, index) {
-                    slots::release(image, index, pid);
-                }
+                self.release(ticket);
                 of_another_thread
             }
+        }
+    }
+
+    fn release(&self, ticket: Ticket) {
+        if let (Some(image), Some(index)) = (self.shared, ticket.entry()) {
+            image.entries.release(index, process::id());
         }
     }
 }
@@ -291,21 +255,6 @@ impl fmt::Display for Status {
             Self::Private(None) => f.write_str("counting privately"),
             Self::Private(Some(error)) => write!(f, "counting privately: {error}"),
         }
-    }
-}
-
-/// The ledger in the file at `path`, made if there is none.
-fn map(path: &FilePath) -> Result<&'static Image, LedgerError> {
-    let image: &Image = shared_memory::shared::<_, Header>(path).map_err(LedgerError::of(path))?;
-    image.header.check(path)?;
-    Ok(image)
-}
-
-/// The entry that a ticket is for.
-fn entry_of(ticket: u64) -> Option<usize> {
-    match ticket as u8 {
-        0 | PRIVATE => None,
-        place => Some(usize::from(place) - 1),
     }
 }
 

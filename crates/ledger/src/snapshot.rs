@@ -2,16 +2,13 @@
 //! looked at, so that nothing in it, nor a change of its size, can do harm.
 
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io;
-use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path as FilePath, PathBuf};
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, SystemTime};
 
-use outboard_shared_memory::{self as shared_memory, UserFiles, bytes_mut, process, zeroed};
+use outboard_shared_memory::{Copied, State, UserFiles, process};
 
-use super::layout::{CardCell, Header, Image, OTHERS, PROCESSES, State};
+use super::layout::{CardCell, Image, OTHERS, PROCESSES};
 use super::{Card, Counts, LedgerError};
 
 /// What a ledger said at one moment.
@@ -83,43 +80,33 @@ pub fn all_paths() -> Vec<PathBuf> {
 /// # Errors
 /// As [`Snapshot::read`].
 pub fn reset(path: &FilePath, pid: Option<u32>) -> Result<usize, LedgerError> {
-    let file = open(path, true)?;
-    let image = copy(&file, path)?;
+    let copied = copy(path, true)?;
+    let image = &copied.image;
     let mut concerned = 0;
     for (index, entry) in image.entries.iter().enumerate() {
-        let owner = State::parse(entry.owner.load(Relaxed));
-        let wanted = match (pid, owner) {
+        let wanted = match (pid, entry.state()) {
             (None, _) => true,
             (Some(pid), Some((State::Running | State::Ended, owner))) => owner == pid,
             _ => false,
         };
-        if wanted
-            && image.counters[index]
-                .words()
-                .any(|word| word.load(Relaxed) != 0)
-        {
-            let (offset, length) = Image::extent_of(index);
-            file.write_all_at(&vec![0; length], offset as u64)
-                .map_err(|error| LedgerError::cannot("reset", path, error))?;
+        let counters = &image.counters[index];
+        if wanted && counters.words().any(|word| word.load(Relaxed) != 0) {
+            copied.zero(counters)?;
             concerned += 1;
         }
         if wanted && index < PROCESSES {
-            reset_cards(&file, &image, index)
-                .map_err(|error| LedgerError::cannot("reset", path, error))?;
+            reset_cards(&copied, &image.cards[index])?;
         }
     }
     Ok(concerned)
 }
 
 /// What the cards of a process counted; not what they are doing.
-fn reset_cards(file: &File, image: &Image, index: usize) -> io::Result<()> {
-    for (card, cell) in image.cards[index].iter().enumerate() {
+fn reset_cards(copied: &Copied<Image>, cards: &[CardCell]) -> Result<(), LedgerError> {
+    for cell in cards {
         if cell.status.load(Relaxed) != 0 {
-            let cell = Image::offset_of_card(index, card);
-            let (offset, length) = CardCell::extent_of_work();
-            file.write_all_at(&vec![0; length], (cell + offset) as u64)?;
-            let started = cell + std::mem::offset_of!(CardCell, started);
-            file.write_all_at(&process::since_boot().to_ne_bytes(), started as u64)?;
+            copied.zero(&cell.work)?;
+            copied.set(&cell.started, process::since_boot())?;
         }
     }
     Ok(())
@@ -132,11 +119,9 @@ impl Snapshot {
     /// If there is none, it can't be read, is somebody else's (root may read any), or is not a
     /// ledger of this version.
     pub fn read(path: &FilePath) -> Result<Self, LedgerError> {
-        let file = open(path, false)?;
-        let metadata = file.metadata();
-        let owner = metadata.map_err(|error| LedgerError::cannot("examine", path, error))?;
-        let image = copy(&file, path)?;
-        Ok(Self::parse(&image, owner.uid(), process::is_alive))
+        let copied = copy(path, false)?;
+        let owner = copied.owner()?;
+        Ok(Self::parse(&copied.image, owner, process::is_alive))
     }
 
     /// Everything in it added up.
@@ -208,15 +193,15 @@ impl Snapshot {
         let mut programs = BTreeMap::<String, Program>::new();
         for (index, entry) in image.entries.iter().enumerate() {
             let counts = Counts::read(&image.counters[index]);
-            let owner = State::parse(entry.owner.load(Relaxed));
+            let owner = entry.state();
             if let Some((state @ (State::Running | State::Ended), pid)) = owner
                 && index < PROCESSES
             {
-                let claimed = entry.claimed.load(Relaxed);
+                let claimed = entry.claimed();
                 processes.push(Process {
                     pid,
                     uid,
-                    program: process::printable(entry.comm.load()),
+                    program: process::printable(entry.comm()),
                     alive: state == State::Running && is_alive(pid, claimed),
                     started: time(booted.saturating_add(claimed)),
                     counts,
@@ -227,7 +212,7 @@ impl Snapshot {
                 // Also what somebody counted where it had no business to.
                 let name = match owner {
                     Some((State::Program, _)) if index != OTHERS => {
-                        process::printable(entry.comm.load())
+                        process::printable(entry.comm())
                     }
                     _ => OTHERS_NAME.to_owned(),
                 };
@@ -237,9 +222,7 @@ impl Snapshot {
                     counts: Counts::new(),
                 });
                 program.counts.add(&counts);
-                program.processes = program
-                    .processes
-                    .saturating_add(entry.processes.load(Relaxed));
+                program.processes = program.processes.saturating_add(entry.processes());
             }
         }
         processes.sort_by_key(|process| (process.claimed, process.pid));
@@ -251,41 +234,22 @@ impl Snapshot {
     }
 }
 
-fn open(path: &FilePath, writable: bool) -> Result<File, LedgerError> {
-    shared_memory::open::<Image>(path, writable).map_err(LedgerError::of(path))
-}
-
 /// The file's content, from a moment when no counter was on its way from one place to another.
-fn copy(file: &File, path: &FilePath) -> Result<Box<Image>, LedgerError> {
+fn copy(path: &FilePath, writable: bool) -> Result<Copied<Image>, LedgerError> {
     /// A few tenths of a second. Moving a process's counters takes microseconds, and happens rarely.
     const ATTEMPTS: usize = 200;
-    let cannot_read = |error: io::Error| match error.kind() {
-        io::ErrorKind::UnexpectedEof => LedgerError::not_a_ledger(path, "wrong size"),
-        _ => LedgerError::cannot("read", path, error),
-    };
-    let mut image = zeroed::<Image>();
-    let mut later = zeroed::<Header>();
+    let mut copied = Copied::<Image>::of(path, writable)?;
     for _ in 0..ATTEMPTS {
-        file.read_exact_at(bytes_mut(&mut *image), 0)
-            .map_err(cannot_read)?;
-        image.header.check(path)?;
-        let (begun, done) = image.header.folds();
-        file.read_exact_at(bytes_mut(&mut *later), 0)
-            .map_err(cannot_read)?;
-        if later.folds() == (begun, done) && (begun == done || !is_being_folded(&image)) {
+        let (begun, done) = copied.image.header.folds();
+        // Where nobody is at it, that process has been killed.
+        let is_settled = begun == done || !copied.image.entries.is_changing();
+        if is_settled && copied.beginning_now()?.folds() == (begun, done) {
             break;
         }
         std::thread::sleep(Duration::from_millis(1));
+        copied.renew()?;
     }
-    Ok(image)
-}
-
-/// Whether somebody is at it; if not, who was has been killed.
-fn is_being_folded(image: &Image) -> bool {
-    image.entries.iter().any(|entry| {
-        matches!(State::parse(entry.owner.load(Relaxed)),
-            Some((State::Busy, pid)) if process::exists(pid))
-    })
+    Ok(copied)
 }
 
 /// A time that any number has.

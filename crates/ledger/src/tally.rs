@@ -4,6 +4,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use outboard_operation::{Operation, Path};
+use outboard_shared_memory::Ticket;
 
 use super::layout::Local;
 use super::{Ledger, Work, global, nanoseconds};
@@ -35,7 +36,7 @@ pub struct Tally {
     ledger: &'static Ledger,
     local: &'static Local,
     /// Whose `pending` is.
-    ticket: u64,
+    ticket: Ticket,
     pending: Work,
     /// Passed on so far.
     passed: u64,
@@ -49,8 +50,6 @@ pub struct Tally {
     path: Path,
 }
 
-/// A ticket that no process has: its time would be before the first nanosecond.
-const NOBODY: u64 = 1;
 /// How many operations lie between two that are timed, at first and at last.
 const FIRST_INTERVAL: u64 = 4;
 const LAST_INTERVAL: u64 = 256;
@@ -73,7 +72,7 @@ impl Tally {
         Self {
             ledger,
             local,
-            ticket: NOBODY,
+            ticket: Ticket::NOBODY,
             pending: Work::default(),
             passed: 0,
             enough: 1,
@@ -93,7 +92,7 @@ impl Tally {
     /// Counts an operation on that many bytes.
     #[inline]
     pub fn count(&mut self, bytes: u64) {
-        if self.local.ticket.load(Relaxed) != self.ticket {
+        if self.local.ticket.get() != Some(self.ticket) {
             self.begin();
         }
         self.pending.operations += 1;
@@ -106,7 +105,7 @@ impl Tally {
     /// Counts an operation that was timed.
     #[cold]
     pub fn count_timed(&mut self, bytes: u64, time: Duration) {
-        if self.local.ticket.load(Relaxed) != self.ticket {
+        if self.local.ticket.get() != Some(self.ticket) {
             self.begin();
         }
         self.pending.timed_operations += 1;
@@ -120,7 +119,7 @@ impl Tally {
     /// Passes on what is pending.
     #[cold]
     pub fn flush(&mut self) {
-        if self.pending.operations != 0 && self.local.ticket.load(Relaxed) == self.ticket {
+        if self.pending.operations != 0 && self.local.ticket.get() == Some(self.ticket) {
             self.ledger.add(self.operation, self.path, &self.pending);
             self.passed += self.pending.operations;
             self.enough = (self.passed / 16).clamp(1, MOST_OPERATIONS);

@@ -16,28 +16,26 @@
 //! never given back: a record says what happened since it was made. Once the first processes have
 //! taken theirs, later ones share one by program, so its size is bounded and no count is lost.
 
-use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use outboard_shared_memory::process::{self, NameCell};
-use outboard_shared_memory::{Beginning, Plain};
+use outboard_shared_memory::{
+    Beginning, Entries, FileError, Format, Identity as Kind, Plain, TicketCell, Words, process,
+};
 
-use crate::RecordError;
 use crate::clock::Clock;
+use crate::error::WORDS;
 use crate::identity::{Identity, Operation};
 use crate::known::Known;
 
 /// Raise when the meaning of any word changes.
-pub(crate) const VERSION: u64 = 3;
+pub(crate) const VERSION: u64 = 4;
 const MAGIC: u64 = u64::from_be_bytes(*b"OUTBOBSV");
 
 /// How many processes are told apart.
 pub(crate) const PROCESSES: usize = 448;
 /// How many programs are told apart among the processes that came later.
-pub(crate) const PROGRAMS: usize = 64;
+const PROGRAMS: usize = 64;
 pub(crate) const ENTRIES: usize = PROCESSES + PROGRAMS;
-/// The entry of all programs that found none of their own.
-pub(crate) const OTHERS: usize = ENTRIES - 1;
 
 pub(crate) const ROWS: usize = 8192;
 /// Once so many rows are taken, new processes share entries by program.
@@ -79,13 +77,13 @@ pub(crate) const fn size_class(bytes: u64) -> usize {
 #[repr(C, align(64))]
 pub(crate) struct Image {
     pub(crate) header: Header,
-    pub(crate) entries: [Entry; ENTRIES],
+    pub(crate) entries: Entries<PROCESSES, PROGRAMS>,
     pub(crate) rows: [RowImage; ROWS],
 }
 
 #[repr(C, align(64))]
 pub(crate) struct Header {
-    identity: [AtomicU64; 6],
+    identity: Kind<6>,
     /// A `Clock`.
     clock: AtomicU64,
     /// Nanoseconds since 1970.
@@ -105,22 +103,7 @@ pub(crate) struct Header {
     pub(crate) reset: AtomicU64,
 }
 
-/// Whose rows those of the same index are.
-#[repr(C, align(64))]
-pub(crate) struct Entry {
-    /// The process id in the upper half, a `state` in the lower. Written last.
-    pub(crate) owner: AtomicU64,
-    /// When it was taken, in nanoseconds since boot.
-    pub(crate) claimed: AtomicU64,
-    /// Zero: whose the entry is, is for the file's owner to tell.
-    _unused: AtomicU64,
-    /// The program's name, as the kernel keeps it.
-    pub(crate) comm: NameCell,
-    /// For a program: how many processes share the entry.
-    pub(crate) processes: AtomicU64,
-}
-
-/// What an entry or a row is; in the lower half of its first word.
+/// What a row is; in the lower half of its first word.
 pub(crate) mod state {
     pub(crate) const FREE: u64 = 0;
     pub(crate) const BUSY: u64 = 1;
@@ -133,6 +116,12 @@ pub(crate) struct RowImage {
     /// The entry's index in the upper half, a `state` in the lower.
     pub(crate) owner: AtomicU64,
     identity: [AtomicU64; 14],
+    pub(crate) counters: Counters,
+}
+
+/// What was counted in a row.
+#[repr(C)]
+pub(crate) struct Counters {
     /// Operations that answered an error, such as a signature that does not hold; not among the calls.
     pub(crate) failed: AtomicU64,
     /// Preparations: key schedules and the like, and parts of a message that was never finished.
@@ -148,9 +137,12 @@ pub(crate) struct RowImage {
 }
 
 const _: () = {
-    let counted = std::mem::offset_of!(RowImage, preparations);
+    let counters = std::mem::offset_of!(RowImage, counters);
+    let counted = counters + std::mem::offset_of!(Counters, preparations);
     assert!(counted.is_multiple_of(64));
-    assert!(std::mem::offset_of!(RowImage, classes) + 2 * size_of::<Class>() == counted + 64);
+    assert!(
+        counters + std::mem::offset_of!(Counters, classes) + 2 * size_of::<Class>() == counted + 64
+    );
 };
 
 /// The operations of one class of sizes.
@@ -164,8 +156,8 @@ pub(crate) struct Class {
 /// What a process knows about itself; zeroed in a forked child (see `outboard_shared_memory::local`).
 #[repr(C, align(64))]
 pub(crate) struct Local {
-    /// The entry's index plus one; zero before the first count.
-    pub(crate) ticket: AtomicU64,
+    /// Zero before the first count.
+    pub(crate) ticket: TicketCell,
     pub(crate) known: Known,
 }
 
@@ -175,6 +167,8 @@ const _: () = assert!(size_of::<Local>() == 4096);
 unsafe impl Plain for Image {}
 // SAFETY: as above.
 unsafe impl Plain for Header {}
+// SAFETY: as above.
+unsafe impl Plain for Counters {}
 // SAFETY: as above.
 unsafe impl Plain for Local {}
 
@@ -188,15 +182,6 @@ impl Header {
         SIZE_CLASSES as u64,
     ];
 
-    /// Refuses what is no record that this version understands; `path` is where it was found.
-    pub(crate) fn check(&self, path: &Path) -> Result<(), RecordError> {
-        let identity = self.identity.each_ref().map(|word| word.load(Relaxed));
-        match Clock::from_word(self.clock.load(Relaxed)) {
-            Some(_) if identity == Self::IDENTITY => Ok(()),
-            _ => Err(RecordError::not_a_record(path, "wrong beginning")),
-        }
-    }
-
     /// The clock of this record.
     pub(crate) fn clock(&self) -> Clock {
         Clock::from_word(self.clock.load(Relaxed)).unwrap_or(Clock::System)
@@ -208,9 +193,7 @@ impl Beginning for Header {
         /// What no symmetric operation of a usual size takes, in nanoseconds or ticks of a processor.
         const SUSPICIOUS: [u64; 2] = [100_000, 250_000];
         let clock = Clock::best();
-        for (word, value) in self.identity.iter().zip(Self::IDENTITY) {
-            word.store(value, Relaxed);
-        }
+        self.identity.store(Self::IDENTITY);
         self.clock.store(clock as u64, Relaxed);
         self.created.store(process::since_epoch(), Relaxed);
         self.reference_ticks.store(clock.now(), Relaxed);
@@ -218,26 +201,19 @@ impl Beginning for Header {
         let suspicious = SUSPICIOUS[usize::from(clock == Clock::Processor)];
         self.suspicious.store(suspicious, Relaxed);
     }
+
+    fn check(&self) -> Result<(), FileError> {
+        self.identity.check(Self::IDENTITY)?;
+        match Clock::from_word(self.clock.load(Relaxed)) {
+            Some(_) => Ok(()),
+            None => Err(FileError::WrongBeginning),
+        }
+    }
 }
 
-impl Image {
-    /// Where the counters of a row lie in the file: offset and length in bytes.
-    pub(crate) const fn extent_of_counters(row: usize) -> (usize, usize) {
-        let first = std::mem::offset_of!(RowImage, failed);
-        let end = size_of::<RowImage>();
-        let row = std::mem::offset_of!(Image, rows) + row * size_of::<RowImage>();
-        (row + first, end - first)
-    }
-
-    /// Where the number of lost operations lies in the file, in bytes.
-    pub(crate) const fn offset_of_lost() -> usize {
-        std::mem::offset_of!(Image, header) + std::mem::offset_of!(Header, lost)
-    }
-
-    /// Where it is said when the counters were set to zero.
-    pub(crate) const fn offset_of_reset() -> usize {
-        std::mem::offset_of!(Image, header) + std::mem::offset_of!(Header, reset)
-    }
+impl Format for Image {
+    type Beginning = Header;
+    const WORDS: &'static Words = WORDS;
 }
 
 impl RowImage {
@@ -275,9 +251,11 @@ impl RowImage {
             word.store(value, Relaxed);
         }
     }
+}
 
+impl Counters {
     /// Every counter.
-    pub(crate) fn counters(&self) -> impl Iterator<Item = &AtomicU64> {
+    pub(crate) fn words(&self) -> impl Iterator<Item = &AtomicU64> {
         let classes = self.classes.iter();
         [
             &self.preparations,

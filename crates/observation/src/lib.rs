@@ -24,11 +24,12 @@ mod recorder;
 mod row;
 
 pub use clock::Clock;
-pub use error::RecordError;
+pub use error::{RecordError, missing};
 pub use identity::{Details, Identity, Operation};
 pub use layout::{SIZE_LIMITS, TELLING_SIZES};
+pub use outboard_shared_memory::{FileError, Ticket};
 pub use reader::{
     Record, RecordedProcess, SizeClass, Work, all_paths, create, default_path, reset, sum,
 };
-pub use recorder::{Recorder, Ticket, lane, open};
+pub use recorder::{Recorder, lane, open};
 pub use row::{Row, UNKNOWN};

@@ -2,18 +2,15 @@
 //! looked at, so that nothing in it, nor a change of its size, can do harm.
 
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, SystemTime};
 
-use outboard_shared_memory::{self as shared_memory, UserFiles, bytes_mut, process, zeroed};
+use outboard_shared_memory::{self as shared_memory, Copied, UserFiles, process};
 use serde::Serialize;
 
 use crate::layout::{
-    ENTRIES, Header, Image, PROCESSES, ROWS, RowImage, SIZE_CLASSES, SIZE_LIMITS, TELLING_SIZES,
-    state,
+    ENTRIES, Image, PROCESSES, ROWS, RowImage, SIZE_CLASSES, SIZE_LIMITS, TELLING_SIZES, state,
 };
 use crate::{Clock, Operation, RecordError};
 
@@ -103,7 +100,7 @@ pub struct SizeClass {
 
 /// With the layout's version: what a program of an earlier one still writes stands beside.
 const FILES: UserFiles = UserFiles {
-    prefix: "outboard-observed-3.",
+    prefix: "outboard-observed-4.",
 };
 
 /// Where the record of a user is, unless configured otherwise.
@@ -121,7 +118,7 @@ pub fn all_paths() -> Vec<PathBuf> {
 /// # Errors
 /// Where there is something of that name, or the system refuses.
 pub fn create(path: &Path) -> Result<(), RecordError> {
-    shared_memory::create::<Image, Header>(path).map_err(RecordError::of(path))
+    shared_memory::create::<Image>(path)
 }
 
 /// Sets every counter of the record at `path` to zero.
@@ -131,23 +128,15 @@ pub fn create(path: &Path) -> Result<(), RecordError> {
 /// # Errors
 /// As [`Record::read`].
 pub fn reset(path: &Path) -> Result<(), RecordError> {
-    let (file, image) = copy(path, true)?;
-    let cannot = |error| RecordError::cannot("reset", path, error);
-    for (index, row) in image.rows.iter().enumerate() {
+    let copied = Copied::<Image>::of(path, true)?;
+    for row in &copied.image.rows {
         if row.owner.load(Relaxed) as u32 as u64 == state::READY {
-            let (offset, length) = Image::extent_of_counters(index);
-            file.write_all_at(&vec![0; length], offset as u64)
-                .map_err(cannot)?;
+            copied.zero(&row.counters)?;
         }
     }
-    for (offset, value) in [
-        (Image::offset_of_lost(), 0),
-        (Image::offset_of_reset(), process::since_boot()),
-    ] {
-        file.write_all_at(&value.to_ne_bytes(), offset as u64)
-            .map_err(cannot)?;
-    }
-    Ok(())
+    let header = &copied.image.header;
+    copied.zero(&header.lost)?;
+    copied.set(&header.reset, process::since_boot())
 }
 
 impl Record {
@@ -157,11 +146,9 @@ impl Record {
     /// If there is none, it can't be read, is somebody else's (root may read any), or is no record of
     /// this version.
     pub fn read(path: &Path) -> Result<Self, RecordError> {
-        let (file, image) = copy(path, false)?;
-        let metadata = file.metadata();
-        let owner = metadata.map_err(|error| RecordError::cannot("examine", path, error))?;
-        let rate = ticks_per_second(&image);
-        Ok(Self::parse(&image, owner.uid(), rate))
+        let copied = Copied::<Image>::of(path, false)?;
+        let rate = ticks_per_second(&copied.image);
+        Ok(Self::parse(&copied.image, copied.owner()?, rate))
     }
 
     /// Everything in it added up, the most time first.
@@ -209,14 +196,14 @@ impl Record {
                 let entry = &image.entries[index];
                 let is_process = index < PROCESSES;
                 RecordedProcess {
-                    pid: is_process.then(|| (entry.owner.load(Relaxed) >> 32) as u32),
+                    pid: is_process.then(|| entry.state().map_or(0, |(_, pid)| pid)),
                     uid,
-                    program: process::printable(entry.comm.load()),
+                    program: process::printable(entry.comm()),
                     processes: match is_process {
                         true => 1,
-                        false => entry.processes.load(Relaxed),
+                        false => entry.processes(),
                     },
-                    started: entry.claimed.load(Relaxed),
+                    started: entry.claimed(),
                     work,
                 }
             })
@@ -287,7 +274,8 @@ fn sort(all: &mut [Work]) {
 
 /// What a row counted; none if nothing.
 fn work(row: &RowImage, rate: f64) -> Option<Work> {
-    if row.counters().all(|counter| counter.load(Relaxed) == 0) {
+    let counters = &row.counters;
+    if counters.words().all(|counter| counter.load(Relaxed) == 0) {
         return None;
     }
     let identity = row.identity();
@@ -300,7 +288,7 @@ fn work(row: &RowImage, rate: f64) -> Option<Work> {
     let nanoseconds = |ticks: u64| (ticks as f64 / rate * 1e9) as u64;
     let sizes: Vec<SizeClass> = (0..SIZE_CLASSES)
         .map(|index| {
-            let class = &row.classes[index];
+            let class = &counters.classes[index];
             SizeClass {
                 up_to: SIZE_LIMITS.get(index).copied(),
                 calls: class.calls.load(Relaxed),
@@ -309,7 +297,7 @@ fn work(row: &RowImage, rate: f64) -> Option<Work> {
             }
         })
         .collect();
-    let preparation_nanoseconds = nanoseconds(row.preparation_ticks.load(Relaxed));
+    let preparation_nanoseconds = nanoseconds(counters.preparation_ticks.load(Relaxed));
     let sum = |part: fn(&SizeClass) -> u64| sum(sizes.iter().map(part));
     Some(Work {
         algorithm: identity.algorithm(),
@@ -321,24 +309,14 @@ fn work(row: &RowImage, rate: f64) -> Option<Work> {
         calls: sum(|class| class.calls),
         bytes: sum(|class| class.bytes),
         nanoseconds: sum(|class| class.nanoseconds).saturating_add(preparation_nanoseconds),
-        preparations: row.preparations.load(Relaxed),
+        preparations: counters.preparations.load(Relaxed),
         preparation_nanoseconds,
-        interrupted: row.interrupted.load(Relaxed),
-        untimed: row.untimed.load(Relaxed),
-        failed: row.failed.load(Relaxed),
+        interrupted: counters.interrupted.load(Relaxed),
+        untimed: counters.untimed.load(Relaxed),
+        failed: counters.failed.load(Relaxed),
         sizes,
-        telling: row.telling.each_ref().map(|count| count.load(Relaxed)),
+        telling: counters.telling.each_ref().map(|count| count.load(Relaxed)),
     })
-}
-
-/// The record at `path`, and what it holds now.
-fn copy(path: &Path, writable: bool) -> Result<(File, Box<Image>), RecordError> {
-    let file = shared_memory::open::<Image>(path, writable).map_err(RecordError::of(path))?;
-    let mut image = zeroed::<Image>();
-    file.read_exact_at(bytes_mut(&mut *image), 0)
-        .map_err(|error| RecordError::cannot("read", path, error))?;
-    image.header.check(path)?;
-    Ok((file, image))
 }
 
 /// The sum of a part of works or rows; the largest number where it is larger.

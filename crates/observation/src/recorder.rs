@@ -2,19 +2,17 @@
 
 use std::hint;
 use std::path::Path;
-use std::ptr;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
-use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicU64};
+use std::sync::atomic::{AtomicU8, AtomicU64};
 
-use outboard_shared_memory::{self as shared_memory, process};
+use once_cell::race::OnceBox;
+use outboard_shared_memory::{self as shared_memory, FileError, Signature, Ticket, process};
 
 use crate::RecordError;
 use crate::clock::Clock;
+use crate::error::WORDS;
 use crate::identity::Identity;
-use crate::layout::{
-    ENTRIES, Entry, Header, Image, Local, OTHERS, PROCESSES, PROGRAMS, ROWS, ROWS_FOR_PROCESSES,
-    state,
-};
+use crate::layout::{Image, Local, PROCESSES, ROWS, ROWS_FOR_PROCESSES, state};
 use crate::row::Row;
 
 /// Makes the file at `path` the record of this process, unless it has one already.
@@ -22,26 +20,11 @@ use crate::row::Row;
 /// # Errors
 /// Where the file can't be used; nothing is counted then.
 pub fn open(path: &Path) -> Result<&'static Recorder, RecordError> {
-    let present = GLOBAL.load(Acquire);
-    // SAFETY: null, or from `Box::into_raw` below and never freed.
-    if let Some(recorder) = unsafe { present.as_ref() } {
-        return Ok(recorder);
-    }
-    let ours = Box::into_raw(Box::new(Recorder::new(path)?));
-    match GLOBAL.compare_exchange(ptr::null_mut(), ours, AcqRel, Acquire) {
-        // SAFETY: from `Box::into_raw`, never freed.
-        Ok(_) => Ok(unsafe { &*ours }),
-        Err(theirs) => {
-            // SAFETY: ours was shared with nobody.
-            drop(unsafe { Box::from_raw(ours) });
-            // SAFETY: not null, or the exchange had succeeded; never freed.
-            Ok(unsafe { &*theirs })
-        }
-    }
+    GLOBAL.get_or_try_init(|| Recorder::new(path).map(Box::new))
 }
 
 /// Set once, and never freed. No lock: a `fork` in another thread would leave it locked in the child.
-static GLOBAL: AtomicPtr<Recorder> = AtomicPtr::new(ptr::null_mut());
+static GLOBAL: OnceBox<Recorder> = OnceBox::new();
 
 /// The record of one process, mapped until the process ends.
 pub struct Recorder {
@@ -55,20 +38,17 @@ pub struct Recorder {
     without_row: [AtomicU64; 256],
 }
 
-/// Which entry a process counts for. A row is this process's as long as the ticket is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ticket(u64);
-
-impl Ticket {
-    /// The ticket of nobody.
-    pub const NONE: Self = Self(0);
-}
-
 impl Recorder {
     fn new(path: &Path) -> Result<Self, RecordError> {
-        let image = map(path)?;
-        let local =
-            shared_memory::local().map_err(|error| RecordError::cannot("map", path, error))?;
+        let image = shared_memory::shared::<Image>(path)?;
+        let local = shared_memory::local().map_err(|source| RecordError {
+            words: WORDS,
+            path: path.into(),
+            reason: FileError::System {
+                action: "map",
+                source,
+            },
+        })?;
         let recorder = Self {
             image,
             local,
@@ -96,10 +76,7 @@ impl Recorder {
     /// This process's ticket.
     #[inline]
     pub fn ticket(&self) -> Ticket {
-        match self.local.ticket.load(Relaxed) {
-            0 => self.claim(),
-            ticket => Ticket(ticket),
-        }
+        self.local.ticket.get().unwrap_or_else(|| self.claim())
     }
 
     /// This process's row for a kind of work, of the threads of that [`lane`]; none where all rows are taken, or
@@ -128,7 +105,7 @@ impl Recorder {
     fn find(&self, ticket: Ticket, lane: u8, identity: &Identity) -> Option<u16> {
         let mut identity = *identity;
         identity.set_lane(lane);
-        let entry = ticket.0 - 1;
+        let entry = ticket.entry()? as u64;
         let ready = entry << 32 | state::READY;
         let busy = entry << 32 | state::BUSY;
         let words = identity.words();
@@ -180,75 +157,33 @@ impl Recorder {
         Row::new(&self.image.rows[usize::from(index) % ROWS], self.suspicious)
     }
 
-    /// Takes an entry. Here, and only here, runs what a forked child does first: `getpid` and the
-    /// clock (vDSO).
+    /// Takes an entry: its own while there is room for so many, then its program's. Here, and only here, runs what a
+    /// forked child does first: `getpid` and the clock (vDSO).
     #[cold]
     fn claim(&self) -> Ticket {
-        let entry = self.own_entry().unwrap_or_else(|| self.program_entry()) as u64;
-        let ticket = entry + 1;
-        match self
-            .local
-            .ticket
-            .compare_exchange(0, ticket, AcqRel, Acquire)
-        {
-            Ok(_) => Ticket(ticket),
-            // Another thread was faster; our entry stays without rows, and nobody shows it.
-            Err(theirs) => Ticket(theirs),
-        }
+        let signature = Signature::now(self.comm);
+        let entries = &self.image.entries;
+        let index = self.own_entry(&signature).unwrap_or_else(|| {
+            let index = entries.claim_program(signature.pid, signature.comm);
+            entries[index].add_process();
+            index
+        });
+        let ticket = Ticket::new(signature.claimed, Some(index));
+        // If another thread was faster, our entry stays without rows, and nobody shows it.
+        self.local.ticket.set(ticket).err().unwrap_or(ticket)
     }
 
-    fn own_entry(&self) -> Option<usize> {
+    /// Entries are taken one after another: few pages, which a forked child has to find.
+    fn own_entry(&self, signature: &Signature) -> Option<usize> {
         let header = &self.image.header;
         if header.rows_taken.load(Relaxed) >= ROWS_FOR_PROCESSES
             || header.entries_taken.load(Relaxed) >= PROCESSES as u64
         {
             return None;
         }
-        let index = header.entries_taken.fetch_add(1, Relaxed) as usize;
-        let entry = self.image.entries[..PROCESSES].get(index)?;
-        self.fill(entry);
-        let pid = u64::from(process::id());
-        entry.owner.store(pid << 32 | state::READY, Release);
-        Some(index)
+        let next = header.entries_taken.fetch_add(1, Relaxed) as usize;
+        self.image.entries.claim(signature, next, |_| ())
     }
-
-    /// The entry of this program, for processes that come later.
-    fn program_entry(&self) -> usize {
-        let name = u64::from_ne_bytes(*self.comm.first_chunk().expect("invariant: 16 bytes"));
-        let start = (name ^ name >> 29) as usize;
-        let index = (0..PROGRAMS - 1)
-            .map(|step| PROCESSES + start.wrapping_add(step) % (PROGRAMS - 1))
-            .find(|&index| {
-                let entry = &self.image.entries[index];
-                match entry
-                    .owner
-                    .compare_exchange(state::FREE, state::BUSY, AcqRel, Acquire)
-                {
-                    Ok(_) => {
-                        self.fill(entry);
-                        entry.owner.store(state::READY, Release);
-                        true
-                    }
-                    Err(owner) => owner == state::READY && entry.comm.load() == self.comm,
-                }
-            })
-            .unwrap_or(OTHERS);
-        debug_assert!(index < ENTRIES);
-        self.image.entries[index].processes.fetch_add(1, Relaxed);
-        index
-    }
-
-    fn fill(&self, entry: &Entry) {
-        entry.claimed.store(process::since_boot(), Relaxed);
-        entry.comm.store(self.comm);
-    }
-}
-
-/// The record in the file at `path`, made if there is none.
-fn map(path: &Path) -> Result<&'static Image, RecordError> {
-    let image: &Image = shared_memory::shared::<_, Header>(path).map_err(RecordError::of(path))?;
-    image.header.check(path)?;
-    Ok(image)
 }
 
 /// So many rows lie between where one process's rows begin and where another's do.
@@ -300,6 +235,69 @@ mod tests {
         assert_eq!(recorder.find(ticket, 0, &identity), None);
         let other = Identity::new("default", "SHA2-512", &digest);
         assert!(recorder.find(ticket, 0, &other).is_some());
+    }
+
+    /// A record of our own full of nonsense behind a good beginning: everything goes on, nothing hangs.
+    #[test]
+    fn nonsense_behind_a_good_beginning() {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let path = directory.path().join("record");
+        crate::create(&path).expect("it can be made");
+        let good = std::fs::read(&path).expect("it was just made");
+        let identity = Identity::new("default", "SHA2-256", &Details::new(Operation::Digest));
+        for seed in 1..=20_u64 {
+            let mut bytes = good.clone();
+            let mut state = seed;
+            for word in bytes[64..].chunks_exact_mut(8) {
+                state ^= state << 13;
+                state ^= state >> 7;
+                state ^= state << 17;
+                // Sometimes nearly meaningful: small numbers are states, processes and counters.
+                let value = match state % 3 {
+                    0 => state,
+                    _ => (state % 7) | ((state % 5) << 32),
+                };
+                word.copy_from_slice(&value.to_ne_bytes());
+            }
+            std::fs::write(&path, &bytes).expect("it is ours");
+            let recorder = Recorder::new(&path).expect("its beginning is good");
+            if let Some(row) = recorder.row(recorder.ticket(), 0, 1, || Some(identity)) {
+                row.add(100, u64::MAX - 1);
+                row.prepare(1, 1);
+            }
+            let read = Record::read(&path).expect("its beginning is good");
+            read.total();
+            for process in &read.processes {
+                assert!(!process.program.chars().any(char::is_control));
+            }
+            reset(&path).expect("it is ours");
+            let after = Record::read(&path).expect("its beginning is good");
+            assert_eq!((after.total(), after.lost), (Vec::new(), 0));
+        }
+    }
+
+    /// A record of another version is told from what is none.
+    #[test]
+    fn another_beginning_is_refused() {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let path = directory.path().join("record");
+        crate::create(&path).expect("it can be made");
+        let good = std::fs::read(&path).expect("it was just made");
+        // Its kind, its version, its sizes, its clock.
+        for (word, reason) in [
+            (0, "is not a record: wrong beginning"),
+            (1, "is of version 5, not 4"),
+            (2, "is of version 4, not 4"),
+            (6, "is not a record: wrong beginning"),
+        ] {
+            let mut bytes = good.clone();
+            bytes[8 * word] ^= if word == 6 { 0xf0 } else { 1 };
+            std::fs::write(&path, &bytes).expect("it is ours");
+            let opened = Recorder::new(&path).map(drop).expect_err(reason);
+            let read = Record::read(&path).map(drop).expect_err(reason);
+            assert_eq!(opened.to_string(), read.to_string());
+            assert!(read.to_string().contains(reason), "{read}");
+        }
     }
 
     #[test]

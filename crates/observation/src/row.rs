@@ -26,7 +26,7 @@ impl Row {
     /// its size take, and long, was interrupted: it is counted with their mean.
     #[inline]
     pub fn add(&self, bytes: u64, mut ticks: u64) {
-        let class = &self.image.classes[size_class(bytes)];
+        let class = &self.image.counters.classes[size_class(bytes)];
         if ticks >= self.suspicious {
             ticks = self.uninterrupted(bytes, ticks);
         }
@@ -44,7 +44,7 @@ impl Row {
 
     #[cold]
     fn tell(&self, bytes: u64) {
-        for (count, size) in self.image.telling.iter().zip(TELLING_SIZES) {
+        for (count, size) in self.image.counters.telling.iter().zip(TELLING_SIZES) {
             if bytes == size {
                 count.fetch_add(1, Relaxed);
             }
@@ -54,22 +54,28 @@ impl Row {
     /// Counts time that belongs to no single operation: preparing a key, or part of a message.
     #[inline]
     pub fn prepare(&self, bytes: u64, ticks: u64) {
-        self.image.preparations.fetch_add(1, Relaxed);
+        self.image.counters.preparations.fetch_add(1, Relaxed);
         if ticks != UNKNOWN {
-            self.image.preparation_ticks.fetch_add(ticks, Relaxed);
+            self.image
+                .counters
+                .preparation_ticks
+                .fetch_add(ticks, Relaxed);
         }
         if bytes != 0 {
-            let class = &self.image.classes[size_class(bytes)];
+            let class = &self.image.counters.classes[size_class(bytes)];
             class.bytes.fetch_add(bytes, Relaxed);
         }
     }
 
     /// Counts an operation that answered an error.
     pub fn fail(&self, ticks: u64) {
-        self.image.failed.fetch_add(1, Relaxed);
+        self.image.counters.failed.fetch_add(1, Relaxed);
         if ticks != UNKNOWN {
             let ticks = ticks.min(self.suspicious);
-            self.image.preparation_ticks.fetch_add(ticks, Relaxed);
+            self.image
+                .counters
+                .preparation_ticks
+                .fetch_add(ticks, Relaxed);
         }
     }
 
@@ -78,13 +84,13 @@ impl Row {
         const FEWEST: u64 = 8;
         const FACTOR: u64 = 8;
         let class = size_class(bytes);
-        let image = &self.image.classes[class];
+        let image = &self.image.counters.classes[class];
         if ticks == UNKNOWN {
-            self.image.untimed.fetch_add(1, Relaxed);
+            self.image.counters.untimed.fetch_add(1, Relaxed);
             return 0;
         }
         // Calls without a time would make the mean too small.
-        let is_mean_known = self.image.untimed.load(Relaxed) == 0;
+        let is_mean_known = self.image.counters.untimed.load(Relaxed) == 0;
         let calls = image.calls.load(Relaxed);
         if calls < FEWEST || !is_mean_known || !self.image.size_tells_time() {
             return ticks;
@@ -99,7 +105,7 @@ impl Row {
             }
         };
         if ticks / FACTOR > usual {
-            self.image.interrupted.fetch_add(1, Relaxed);
+            self.image.counters.interrupted.fetch_add(1, Relaxed);
             usual
         } else {
             ticks

@@ -44,7 +44,7 @@ impl Context {
             lane,
             mark: Cell::new(slot.mark),
             row: Cell::new(None),
-            ticket: Cell::new(Ticket::NONE),
+            ticket: Cell::new(Ticket::NOBODY),
             bytes: AtomicU64::new(0),
             ticks: AtomicU64::new(0),
         });
@@ -153,7 +153,7 @@ impl Context {
         let mark = say(before);
         if mark != before {
             self.mark.set(mark);
-            self.ticket.set(Ticket::NONE);
+            self.ticket.set(Ticket::NOBODY);
         }
     }
 

@@ -7,26 +7,75 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
 use crate::plain::{self, Plain};
-use crate::{FileError, process};
+use crate::{FileError, Unusable, Words, process};
 
-/// Of what a file of shared memory begins with, when it is new.
+/// A kind of file that is shared.
+pub trait Format: Plain {
+    /// What it begins with.
+    type Beginning: Beginning;
+    /// What people call it.
+    const WORDS: &'static Words;
+}
+
+/// What a file begins with: all of a new one that is not zero, and what tells it from others.
 pub trait Beginning: Plain {
     /// Makes a file that begins with this, and is zero else, an empty one.
     fn initialise(&self);
+
+    /// Refuses another kind of file, and another version.
+    ///
+    /// # Errors
+    /// [`FileError::WrongBeginning`] or [`FileError::Version`].
+    fn check(&self) -> Result<(), FileError>;
 }
 
-/// The `T` in the file at `path`, created if there is none, mapped for the life of the process. It
-/// begins with an `H`, which its user has to check. No file descriptor stays open.
+/// Words by which a file tells what it is: the first by its kind, the second by its version, the others by its sizes.
+#[repr(C)]
+pub struct Identity<const WORDS: usize>([AtomicU64; WORDS]);
+
+impl<const WORDS: usize> Identity<WORDS> {
+    /// Writes them.
+    pub fn store(&self, words: [u64; WORDS]) {
+        for (word, value) in self.0.iter().zip(words) {
+            word.store(value, Relaxed);
+        }
+    }
+
+    /// Refuses others.
+    ///
+    /// # Errors
+    /// As [`Beginning::check`].
+    pub fn check(&self, words: [u64; WORDS]) -> Result<(), FileError> {
+        let found = self.0.each_ref().map(|word| word.load(Relaxed));
+        if found == words {
+            Ok(())
+        } else if found[0] == words[0] {
+            Err(FileError::Version {
+                version: found[1],
+                ours: words[1],
+            })
+        } else {
+            Err(FileError::WrongBeginning)
+        }
+    }
+}
+
+/// The `T` in the file at `path`, created if there is none, mapped for the life of the process. No file descriptor
+/// stays open.
 ///
 /// Only a file of this very user is mapped, and only where we have no more rights than that: who may
 /// shorten it would end us with a bus error.
 ///
 /// # Errors
 /// Where the file can't be used.
-pub fn shared<T: Plain, H: Beginning>(path: &Path) -> Result<&'static T, FileError> {
+pub fn shared<T: Format>(path: &Path) -> Result<&'static T, Unusable> {
+    share(path).map_err(Unusable::of(T::WORDS, path))
+}
+
+fn share<T: Format>(path: &Path) -> Result<&'static T, FileError> {
     if process::is_privileged() {
         let reason = "this process runs with more rights than its user has";
         return Err(FileError::cannot("map")(io::Error::new(
@@ -35,7 +84,7 @@ pub fn shared<T: Plain, H: Beginning>(path: &Path) -> Result<&'static T, FileErr
         )));
     }
     let file = match open_any(path, true) {
-        Err(FileError::Missing) => match make::<T, H>(path) {
+        Err(FileError::Missing) => match make::<T>(path) {
             // Somebody was faster; theirs is as good.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => open_any(path, true)?,
             made => made.map_err(FileError::cannot("create"))?,
@@ -44,7 +93,9 @@ pub fn shared<T: Plain, H: Beginning>(path: &Path) -> Result<&'static T, FileErr
     };
     let user = process::effective_user();
     check::<T>(&file, |owner| owner == user)?;
-    map(Some(&file)).map_err(FileError::cannot("map"))
+    let image: &T = map(Some(&file)).map_err(FileError::cannot("map"))?;
+    plain::beginning::<T, T::Beginning>(image).check()?;
+    Ok(image)
 }
 
 /// Memory that a forked child finds zeroed (`MADV_WIPEONFORK`, Linux 4.14), so that it knows without
@@ -70,7 +121,7 @@ pub fn local<T: Plain>() -> io::Result<&'static T> {
 ///
 /// # Errors
 /// Where there is none, or it can't be one by its kind, owner, permissions or size.
-pub fn open<T: Plain>(path: &Path, writable: bool) -> Result<File, FileError> {
+pub(crate) fn open<T: Plain>(path: &Path, writable: bool) -> Result<File, FileError> {
     let file = open_any(path, writable)?;
     let user = process::effective_user();
     check::<T>(&file, |owner| owner == user || user == 0)?;
@@ -81,10 +132,11 @@ pub fn open<T: Plain>(path: &Path, writable: bool) -> Result<File, FileError> {
 ///
 /// # Errors
 /// Where there is something of that name, or the system refuses.
-pub fn create<T: Plain, H: Beginning>(path: &Path) -> Result<(), FileError> {
-    make::<T, H>(path)
+pub fn create<T: Format>(path: &Path) -> Result<(), Unusable> {
+    make::<T>(path)
         .map(drop)
         .map_err(FileError::cannot("create"))
+        .map_err(Unusable::of(T::WORDS, path))
 }
 
 /// Opens whatever is there, without following a link or waiting for a pipe's other end.
@@ -126,7 +178,7 @@ fn check<T: Plain>(file: &File, may_own: impl Fn(u32) -> bool) -> Result<(), Fil
 
 /// A new, empty `T` at `path`, complete before anybody can see it; `AlreadyExists` if there is
 /// something of that name.
-fn make<T: Plain, H: Beginning>(path: &Path) -> io::Result<File> {
+fn make<T: Format>(path: &Path) -> io::Result<File> {
     let temporary = temporary_beside(path);
     let file = OpenOptions::new()
         .read(true)
@@ -135,7 +187,7 @@ fn make<T: Plain, H: Beginning>(path: &Path) -> io::Result<File> {
         .mode(0o600)
         .custom_flags(libc::O_NOFOLLOW)
         .open(&temporary)?;
-    let outcome = fill::<T, H>(&file).and_then(|()| std::fs::hard_link(&temporary, path));
+    let outcome = fill::<T>(&file).and_then(|()| std::fs::hard_link(&temporary, path));
     // Whatever happened; what can't be removed either is no reason to fail.
     let _ = std::fs::remove_file(&temporary);
     outcome.map(|()| file)
@@ -143,8 +195,7 @@ fn make<T: Plain, H: Beginning>(path: &Path) -> io::Result<File> {
 
 /// Makes an empty file a `T`. All of its memory is reserved now: writing to a hole in a full file
 /// system would end the program with a bus error.
-fn fill<T: Plain, H: Beginning>(file: &File) -> io::Result<()> {
-    const { assert!(size_of::<H>() <= size_of::<T>()) };
+fn fill<T: Format>(file: &File) -> io::Result<()> {
     file.set_permissions(std::fs::Permissions::from_mode(0o600))?; // whatever the umask
     check_limit(size_of::<T>())?;
     // SAFETY: an open file descriptor; no memory is touched.
@@ -152,7 +203,7 @@ fn fill<T: Plain, H: Beginning>(file: &File) -> io::Result<()> {
         0 => {}
         error => return Err(io::Error::from_raw_os_error(error)),
     }
-    let mut header = plain::zeroed::<H>();
+    let mut header = plain::zeroed::<T::Beginning>();
     header.initialise();
     file.write_all_at(plain::bytes_mut(&mut *header), 0)
 }
@@ -210,28 +261,44 @@ fn map<T: Plain>(file: Option<&File>) -> io::Result<&'static T> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::AtomicU64;
-
     use super::*;
 
     #[repr(C)]
     struct Page {
         header: Header,
-        rest: [AtomicU64; 511],
+        rest: [AtomicU64; 509],
     }
 
     #[repr(C)]
-    struct Header(AtomicU64);
+    struct Header(Identity<2>, AtomicU64);
 
     // SAFETY: `repr(C)` of nothing but `AtomicU64`.
     unsafe impl Plain for Page {}
     // SAFETY: as above.
     unsafe impl Plain for Header {}
 
+    impl Header {
+        const IDENTITY: [u64; 2] = [0x5ca1_ab1e, 3];
+    }
+
     impl Beginning for Header {
         fn initialise(&self) {
-            self.0.store(7, Relaxed);
+            self.0.store(Self::IDENTITY);
+            self.1.store(7, Relaxed);
         }
+
+        fn check(&self) -> Result<(), FileError> {
+            self.0.check(Self::IDENTITY)
+        }
+    }
+
+    impl Format for Page {
+        type Beginning = Header;
+        const WORDS: &'static Words = &Words {
+            name: "page",
+            made: "the test makes one",
+            users: "the test",
+        };
     }
 
     fn directory() -> tempfile::TempDir {
@@ -242,15 +309,15 @@ mod tests {
     fn what_one_writes_the_other_reads() {
         let directory = directory();
         let path = directory.path().join("page");
-        let ours: &Page = shared::<_, Header>(&path).expect("it is made");
-        let theirs: &Page = shared::<_, Header>(&path).expect("it is there");
-        assert_eq!(theirs.header.0.load(Relaxed), 7);
-        ours.rest[510].store(9, Relaxed);
-        assert_eq!(theirs.rest[510].load(Relaxed), 9);
+        let ours: &Page = shared(&path).expect("it is made");
+        let theirs: &Page = shared(&path).expect("it is there");
+        assert_eq!(theirs.header.1.load(Relaxed), 7);
+        ours.rest[508].store(9, Relaxed);
+        assert_eq!(theirs.rest[508].load(Relaxed), 9);
         let names = std::fs::read_dir(directory.path()).expect("it can be listed");
         assert_eq!(names.count(), 1, "nothing temporary stays");
-        let again = create::<Page, Header>(&path).expect_err("there is one");
-        assert!(matches!(again, FileError::System { source, .. }
+        let again = create::<Page>(&path).expect_err("there is one");
+        assert!(matches!(again.reason, FileError::System { source, .. }
             if source.kind() == io::ErrorKind::AlreadyExists));
     }
 
@@ -259,7 +326,7 @@ mod tests {
         let directory = directory();
         let path = |name: &str| directory.path().join(name);
         let refused = |name: &str| {
-            let mapped = shared::<Page, Header>(&path(name)).map(drop);
+            let mapped = share::<Page>(&path(name)).map(drop);
             let opened = open::<Page>(&path(name), false).map(drop);
             let (mapped, opened) = (mapped.expect_err(name), opened.expect_err(name));
             assert_eq!(mapped.to_string(), opened.to_string());
@@ -270,7 +337,7 @@ mod tests {
             Err(FileError::Missing)
         ));
 
-        create::<Page, Header>(&path("page")).expect("it is made");
+        create::<Page>(&path("page")).expect("it is made");
         std::os::unix::fs::symlink(path("page"), path("link")).expect("a link");
         assert!(matches!(refused("link"), FileError::NotRegular));
         std::fs::create_dir(path("directory")).expect("a directory");
@@ -306,11 +373,11 @@ mod tests {
         }
         let directory = directory();
         let path = directory.path().join("page");
-        create::<Page, Header>(&path).expect("it is made");
+        create::<Page>(&path).expect("it is made");
         std::os::unix::fs::chown(&path, Some(65_534), None).expect("root may");
         assert!(open::<Page>(&path, true).is_ok());
         assert!(matches!(
-            shared::<Page, Header>(&path),
+            share::<Page>(&path),
             Err(FileError::Foreign { owner: 65_534 })
         ));
     }

@@ -1,26 +1,35 @@
-//! A file of fixed size that programs share as memory: what the engine's ledger and the record of
+//! A file of fixed size that programs share as memory, and count in: what the ledger and the record of
 //! observations have in common.
 //!
 //! ```text
 //! UserFiles   where each user's file is
 //! shared      ──▶ &'static T   a program's view: the file made if there is none, mapped, closed
 //! local       ──▶ &'static T   the program's own: a forked child finds it zeroed
-//! open        ──▶ File         a reader's: copied with `zeroed` and `bytes_mut`, then looked at
+//! Copied      ──▶ Box<T>       a reader's: copied, then looked at; parts of it reset
+//! Entries                      who counts where; Ticket: which entry a process has
 //! process                      who counts, and whether it still lives
 //! ```
+//!
+//! A [`Format`] begins with an [`Identity`], has [`Entries`], and whatever is counted for each of them.
 //!
 //! The laws: a file is complete before anybody can see it; it is taken for hostile until its kind,
 //! owner, permissions and size are right; no descriptor stays open once it is mapped; and every word
 //! is an `AtomicU64`, so that whatever it holds does no harm ([`Plain`]). Nothing here writes to a
-//! terminal: what fails is a [`FileError`], and its user names the file and the remedy.
+//! terminal: what fails is [`Unusable`], which names the file, the reason and the remedy.
 
+mod copied;
+mod entries;
 mod error;
 mod file;
 mod plain;
 pub mod process;
+mod ticket;
 mod users;
 
-pub use error::FileError;
-pub use file::{Beginning, create, local, open, shared};
-pub use plain::{Plain, bytes_mut, zeroed};
+pub use copied::Copied;
+pub use entries::{Entries, Entry, Signature, State};
+pub use error::{FileError, Unusable, Words};
+pub use file::{Beginning, Format, Identity, create, local, shared};
+pub use plain::{Plain, zeroed};
+pub use ticket::{Ticket, TicketCell};
 pub use users::UserFiles;

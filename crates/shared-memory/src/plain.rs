@@ -1,6 +1,7 @@
 //! What may lie over any bytes, and the only places that reinterpret memory as that.
 
 use std::ptr::NonNull;
+use std::sync::atomic::AtomicU64;
 
 /// Types that may lie over any bytes, such as those of a file that somebody else wrote.
 ///
@@ -8,6 +9,9 @@ use std::ptr::NonNull;
 /// Every bit pattern is a valid value, and shared access from other processes is allowed: `repr(C)`
 /// of nothing but `AtomicU64`.
 pub unsafe trait Plain {}
+
+// SAFETY: it is one itself.
+unsafe impl Plain for AtomicU64 {}
 
 /// Views a mapping that is never unmapped as a `T`.
 ///
@@ -21,6 +25,13 @@ pub(crate) unsafe fn view<T: Plain>(address: NonNull<libc::c_void>) -> &'static 
     unsafe { address.cast::<T>().as_ref() }
 }
 
+/// What it begins with.
+pub(crate) fn beginning<T: Plain, H: Plain>(plain: &T) -> &H {
+    const { assert!(size_of::<H>() <= size_of::<T>() && align_of::<H>() <= align_of::<T>()) };
+    // SAFETY: the same memory, for as long; any bytes are an `H`, and all access is atomic.
+    unsafe { &*std::ptr::from_ref(plain).cast() }
+}
+
 /// An empty one on the heap, such as a reader copies a file to.
 pub fn zeroed<T: Plain>() -> Box<T> {
     let mut empty = Box::<T>::new_uninit();
@@ -32,7 +43,7 @@ pub fn zeroed<T: Plain>() -> Box<T> {
 }
 
 /// Its bytes, to be overwritten with a file's.
-pub fn bytes_mut<T: Plain>(plain: &mut T) -> &mut [u8] {
+pub(crate) fn bytes_mut<T: Plain>(plain: &mut T) -> &mut [u8] {
     // SAFETY: exclusive access to exactly its bytes. Whatever is written, it stays valid (`Plain`).
     // Padding is initialised, because all there ever is comes from `zeroed` or a mapping.
     unsafe {

@@ -14,7 +14,7 @@ const FILES: &str = "\
   A user's own profile, which 'outboard run' and 'outboard info' prefer.
 /dev/shm/outboard.UID
   A user's ledger.
-/dev/shm/outboard-observed-3.UID
+/dev/shm/outboard-observed-4.UID
   A user's record, after 'outboard enable --observe'.";
 
 const SETTINGS_ABOUT: &str = "settings of the OpenSSL provider Outboard";

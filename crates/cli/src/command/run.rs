@@ -7,7 +7,7 @@ use crate::supervise::supervise;
 use crate::system::InForce;
 use crate::{Failure, listing, module, probe, system};
 use clap::ValueHint;
-use outboard_ledger::{LedgerError, Snapshot};
+use outboard_ledger::Snapshot;
 use serde::Serialize;
 use std::ffi::OsString;
 use std::io;
@@ -120,7 +120,7 @@ fn tell(
             Some(earlier) => now.since(earlier),
             None => now,
         }),
-        Err(LedgerError::Missing { .. }) => None,
+        Err(error) if error.is_missing() => None,
         Err(error) => return Err(error.into()),
     };
     match json {

@@ -5,8 +5,9 @@ use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt, symlink};
 use std::path::Path as FilePath;
 use std::time::Duration;
 
-use outboard_ledger::{Ledger, LedgerError, Snapshot, Status, reset};
+use outboard_ledger::{Ledger, Snapshot, Status, reset};
 use outboard_operation::{Operation, Path};
+use outboard_shared_memory::FileError;
 
 use crate::support::{Directory, fork, is_shared, open};
 
@@ -68,7 +69,7 @@ fn a_new_ledger_is_its_owners_alone() {
 fn nothing_there() {
     let directory = Directory::new();
     let error = Snapshot::read(&directory.file()).expect_err("there is none");
-    assert!(matches!(error, LedgerError::Missing { .. }), "{error}");
+    assert!(error.is_missing(), "{error}");
     assert!(!directory.file().exists(), "a reader makes none");
     let nowhere = directory.path().join("no/such/directory");
     let status = Ledger::open(&nowhere).status().to_string();
@@ -163,7 +164,7 @@ fn of_another_user() {
     let ledger = Ledger::open(&directory.file());
     assert!(matches!(
         ledger.status(),
-        Status::Private(Some(LedgerError::Foreign { owner: NOBODY, .. }))
+        Status::Private(Some(error)) if matches!(error.reason, FileError::Foreign { owner: NOBODY })
     ));
     assert!(
         fs::read(directory.file()).expect("root may") == good,

@@ -7,7 +7,7 @@ use crate::probe;
 use crate::processes::{Process, restart_command, restart_lines, restart_names};
 use crate::system;
 use crate::trust::changeable_by_others;
-use outboard_ledger::{LedgerError, Snapshot, default_path};
+use outboard_ledger::{Snapshot, default_path};
 use outboard_libcrypto::Library;
 use std::path::{Path, PathBuf};
 
@@ -257,7 +257,7 @@ fn ledger(configured: &Option<Configured>) -> Finding {
                 format!("{name} counts; running processes that counted in it: {alive}"),
             )
         }
-        Err(LedgerError::Missing { .. }) => {
+        Err(error) if error.is_missing() => {
             let directory = path.parent().unwrap_or(Path::new("/"));
             match rustix::fs::access(directory, rustix::fs::Access::WRITE_OK) {
                 Ok(()) => Finding::good("ledger", format!("{name} will be made at the first use")),

@@ -37,7 +37,7 @@ use crate::system::InForce;
 use crate::{Failure, module, replace, system};
 use clap::ValueHint;
 use cpu::{Times, Watch};
-use outboard_observation::{self as observation, Record, RecordError, RecordedProcess};
+use outboard_observation::{self as observation, FileError, Record, RecordError, RecordedProcess};
 use outboard_profile::{Machine, Profile};
 use report::{Report, Sources};
 use std::ffi::OsString;
@@ -228,12 +228,12 @@ fn services(arguments: &Arguments) -> Result<ExitCode, Failure> {
                 }
             }
             // Removed since it was listed.
-            Err(RecordError::Missing { .. }) if arguments.all => {}
+            Err(error) if arguments.all && error.is_missing() => {}
             Err(error) if arguments.all => remark(&format!("outboard: note: {error}")),
             Err(error) => return Err(arguments.no_record(error)),
         }
     }
-    let whole = whole.ok_or_else(|| arguments.no_record(RecordError::Missing { path: own }))?;
+    let whole = whole.ok_or_else(|| arguments.no_record(observation::missing(&own)))?;
     let time = |process: &RecordedProcess| times.get(&(process.pid?, process.started)).copied();
     let cpu = match () {
         () if was_reset => {
@@ -268,7 +268,7 @@ impl Arguments {
         for path in paths {
             match observation::reset(path) {
                 Ok(()) => {}
-                Err(RecordError::Missing { .. }) if self.all => {}
+                Err(error) if self.all && error.is_missing() => {}
                 Err(error) => {
                     output::complain(&self.no_record(error).to_string());
                     outcome = ExitCode::FAILURE;
@@ -280,25 +280,22 @@ impl Arguments {
 
     /// A record that is not there is no wonder, and how one comes to be depends on which was asked for.
     fn no_record(&self, error: RecordError) -> Failure {
-        match (error, &self.record) {
-            (RecordError::Missing { path }, Some(_)) => format!(
-                "there is no record {0} ('outboard observe --record {0} -- PROGRAM' makes it)",
-                path.display()
+        let path = error.path.display();
+        match (&error.reason, &self.record) {
+            (FileError::Missing, Some(_)) => format!(
+                "there is no record {path} ('outboard observe --record {path} -- PROGRAM' makes it)"
             )
             .into(),
-            (RecordError::Missing { path }, None) => format!(
-                "there is no record {} (after 'outboard enable --observe' the next program that starts makes it; \
-                 for one program: 'outboard observe -- PROGRAM')",
-                path.display()
+            (FileError::Missing, None) => format!(
+                "there is no record {path} (after 'outboard enable --observe' the next program that starts makes it; \
+                 for one program: 'outboard observe -- PROGRAM')"
             )
             .into(),
             // Quite another file, perhaps, that something needs.
-            (RecordError::NotARecord { path, reason }, Some(_)) => format!(
-                "{} is not a record of this version: {reason} (name another file)",
-                path.display()
-            )
-            .into(),
-            (error, _) => error.into(),
+            (reason @ (FileError::NotRegular | FileError::WrongSize | FileError::WrongBeginning), Some(_)) => {
+                format!("{path} is not a record: {reason} (name another file)").into()
+            }
+            _ => error.into(),
         }
     }
 

@@ -21,6 +21,7 @@ mod inner;
 mod key;
 mod living;
 mod mark;
+mod numbered;
 mod params;
 mod shim;
 mod slot;

@@ -1,10 +1,9 @@
 //! What an algorithm is used for, in one word: contexts come and go by the dozen in a handshake, and
 //! each says anew with which digest.
 
-use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-use std::sync::atomic::{AtomicBool, AtomicU64};
-
 use outboard_observation::{Details, Operation};
+
+use crate::numbered::Numbered;
 
 /// Operation, mode, digest and key, as far as they are known. Texts are the numbers of those that this
 /// process has met.
@@ -93,15 +92,8 @@ fn text(bytes: &[u8]) -> Text {
     text
 }
 
-/// Texts of this process; the first place stays empty, and is that of no text. Never freed.
-struct Texts([Place; 256]);
-
-/// Written once: first the text but for its beginning, then that. (Who dies between leaves it taken, and serves nobody.)
-#[repr(align(32))]
-struct Place {
-    is_taken: AtomicBool,
-    text: [AtomicU64; 3],
-}
+/// Texts of this process, each by the number before its own: 0 is that of no text.
+struct Texts(Numbered<Text, 255>);
 
 /// What keys are. A peer may show keys of as many lengths as it likes, so that these fill no other's place.
 static KEYS: Texts = Texts::none();
@@ -109,39 +101,9 @@ static KEYS: Texts = Texts::none();
 /// What digests and modes are called.
 static NAMES: Texts = Texts::none();
 
-impl Place {
-    const fn none() -> Self {
-        Self {
-            is_taken: AtomicBool::new(false),
-            text: [const { AtomicU64::new(0) }; 3],
-        }
-    }
-
-    /// What is there; zeros where nothing is, or is not yet.
-    #[inline]
-    fn text(&self) -> Text {
-        let [first, second, third] = &self.text;
-        // The beginning first: it is written last.
-        let first = first.load(Acquire);
-        [first, second.load(Relaxed), third.load(Relaxed)]
-    }
-
-    /// Writes a text where there was none; whether this thread did.
-    fn take(&self, text: Text) -> bool {
-        if self.is_taken.swap(true, Relaxed) {
-            return false;
-        }
-        let [first, second, third] = &self.text;
-        second.store(text[1], Relaxed);
-        third.store(text[2], Relaxed);
-        first.store(text[0], Release);
-        true
-    }
-}
-
 impl Texts {
     const fn none() -> Self {
-        Self([const { Place::none() }; 256])
+        Self(Numbered::new())
     }
 
     /// The number of a text; 0, as if it were not known, where there are too many.
@@ -154,31 +116,30 @@ impl Texts {
         }
         let mixed = (first ^ second.rotate_left(17) ^ third.rotate_left(34))
             .wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        let number = ((mixed >> 56) as u8).max(1);
-        match self.0[usize::from(number)].text() == text {
-            true => number,
-            false => self.find(text, number),
+        let place = (mixed >> 56) as usize % 255;
+        match self.0.get(place) {
+            Some(known) if *known == text => place as u8 + 1,
+            _ => self.find(text, place),
         }
     }
 
     /// The same, sought from a place on.
     #[cold]
     #[inline(never)]
-    fn find(&self, text: Text, first: u8) -> u8 {
-        for number in (first..=u8::MAX).chain(1..first) {
-            let place = &self.0[usize::from(number)];
-            if place.text() == text || place.take(text) {
-                return number;
-            }
-            // Two threads may bring one text at once: it then has two numbers, and both lead back to it.
-        }
-        0
+    fn find(&self, text: Text, first: usize) -> u8 {
+        let place = self.0.enter(first, text, Text::eq, |_, _| ());
+        place.map_or(0, |place| place as u8 + 1)
     }
 
     fn text_of(&self, number: u8) -> Vec<u8> {
-        let bytes = self.0[usize::from(number)].text();
-        let bytes = bytes.iter().flat_map(|word| word.to_le_bytes());
-        bytes.take_while(|&byte| byte != 0).collect()
+        let text = usize::from(number).checked_sub(1);
+        let text = text.and_then(|place| self.0.get(place)).copied();
+        let bytes = text.unwrap_or_default().map(u64::to_le_bytes);
+        bytes
+            .into_iter()
+            .flatten()
+            .take_while(|&byte| byte != 0)
+            .collect()
     }
 }
 

@@ -2,15 +2,13 @@
 //! algorithms apart, so each slot has functions of its own: they are generic in its number.
 
 use std::ffi::{c_int, c_void};
-use std::ptr;
-use std::sync::atomic::AtomicPtr;
-use std::sync::atomic::Ordering::{AcqRel, Acquire};
 
 use outboard_libcrypto::sys::ASYNC_JOB;
 use outboard_observation::{Details, Identity, Recorder, Row, Ticket, UNKNOWN};
 
 use crate::key::Questions;
 use crate::mark::Mark;
+use crate::numbered::Numbered;
 use crate::shim::Kind;
 
 /// How many algorithms there can be. OpenSSL 4.0 has some 330; what finds no slot passes through
@@ -44,13 +42,15 @@ pub(crate) struct Slot {
     number: usize,
 }
 
-static TABLE: [AtomicPtr<Slot>; SLOTS] = [const { AtomicPtr::new(std::ptr::null_mut()) }; SLOTS];
+static KNOWN: Numbered<Slot, SLOTS> = Numbered::new();
 
 /// The slot of that number.
 #[inline]
 pub(crate) fn slot(number: usize) -> &'static Slot {
-    // SAFETY: functions of a number are given out only after its slot was filled, for ever.
-    unsafe { &*TABLE[number].load(Acquire) }
+    let slot = KNOWN.get(number);
+    slot.expect(
+        "invariant: functions of a number are given out only after its slot was filled, for ever",
+    )
 }
 
 impl Slot {
@@ -77,28 +77,12 @@ impl Slot {
     }
 
     /// Its number: that of an equal one if there is one already (the tables of a provider are the same
-    /// in every library context), else a new one; none if all are taken. No lock: a fork in another thread
-    /// would leave it locked in the child.
+    /// in every library context), else a new one; none if all are taken.
     pub(crate) fn register(self) -> Option<usize> {
         let first = (self.summary() >> 32) as usize;
-        let own = Box::into_raw(Box::new(self));
-        for number in (first..first + SLOTS).map(|number| number % SLOTS) {
-            // SAFETY: shared with nobody yet.
-            unsafe { (*own).number = number };
-            let known = TABLE[number].compare_exchange(ptr::null_mut(), own, AcqRel, Acquire);
-            let Err(known) = known else {
-                return Some(number);
-            };
-            // SAFETY: not null, so from `Box::into_raw` and never freed; ours is not shared.
-            if unsafe { (*known).is_like(&*own) } {
-                // SAFETY: shared with nobody.
-                drop(unsafe { Box::from_raw(own) });
-                return Some(number);
-            }
-        }
-        // SAFETY: as above.
-        drop(unsafe { Box::from_raw(own) });
-        None
+        KNOWN.enter(first, self, Self::is_like, |own, number| {
+            own.number = number
+        })
     }
 
     fn addresses(&self) -> impl Iterator<Item = usize> {

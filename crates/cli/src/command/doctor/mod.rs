@@ -1,5 +1,6 @@
 //! `outboard doctor`: what is wrong, why, and the remedy.
 
+mod cards;
 mod configuration;
 mod confinement;
 mod haproxy;

@@ -4,7 +4,7 @@ use super::configuration::enable_command;
 use super::program::{
     other_cryptography, own_cryptography, reads_its_own_section, statically_linked,
 };
-use super::{Finding, State, haproxy};
+use super::{Finding, State, cards, haproxy};
 use crate::command::status::Switch;
 use crate::elf::Elf;
 use crate::openssl_conf::Config;
@@ -45,6 +45,7 @@ pub(super) fn examine(pid: u32) -> Result<Vec<Finding>, Failure> {
             findings.push(loaded(&process, module));
             findings.extend(left_out(&process));
             findings.push(counted(pid));
+            findings.extend(cards::examine(pid));
             findings.extend(haproxy::examine([&process]));
         }
         None => findings.push(not_loaded(&process)),

@@ -11,7 +11,10 @@
 #   make lanes-emulated       the vectors and a few random batches on the portable emulation, whatever the
 #                             processor (part of make test)
 #   make lanes-count          vpmadd52 instructions of each operation (part of make test)
-#   make lanes-secrets        no branch and no address depends on a secret: Valgrind looks (slow: it emulates)
+#   make lanes-secrets        no branch and no address depends on a secret, from the loading of a key on: Valgrind
+#                             looks (slow: it emulates)
+#   make lanes-leftovers      no operation leaves a secret on the stack or in a vector register (release build;
+#                             part of make test; where there is no IFMA, the emulation's)
 #   make lanes-table-scan     the assembly of all table scans, to look at
 #   make lanes-fault          a flipped bit anywhere releases nothing wrong (slow: it emulates; LANES_FAULTS= of
 #                             them each; make test draws a few)
@@ -35,7 +38,7 @@ lanes_faults   = --test rsa_faults --test ecdsa_faults --test x25519_faults --te
 lanes_program = sed -n 's/.*"executable":"\([^"]*\)".*/\1/p'
 
 .PHONY: crypto-mb bench-lanes bench-lanes-kernels bench-lanes-timing lanes-check lanes-emulated lanes-count \
-    lanes-secrets lanes-table-scan lanes-fault lanes-fuzz
+    lanes-secrets lanes-leftovers lanes-table-scan lanes-fault lanes-fuzz
 
 crypto-mb: $(crypto_mb)/libcrypto_mb.so
 	@test -e $<
@@ -60,7 +63,7 @@ $(crypto_mb)/libcrypto_mb.so:
 	rm -rf $(crypto_mb)/unpacked $(crypto_mb)/*.whl $(crypto_mb)/icx-lto.so $(crypto_mb)/libippcp*
 
 # What make test runs of all this.
-lanes-check: lanes-emulated lanes-count
+lanes-check: lanes-emulated lanes-count lanes-leftovers
 	LANES_FAULTS=$${LANES_FAULTS:-8} $(lanes_emulated) $(lanes_faults)
 
 lanes-emulated:
@@ -75,6 +78,11 @@ lanes-secrets:
 	program=$$($(CARGO) test -q --release -p outboard-lanes --features emulation --lib --no-run \
 	    --message-format=json | $(lanes_program)) && \
 	valgrind -q "$$program" --test-threads 1 secrets
+
+lanes-leftovers:
+	if grep -q avx512ifma /proc/cpuinfo; \
+	then $(CARGO) test -q --release --locked -p outboard-lanes --test leftovers; \
+	else $(lanes_emulated) --test leftovers; fi
 
 lanes-table-scan:
 	@program=$$($(CARGO) test -q --release -p outboard-lanes --test stack --no-run --message-format=json | \

@@ -8,6 +8,7 @@
 //! ```text
 //! lib.rs      what a caller needs: available(), Error
 //! vector.rs   the eight lanes: trait Vector, the instructions used, and how a kernel runs on them
+//! wipe.rs     what an operation leaves on the stack and in registers is cleared
 //! fault.rs    (tests) flips a bit in any intermediate
 //! secrets.rs  (tests) looks for branches and addresses that depend on a secret
 //! ```
@@ -19,6 +20,7 @@
 #![allow(clippy::needless_range_loop)]
 
 mod vector;
+mod wipe;
 
 pub mod rsa;
 
@@ -87,19 +89,23 @@ pub enum Error {
     Fault,
 }
 
-/// Runs `batch` on eight items at a time; `item` takes each result from its lane.
+/// Runs `batch` on eight items at a time; `item` takes each result from its lane. Then clears what they left on
+/// the stack, of which they use `stack_kib` at most, and in registers.
 pub(crate) fn each_eight<T, B, R>(
+    stack_kib: usize,
     items: &[T],
     batch: impl Fn(&[T]) -> Result<B, Error>,
     item: impl Fn(&B, usize) -> Result<R, Error>,
 ) -> Vec<Result<R, Error>> {
-    let mut results = Vec::with_capacity(items.len());
-    for items in items.chunks(LANES) {
-        let batch = batch(items);
-        results.extend((0..items.len()).map(|lane| match &batch {
-            Ok(batch) => item(batch, lane),
-            Err(error) => Err(*error),
-        }));
-    }
-    results
+    wipe::after(wipe::depth(stack_kib), || {
+        let mut results = Vec::with_capacity(items.len());
+        for items in items.chunks(LANES) {
+            let batch = batch(items);
+            results.extend((0..items.len()).map(|lane| match &batch {
+                Ok(batch) => item(batch, lane),
+                Err(error) => Err(*error),
+            }));
+        }
+        results
+    })
 }

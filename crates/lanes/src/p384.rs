@@ -1,8 +1,8 @@
 //! NIST P-384 (SP 800-186, section 3.2.1.4), eight operations at once: ECDSA signatures, public keys,
 //! ECDH.
 //!
-//! Constant time in private keys and nonces. Secrets held in memory are wiped; registers and what
-//! the compiler spills from them are not. What is signed with and how is told in
+//! Constant time in private keys and nonces. Secrets are wiped, and so is what an operation leaves of
+//! them on the stack and in registers (`wipe.rs`). What is signed with and how is told in
 //! `weierstrass/ecdsa.rs`, how nonces are made in `weierstrass/nonce.rs`.
 
 mod moduli;

@@ -19,9 +19,9 @@ mod public;
 pub use key::{Components, PrivateKey, PublicKey};
 
 use crate::vector::{Digit, Mask, run, told};
-use crate::{Error, LANES};
+use crate::{Error, LANES, wipe};
 use key::Size;
-use zeroize::Zeroize;
+use zeroize::Zeroizing;
 
 /// The private operation, x^d mod n, on each key and input. An input is a big-endian number below the
 /// modulus, of at most its length; a result has exactly its length.
@@ -62,7 +62,8 @@ fn by_size<K>(
         for items in items.chunks(LANES) {
             let lanes: Batch<'_, K> =
                 core::array::from_fn(|lane| items.get(lane).map(|&i| batch[i]));
-            for (&i, result) in items.iter().zip(operation(&lanes, size)) {
+            let done = wipe::after(size.stack(), || operation(&lanes, size));
+            for (&i, result) in items.iter().zip(done) {
                 results[i] = result;
             }
         }
@@ -114,10 +115,11 @@ fn with_digits<K, const M: usize>(
         let (key, _) = batch[lane]?;
         inputs[lane].is_some().then_some(key)
     });
-    let mut x: [Digit; M] = key::side_by_side(|lane| inputs[lane].as_ref().map(|x| &x[..]));
-    let mut out = [Digit::ZERO; M];
+    let mut x = Zeroizing::new([Digit::ZERO; M]);
+    key::side_by_side(&mut x[..], |lane| inputs[lane].as_ref().map(|x| &x[..]));
+    let mut out = Zeroizing::new([Digit::ZERO; M]);
     let passed = operation(keys, &x, &mut out);
-    let results = core::array::from_fn(|lane| match (&passed, keys[lane]) {
+    core::array::from_fn(|lane| match (&passed, keys[lane]) {
         (Err(error), _) => Err(*error),
         (_, None) => Err(Error::InputTooLarge),
         (Ok(passed), Some(_)) if told(*passed) >> lane & 1 == 0 => Err(Error::Fault),
@@ -126,8 +128,5 @@ fn with_digits<K, const M: usize>(
             number::to_bytes(|i| out[i].0[lane], M, &mut bytes);
             Ok(bytes)
         }
-    });
-    x.zeroize();
-    out.zeroize();
-    results
+    })
 }

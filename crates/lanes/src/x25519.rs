@@ -3,8 +3,8 @@
 //! With a peer's point: the Montgomery ladder ([`montgomery`]). The public key: a multiple of the
 //! base point from a table ([`comb`]), in a sixth of the time.
 //!
-//! Constant time in scalars and points. Secrets held in memory are wiped; registers and what the
-//! compiler spills from them are not.
+//! Constant time in scalars and points. Secrets are wiped, and so is what an operation leaves of them on
+//! the stack and in registers (`wipe.rs`).
 
 use crate::curve25519::words::Words;
 use crate::curve25519::{comb, montgomery};
@@ -46,7 +46,7 @@ pub fn derive(items: &[(&PrivateKey, &PublicKey)]) -> Vec<Result<SharedSecret, E
             points: Words::from_bytes(items.iter().map(|(_, peer)| *peer)),
         })
     };
-    each_eight(items, batch, |(secrets, right), lane| {
+    each_eight(14, items, batch, |(secrets, right), lane| {
         let secret = Zeroizing::new(secrets.bytes(lane));
         // What this branch tells, the error tells the caller.
         if told(secret.iter().fold(0, |any, byte| any | byte) == 0) {
@@ -70,7 +70,7 @@ pub fn public_keys(keys: &[&PrivateKey]) -> Vec<Result<PublicKey, Error>> {
             scalars: Zeroizing::new(Words::from_bytes(keys.iter().map(|key| &key.0))),
         })
     };
-    each_eight(keys, batch, |(keys, right), lane| {
+    each_eight(14, keys, batch, |(keys, right), lane| {
         if told(*right) >> lane & 1 == 0 {
             return Err(Error::Fault);
         }

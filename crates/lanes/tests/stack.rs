@@ -4,6 +4,7 @@
 //! used. `cargo test --release -p outboard-lanes --test stack -- --nocapture` prints it.
 
 mod skip;
+mod thread;
 
 use outboard_lanes::{ed25519, p256, p384, rsa, x25519};
 use skip::skip;
@@ -19,42 +20,10 @@ const SIZE: usize = 4 << 20;
 
 const PATTERN: u64 = 0x5afe_57ac_c0de_5afe;
 
-/// A thread's work, which is not sent anywhere: the caller waits for it.
-struct Work<'a>(&'a mut dyn FnMut());
-
-extern "C" fn start(work: *mut libc::c_void) -> *mut libc::c_void {
-    // SAFETY: `used` passes a pointer to a `Work`, and waits for this thread.
-    let work = unsafe { &mut *work.cast::<Work<'_>>() };
-    (work.0)();
-    std::ptr::null_mut()
-}
-
 /// The bytes of stack that `work` uses, those of the thread itself included.
 fn used(work: &mut dyn FnMut()) -> usize {
     let mut stack = vec![PATTERN; SIZE / 8];
-    let mut work = Work(work);
-    // SAFETY: the attributes are initialised and destroyed; the stack is ours, as long as is said, whole pages,
-    // and outlives the thread, which is waited for.
-    unsafe {
-        let page = 4096;
-        let start_of_stack = stack.as_mut_ptr().cast::<u8>();
-        let skipped = start_of_stack.align_offset(page);
-        let mut attributes = std::mem::zeroed();
-        assert_eq!(libc::pthread_attr_init(&mut attributes), 0);
-        let (bottom, size) = (start_of_stack.add(skipped), (SIZE - skipped) & !(page - 1));
-        assert_eq!(
-            libc::pthread_attr_setstack(&mut attributes, bottom.cast(), size),
-            0
-        );
-        let mut thread = std::mem::zeroed();
-        let argument = (&raw mut work).cast();
-        assert_eq!(
-            libc::pthread_create(&mut thread, &attributes, start, argument),
-            0
-        );
-        assert_eq!(libc::pthread_join(thread, std::ptr::null_mut()), 0);
-        libc::pthread_attr_destroy(&mut attributes);
-    }
+    thread::run_on(&mut stack, work);
     // It grows downwards.
     let untouched = stack.iter().take_while(|word| **word == PATTERN).count();
     SIZE - 8 * untouched

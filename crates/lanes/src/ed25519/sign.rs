@@ -25,7 +25,7 @@ use zeroize::Zeroizing;
 /// are no lanes.
 pub fn sign(items: &[(&PrivateKey, &[u8])]) -> Vec<Result<Signature, Error>> {
     let batch = |items: &[(&PrivateKey, &[u8])]| vector::run(Sign { items });
-    each_eight(items, batch, |signed, lane| {
+    each_eight(20, items, batch, |signed, lane| {
         if told(signed.right) >> lane & 1 == 0 {
             return Err(Error::Fault);
         }

@@ -37,7 +37,8 @@ pub fn verify(claims: &[Claim<'_>]) -> Vec<Result<(), Error>> {
                 .map(sound)
                 .fold(0, |all, one| all | one))
     };
-    each_eight(claims, batch, |valid, lane| {
+    // Nothing here is secret.
+    each_eight(0, claims, batch, |valid, lane| {
         if valid >> lane & 1 == 1 {
             Ok(())
         } else {

@@ -1,10 +1,14 @@
 //! Keys: parsed and precomputed once, used for ever.
 
+use super::montgomery::Modulus;
 use super::number::{self, Constants, Number};
 use super::power::window_bits;
-use crate::Error;
 use crate::vector::{DIGIT, Digit};
-use zeroize::{Zeroize, Zeroizing};
+use crate::{Error, wipe};
+use zeroize::Zeroizing;
+
+/// How much stack loading a key uses at most; digits are on the heap.
+const LOADING_KIB: usize = 4;
 
 /// The moduli that the lanes take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,6 +36,15 @@ impl Size {
             Size::Bits3072 => 30,
             Size::Bits4096 => 40,
         }
+    }
+
+    /// How much stack an operation uses at most.
+    pub(super) const fn stack(self) -> usize {
+        crate::wipe::depth(match self {
+            Size::Bits2048 => 48,
+            Size::Bits3072 => 60,
+            Size::Bits4096 => 72,
+        })
     }
 }
 
@@ -124,6 +137,10 @@ impl PrivateKey {
     /// [`PublicKey::new`]; the latter also if p·q is not n, or an exponent or coefficient is out of range.
     /// That they belong to each other is not checked here: every result is.
     pub fn new(components: &Components<'_>) -> Result<Self, Error> {
+        wipe::after(wipe::depth(LOADING_KIB), || Self::load(components))
+    }
+
+    fn load(components: &Components<'_>) -> Result<Self, Error> {
         let Components {
             n,
             e,
@@ -179,7 +196,7 @@ impl PrivateKey {
     pub(crate) fn secrets(&self) -> impl Iterator<Item = &[u64]> {
         let of_prime = [&self.p, &self.q].map(|Prime { constants, r3, .. }| {
             let Constants { m, k, one, r2 } = constants;
-            [&m[..], core::slice::from_ref(k), &one[..], &r2[..], &r3[..]]
+            [&m[..], &k[..], &one[..], &r2[..], &r3[..]]
         });
         of_prime.into_iter().flatten().chain([&self.qinv[..]])
     }
@@ -216,36 +233,24 @@ fn windows(exponent: &Number, size: Size) -> Zeroizing<Vec<u8>> {
     Zeroizing::new((0..count).map(window).collect())
 }
 
-/// Eight numbers of `N` digits side by side: `number(lane)`, or 0 where there is none.
-pub(super) fn side_by_side<'a, const N: usize>(
-    number: impl Fn(usize) -> Option<&'a [u64]>,
-) -> [Digit; N] {
-    let mut digits = [Digit::ZERO; N];
+/// Fills `digits`, which are 0, with eight numbers side by side: `number(lane)`, or 0 where there is none.
+pub(super) fn side_by_side<'a>(digits: &mut [Digit], number: impl Fn(usize) -> Option<&'a [u64]>) {
     for lane in 0..crate::LANES {
         for (digit, value) in digits.iter_mut().zip(number(lane).unwrap_or(&[])) {
             digit.0[lane] = *value;
         }
     }
-    digits
 }
 
-/// Eight moduli side by side. A lane without one has the modulus 1: every number is 0 in it.
-pub(super) fn moduli<'a, const N: usize>(
-    constants: impl Fn(usize) -> Option<&'a Constants>,
-) -> super::montgomery::Modulus<N> {
-    let mut digits = side_by_side(|lane| constants(lane).map(|c| &c.m[..]));
-    let mut k = Digit::ZERO;
-    for lane in 0..crate::LANES {
-        let constants = constants(lane);
-        k.0[lane] = constants.map_or(DIGIT, |c| c.k);
-        digits[0].0[lane] |= u64::from(constants.is_none());
-    }
-    super::montgomery::Modulus { digits, k }
-}
-
-impl<const N: usize> Drop for super::montgomery::Modulus<N> {
-    fn drop(&mut self) {
-        self.digits.zeroize();
-        self.k.zeroize();
+impl<const N: usize> Modulus<N> {
+    /// Fills a [`Modulus::new`] with eight moduli side by side. A lane without one has the modulus 1: every
+    /// number is 0 in it.
+    pub(super) fn fill<'a>(&mut self, constants: impl Fn(usize) -> Option<&'a Constants>) {
+        side_by_side(&mut self.digits, |lane| constants(lane).map(|c| &c.m[..]));
+        for lane in 0..crate::LANES {
+            let constants = constants(lane);
+            self.k.0[lane] = constants.map_or(DIGIT, |c| c.k[0]);
+            self.digits[0].0[lane] |= u64::from(constants.is_none());
+        }
     }
 }

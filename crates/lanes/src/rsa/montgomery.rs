@@ -51,7 +51,7 @@ pub(super) use reduce::Reduce;
 pub(super) use square::Square;
 
 use crate::vector::{DIGIT, Digit, Vector};
-use zeroize::Zeroize;
+use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
 /// Repeats a block with the constant `$j` = 0, …, 19 (or 0, …, 4): what a loop does, but unrolled
 /// before the optimiser starts, so that arrays of vectors indexed by it become registers.
@@ -65,7 +65,8 @@ macro_rules! unroll {
 }
 pub(super) use unroll;
 
-/// Eight odd moduli of at most 52·N − 12 bits.
+/// Eight odd moduli of at most 52·N − 12 bits. Wiped when dropped.
+#[derive(Zeroize, ZeroizeOnDrop)]
 pub(super) struct Modulus<const N: usize> {
     /// m, each digit below 2^52.
     pub(super) digits: [Digit; N],
@@ -74,6 +75,14 @@ pub(super) struct Modulus<const N: usize> {
 }
 
 impl<const N: usize> Modulus<N> {
+    /// Zeros, to be filled where they are: a value that is moved leaves a copy behind.
+    pub(super) const fn new() -> Self {
+        Self {
+            digits: [Digit::ZERO; N],
+            k: Digit::ZERO,
+        }
+    }
+
     /// Subtracts m from the eight numbers `x < 2m` where they are not below it, in constant time.
     /// The digits of the result are below 2^52.
     #[inline(always)]
@@ -81,7 +90,7 @@ impl<const N: usize> Modulus<N> {
         let low = V::splat(DIGIT);
         let mut carry = V::zero();
         let mut borrow = V::zero();
-        let mut less = [Digit::ZERO; N];
+        let mut less = Zeroizing::new([Digit::ZERO; N]);
         for i in 0..N {
             let digit = V::load(&x[i]).and(low).add(carry);
             carry = V::zero();
@@ -117,12 +126,9 @@ pub(super) struct Scratch<const N: usize> {
 
 impl<const N: usize> Scratch<N> {
     pub(super) fn new() -> Box<Self> {
-        let mut scratch = Box::new(Self {
-            cross: [Digit::ZERO; 160],
-            columns: [Digit::ZERO; 160],
-            sums: [[Digit::ZERO; 100]; 2],
-            quotients: [Digit::ZERO; 20],
-        });
+        // Not made on the stack and then moved: that would take 34 KiB of it.
+        // SAFETY: the words of digits may all be 0.
+        let mut scratch = unsafe { Box::<Self>::new_zeroed().assume_init() };
         scratch.cross[..N].fill(Digit::splat(HALF));
         scratch
     }

@@ -97,7 +97,8 @@ pub(super) fn negative_inverse(m: u64) -> u64 {
 /// An odd modulus m whose highest bit is bit `bits − 1`, with what Montgomery arithmetic needs of it.
 pub(super) struct Constants {
     pub(super) m: Number,
-    pub(super) k: u64,
+    /// −1/m mod 2^52: one digit.
+    pub(super) k: Number,
     /// R mod m.
     pub(super) one: Number,
     /// R² mod m.
@@ -107,7 +108,7 @@ pub(super) struct Constants {
 impl Constants {
     pub(super) fn new(m: Number, bits: usize) -> Self {
         let n = m.len();
-        let k = negative_inverse(m[0]);
+        let k = Number::new(vec![negative_inverse(m[0])]);
         // 2^(bits − 1) is below m; double it until it is R = 2^(52n).
         let mut one = Zeroizing::new(vec![0; n]);
         one[(bits - 1) / 52] = 1 << ((bits - 1) % 52);
@@ -117,7 +118,7 @@ impl Constants {
         // 2^(52n) in Montgomery form is R²: square and double, from 2^1, the bits of 52n downwards.
         let mut r2 = one.clone();
         for bit in (0..usize::BITS - (52 * n).leading_zeros()).rev() {
-            r2 = multiply(&r2, &r2, &m, k);
+            r2 = multiply(&r2, &r2, &m, k[0]);
             if (52 * n) >> bit & 1 == 1 {
                 double(&mut r2, &m);
             }
@@ -127,7 +128,7 @@ impl Constants {
 
     /// `a·b/R mod m`, for a·b < R·m.
     pub(super) fn multiply(&self, a: &[u64], b: &[u64]) -> Number {
-        multiply(a, b, &self.m, self.k)
+        multiply(a, b, &self.m, self.k[0])
     }
 }
 
@@ -213,7 +214,7 @@ mod tests {
         let r = (1_u128 << 104) % u128::from(m);
         assert_eq!(value(&constants.one), r);
         assert_eq!(value(&constants.r2), r * r % u128::from(m));
-        assert_eq!(constants.k.wrapping_mul(m) & DIGIT, DIGIT);
+        assert_eq!(constants.k[0].wrapping_mul(m) & DIGIT, DIGIT);
         let product = constants.multiply(&constants.r2, &constants.one);
         assert_eq!(value(&product), r * r % u128::from(m));
     }

@@ -35,7 +35,7 @@ use super::power::{Power, Table};
 use super::public::PublicPower;
 use crate::LANES;
 use crate::vector::{DIGIT, Digit, Kernel, Mask, Vector};
-use zeroize::{Zeroize, Zeroizing};
+use zeroize::Zeroizing;
 
 /// `out = x^d mod n` for x < n, 2N digits each (`M` = 2N). Returns the lanes whose result passed its check.
 /// Lanes without a key give 0 and pass.
@@ -55,13 +55,17 @@ impl<const N: usize, const M: usize> Kernel for Private<'_, N, M> {
         let scratch = &mut *Scratch::new();
         let mut yp = Zeroizing::new([Digit::ZERO; N]);
         let mut yq = Zeroizing::new([Digit::ZERO; N]);
-        let q = half::<V, N>(keys.map(|key| key.map(|key| &key.q)), x, scratch, &mut yq);
-        let p = half::<V, N>(keys.map(|key| key.map(|key| &key.p)), x, scratch, &mut yp);
+        let (mut p, mut q) = (Modulus::new(), Modulus::new());
+        let halves = keys.map(|key| key.map(|key| &key.q));
+        half::<V, N>(halves, &mut q, x, scratch, &mut yq);
+        let halves = keys.map(|key| key.map(|key| &key.p));
+        half::<V, N>(halves, &mut p, x, scratch, &mut yp);
         q.canonical::<V>(&mut yq);
 
         // h = (y_p − y_q)/q mod p
         let mut h = Zeroizing::new([Digit::ZERO; N]);
-        let mut qinv = key::side_by_side(|lane| keys[lane].map(|key| &key.qinv[..]));
+        let mut qinv = Zeroizing::new([Digit::ZERO; N]);
+        key::side_by_side(&mut qinv[..], |lane| keys[lane].map(|key| &key.qinv[..]));
         let mut carry = V::zero();
         for i in 0..N {
             let modulus = V::load(&p.digits[i]);
@@ -81,7 +85,6 @@ impl<const N: usize, const M: usize> Kernel for Private<'_, N, M> {
             scratch,
             out: &mut h,
         });
-        qinv.zeroize();
         p.canonical::<V>(&mut h);
 
         V::call(Product {
@@ -95,7 +98,7 @@ impl<const N: usize, const M: usize> Kernel for Private<'_, N, M> {
         }
 
         // From here on nothing changes the result: what is checked is what is released.
-        let mut check = [Digit::ZERO; M];
+        let mut check = Zeroizing::new([Digit::ZERO; M]);
         V::call(PublicPower::new(
             keys.map(|key| key.map(|key| &key.public)),
             out,
@@ -109,37 +112,43 @@ impl<const N: usize, const M: usize> Kernel for Private<'_, N, M> {
     }
 }
 
-/// `out = x^(d mod (prime − 1))` modulo each lane's prime, below 1.001 times the prime.
+/// `out = x^(d mod (prime − 1))` modulo each lane's prime, below 1.001 times the prime. Fills `modulus`.
 #[inline(always)]
 fn half<V: Vector, const N: usize>(
     primes: [Option<&Prime>; LANES],
+    modulus: &mut Modulus<N>,
     x: &[Digit],
     scratch: &mut Scratch<N>,
     out: &mut [Digit; N],
-) -> Modulus<N> {
-    let modulus = key::moduli(|lane| primes[lane].map(|prime| &prime.constants));
-    let one = key::side_by_side(|lane| primes[lane].map(|prime| &prime.constants.one[..]));
-    let r3 = key::side_by_side(|lane| primes[lane].map(|prime| &prime.r3[..]));
-    let mut exponent = windows(primes);
+) {
+    modulus.fill(|lane| primes[lane].map(|prime| &prime.constants));
+    let modulus = &*modulus;
+    let mut one = Zeroizing::new([Digit::ZERO; N]);
+    key::side_by_side(&mut one[..], |lane| {
+        primes[lane].map(|prime| &prime.constants.one[..])
+    });
+    let mut r3 = Zeroizing::new([Digit::ZERO; N]);
+    key::side_by_side(&mut r3[..], |lane| primes[lane].map(|prime| &prime.r3[..]));
+    let exponent = windows(primes);
     let mut table = Table::new();
     let mut base = Zeroizing::new([Digit::ZERO; N]);
     load_columns::<V>(x, N, &mut scratch.columns);
     V::call(Reduce {
-        modulus: &modulus,
+        modulus,
         scratch,
         out,
     });
     V::call(Multiply {
         a: out,
         b: &r3,
-        modulus: &modulus,
+        modulus,
         scratch,
         out: &mut base,
     });
     V::call(Power {
         base: &base,
         exponent: &exponent,
-        modulus: &modulus,
+        modulus,
         one: &one,
         table: &mut table,
         scratch,
@@ -149,12 +158,10 @@ fn half<V: Vector, const N: usize>(
     load_columns::<V>(&*out, N, &mut scratch.columns);
     scratch.columns[N..2 * N].fill(Digit::ZERO);
     V::call(Reduce {
-        modulus: &modulus,
+        modulus,
         scratch,
         out,
     });
-    exponent.zeroize();
-    modulus
 }
 
 /// What a reduction starts from: the digits, and 2^52 − 1 more in the lower `n` columns.
@@ -168,13 +175,13 @@ fn load_columns<V: Vector>(x: &[Digit], n: usize, columns: &mut [Digit]) {
 }
 
 /// The exponents' windows side by side.
-fn windows(primes: [Option<&Prime>; LANES]) -> Vec<Digit> {
+fn windows(primes: [Option<&Prime>; LANES]) -> Zeroizing<Vec<Digit>> {
     let count = primes
         .iter()
         .flatten()
         .map(|prime| prime.windows.len())
         .max();
-    let mut windows = vec![Digit::ZERO; count.unwrap_or(1)];
+    let mut windows = Zeroizing::new(vec![Digit::ZERO; count.unwrap_or(1)]);
     for (lane, prime) in primes.iter().enumerate() {
         let Some(prime) = prime else { continue };
         for (to, from) in windows.iter_mut().zip(prime.windows.iter()) {

@@ -10,6 +10,7 @@ use super::key::{self, PublicKey};
 use super::montgomery::{Modulus, Multiply, Scratch, Square};
 use crate::LANES;
 use crate::vector::{Digit, Kernel, Mask, Vector};
+use zeroize::Zeroizing;
 
 /// `out = x^e mod n`, below n, for x < n. Lanes without a key give 0.
 pub(super) struct PublicPower<'a, const N: usize> {
@@ -41,25 +42,29 @@ impl<const N: usize> Kernel for PublicPower<'_, N> {
     #[inline(always)]
     fn run<V: Vector>(self) {
         let Self { keys, x, out } = self;
-        let modulus: Modulus<N> = key::moduli(|lane| keys[lane].map(|key| &key.n));
-        let r2 = key::side_by_side(|lane| keys[lane].map(|key| &key.n.r2[..]));
-        let mut power = key::side_by_side(|lane| keys[lane].map(|key| &key.n.one[..]));
+        let mut modulus = Modulus::<N>::new();
+        modulus.fill(|lane| keys[lane].map(|key| &key.n));
+        let mut r2 = [Digit::ZERO; N];
+        key::side_by_side(&mut r2, |lane| keys[lane].map(|key| &key.n.r2[..]));
+        // All are powers of x, which may be secret.
+        let mut buffers = Zeroizing::new([[Digit::ZERO; N]; 3]);
+        let [base, power, other] = &mut *buffers;
+        key::side_by_side(power, |lane| keys[lane].map(|key| &key.n.one[..]));
         let exponents: [u64; LANES] =
             core::array::from_fn(|lane| keys[lane].map_or(1, |key| key.e));
         let top = 63 - exponents.iter().fold(3, |all, e| all | e).leading_zeros();
 
         let (modulus, scratch) = (&modulus, &mut *Scratch::new());
-        let mut base = [Digit::ZERO; N];
         V::call(Multiply {
             a: x,
             b: &r2,
             modulus,
             scratch,
-            out: &mut base,
+            out: base,
         });
         // A lane with a shorter exponent starts at 1 and squares that until its top bit comes.
-        blend::<V, N>(&mut power, &base, lanes_with(&exponents, top));
-        let (mut power, mut other) = (&mut power, &mut [Digit::ZERO; N]);
+        blend::<V, N>(power, base, lanes_with(&exponents, top));
+        let (mut power, mut other) = (power, other);
         for bit in (1..top).rev() {
             V::call(Square {
                 a: power,
@@ -73,7 +78,7 @@ impl<const N: usize> Kernel for PublicPower<'_, N> {
             if lanes != 0 {
                 V::call(Multiply {
                     a: power,
-                    b: &base,
+                    b: base,
                     modulus,
                     scratch,
                     out: other,

@@ -180,6 +180,7 @@ pub(crate) fn sign<C: Curve<N>, const N: usize, const OUT: usize>(
     items: &[[&[u8]; 3]],
 ) -> Vec<Result<[u8; OUT], Error>> {
     each_eight(
+        5 * N,
         items,
         |items| {
             let comb = C::comb()?;
@@ -228,6 +229,7 @@ pub(crate) fn derive<C: Curve<N>, const N: usize, const OUT: usize>(
 ) -> Vec<Result<Zeroizing<[u8; OUT]>, Error>> {
     let [x, y] = C::GENERATOR;
     each_eight(
+        7 * N,
         items,
         |items| {
             let d = Zeroizing::new(gather(items.iter().map(|[key, _, _]| *key), one()));
@@ -260,6 +262,7 @@ pub(crate) fn public_keys<C: Curve<N>, const N: usize, const OUT: usize>(
     keys: &[&[u8]],
 ) -> Vec<Result<[[u8; OUT]; 2], Error>> {
     each_eight(
+        3 * N,
         keys,
         |keys| {
             let comb = C::comb()?;

@@ -198,6 +198,23 @@ pub(crate) fn power(x: &[u8], e: &[u8], n: &[u8]) -> Vec<u8> {
     bytes
 }
 
+/// a·b mod m.
+pub(crate) fn product_mod(a: &[u8], b: &[u8], m: &[u8]) -> Vec<u8> {
+    let (out, a, b, m) = (
+        Number::new(&[]),
+        Number::new(a),
+        Number::new(b),
+        Number::new(m),
+    );
+    // SAFETY: all numbers are live.
+    unsafe {
+        let context = BN_CTX_new();
+        assert_eq!(BN_mod_mul(out.0, a.0, b.0, m.0, context), 1);
+        BN_CTX_free(context);
+    }
+    bytes(out.0)
+}
+
 /// 1/x mod m.
 pub(crate) fn inverse_mod(x: &[u8], m: &[u8]) -> Vec<u8> {
     let (out, x, m) = (Number::new(&[]), Number::new(x), Number::new(m));

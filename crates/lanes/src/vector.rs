@@ -157,6 +157,17 @@ pub(crate) fn reread<T>(from: &T) -> &T {
     from
 }
 
+/// The same word, of which the compiler knows nothing: a mask that it knows to be all ones or zero becomes a
+/// branch.
+#[inline(always)]
+pub(crate) fn opaque(word: u64) -> u64 {
+    #[cfg(target_arch = "x86_64")]
+    let word = ifma::opaque(word);
+    #[cfg(not(target_arch = "x86_64"))]
+    let word = core::hint::black_box(word);
+    word
+}
+
 /// Asks for four cache lines ahead of their use. Reveals their addresses, as a load does.
 #[inline(always)]
 pub(crate) fn prefetch(lines: &[Digit; 4]) {

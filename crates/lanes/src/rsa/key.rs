@@ -154,7 +154,7 @@ impl PrivateKey {
         let digits = public.size.prime_digits();
         let prime = |prime: &[u8]| {
             let prime = number::from_bytes(prime, 2 * digits).ok_or(Error::InvalidRsaKey)?;
-            if number::bit_length(&prime) != public.size.bits() / 2 {
+            if !number::has_length(&prime, public.size.bits() / 2) {
                 return Err(Error::UnequalPrimes);
             }
             Ok(Number::new(prime[..digits].to_vec()))

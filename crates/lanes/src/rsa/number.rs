@@ -1,9 +1,9 @@
 //! Numbers of one key, outside the lanes: bytes to digits and back, and the constants made once per key.
 //!
 //! A number is a slice of 52-bit digits, the lowest first. Everything here is constant time in the
-//! numbers' values: lengths and moduli's sizes are public.
+//! numbers' values: lengths and moduli's sizes are public, and so is whether a number is what it should be.
 
-use crate::vector::DIGIT;
+use crate::vector::{DIGIT, opaque, told};
 use zeroize::Zeroizing;
 
 /// Digits of a key. Wiped when dropped.
@@ -24,7 +24,7 @@ pub(super) fn from_bytes(bytes: &[u8], n: usize) -> Option<Number> {
     let excess = buffer[at + 1..]
         .iter()
         .fold(buffer[at] >> shift, |any, byte| any | byte);
-    (excess == 0).then_some(digits)
+    told(excess == 0).then_some(digits)
 }
 
 /// Digits below 2^52 to big-endian bytes; what does not fit in `bytes` is 0.
@@ -39,6 +39,13 @@ pub(super) fn to_bytes(digits: impl Fn(usize) -> u64, n: usize, bytes: &mut [u8]
     for (to, from) in bytes.iter_mut().rev().zip(buffer.iter()) {
         *to = *from;
     }
+}
+
+/// Whether the number is `bits` long. Constant time but for the answer.
+pub(super) fn has_length(digits: &[u64], bits: usize) -> bool {
+    let (top, shift) = ((bits - 1) / 52, (bits - 1) % 52);
+    let others = digits[top + 1..].iter().fold(0, |any, digit| any | digit);
+    told((digits[top] >> shift ^ 1) | others == 0)
 }
 
 /// The length in bits. Not constant time: for what is public.
@@ -56,7 +63,7 @@ pub(super) fn bits(digits: &[u64], at: usize, count: usize) -> u64 {
 
 /// Whether `a < b`.
 pub(super) fn is_below(a: &[u64], b: &[u64]) -> bool {
-    borrow(a, b) == 1
+    told(borrow(a, b) == 1)
 }
 
 /// The borrow of `a − b`: 1 if a < b.
@@ -78,11 +85,11 @@ pub(super) fn is_product(a: &[u64], b: &[u64], n: &[u64]) -> bool {
         }
         product[i + b.len()] = carry as u64;
     }
-    product
+    let difference = product
         .iter()
         .zip(n)
-        .fold(0, |difference, (a, b)| difference | (a ^ b))
-        == 0
+        .fold(0, |difference, (a, b)| difference | (a ^ b));
+    told(difference == 0)
 }
 
 /// `−1/m mod 2^52` for odd m: Newton's iteration, which doubles the correct bits, from 3.
@@ -145,7 +152,8 @@ fn double(x: &mut [u64], m: &[u64]) {
 
 /// `x = x mod m` for x + top·2^(52n) < 2m.
 fn subtract_once(x: &mut [u64], m: &[u64], top: u64) {
-    let keep = (borrow(x, m) & !top & 1).wrapping_neg();
+    // All ones or nothing: the compiler must not know, or it makes two loops and branches to one of them.
+    let keep = opaque((borrow(x, m) & !top & 1).wrapping_neg());
     let mut borrow = 0;
     for (digit, m) in x.iter_mut().zip(m) {
         let difference = digit.wrapping_sub(m & !keep).wrapping_sub(borrow);

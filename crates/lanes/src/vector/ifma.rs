@@ -213,6 +213,13 @@ pub(super) fn reread<T>(from: &T) -> &T {
 }
 
 #[inline(always)]
+pub(super) fn opaque(mut word: u64) -> u64 {
+    // SAFETY: no instruction at all.
+    unsafe { asm!("/* {} */", inout(reg) word, options(pure, nomem, nostack, preserves_flags)) };
+    word
+}
+
+#[inline(always)]
 pub(super) fn prefetch(lines: &[Digit; 4]) {
     for line in lines {
         // SAFETY: a prefetch has no effect but on the cache; every x86-64 has it.

@@ -9,7 +9,8 @@
 //! lib.rs      what a caller needs: available(), Error
 //! vector.rs   the eight lanes: trait Vector, the instructions used, and how a kernel runs on them
 //! wipe.rs     what an operation leaves on the stack and in registers is cleared
-//! fault.rs    (tests) flips a bit in any intermediate
+//! checks.rs   what a result must pass: the list of all checks
+//! fault.rs    (tests) flips a bit in any intermediate, leaves out a check
 //! secrets.rs  (tests) looks for branches and addresses that depend on a secret
 //! ```
 //!
@@ -19,6 +20,7 @@
 // An index that runs through several numbers at once is what digits are about.
 #![allow(clippy::needless_range_loop)]
 
+mod checks;
 mod vector;
 mod wipe;
 

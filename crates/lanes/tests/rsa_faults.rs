@@ -6,11 +6,12 @@
 //! among the last instructions, where recombination and check are.
 #![cfg(feature = "fault")]
 
+mod faults;
 #[path = "rsa/oracle.rs"]
 mod oracle;
 
 use oracle::Key;
-use outboard_lanes::fault::{self, Fault};
+use outboard_lanes::fault::{self, Check, Fault};
 use outboard_lanes::rsa::{self, PrivateKey};
 use outboard_lanes::{Error, LANES};
 
@@ -28,6 +29,33 @@ fn rsa_3072() {
 #[test]
 fn rsa_4096() {
     a_flipped_bit_releases_nothing_wrong(4096, 8);
+}
+
+/// A fault in either prime's power or in their recombination is released if nobody looks.
+#[test]
+fn the_check_is_needed() {
+    let key = Key::generate(2048);
+    let ours = key.with_components(|c| PrivateKey::new(&c)).unwrap();
+    let x = [0x5a; 255];
+    let (right, batch) = (key.private(&x), [(&ours, &x[..]); LANES]);
+    let [(_, end)] = fault::checks(|| rsa::private(&batch))[..] else {
+        panic!("one check");
+    };
+    // The check starts with the public operation.
+    let (_, public) = fault::count(|| rsa::public(&[(ours.public(), &x[..]); LANES]));
+    let start = end - public;
+    // Recombination is about a 1,400th of all.
+    let last = start - start / 2000;
+    let aims = [
+        0..start * 48 / 100,
+        start * 52 / 100..start * 99 / 100,
+        last..start,
+    ];
+    faults::each_check_is_needed(
+        || rsa::private(&batch),
+        |_, result| *result == right,
+        &aims.map(|steps| (Check::RsaPublicPower, steps)),
+    );
 }
 
 /// Draws a `share` of the faults that are drawn for 2048 bits, but four at least.

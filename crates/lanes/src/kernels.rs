@@ -14,8 +14,8 @@ mod rsa {
 
     pub(crate) use measure::all;
     mod measure {
-        use super::montgomery::{Modulus, Multiply, Scratch, Square, unroll};
-        use crate::vector::{Digit, Kernel, Vector, run};
+        use super::montgomery::{Modulus, Multiply, Scratch, Square};
+        use crate::vector::{Digit, Kernel, Vector, run, unroll};
 
         /// Independent multiply-adds, 40 a turn: the processor's rate.
         struct Rate(usize);
@@ -28,11 +28,11 @@ mod rsa {
                 let (x, y) = (V::splat(self.0 as u64), V::splat(3));
                 let mut sums = [V::zero(); 20];
                 for _ in 0..self.0 {
-                    unroll!(20, J { sums[J] = sums[J].madlo_in_order(x, y); });
-                    unroll!(20, J { sums[J] = sums[J].madhi_in_order(x, y); });
+                    unroll!(J < 20 => { sums[J] = sums[J].madlo_in_order(x, y); });
+                    unroll!(J < 20 => { sums[J] = sums[J].madhi_in_order(x, y); });
                 }
                 let mut out = [Digit::ZERO; 20];
-                unroll!(20, J { sums[J].store(&mut out[J]); });
+                unroll!(J < 20 => { sums[J].store(&mut out[J]); });
                 out
             }
         }

@@ -3,8 +3,8 @@
 //! Its words are the lanes' 64 bits.
 //! Constant time.
 
+use crate::vector::unroll;
 use crate::vector::{Digit, Vector};
-use crate::weierstrass::unroll::unroll;
 
 /// The state before the first block.
 pub(crate) const INITIAL: [u64; 8] = [

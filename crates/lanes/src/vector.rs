@@ -44,6 +44,9 @@ mod emulated;
 mod ifma;
 #[cfg(test)]
 mod interval;
+mod unroll;
+
+pub(crate) use unroll::unroll;
 
 /// The low 52 bits: one digit.
 pub(crate) const DIGIT: u64 = (1 << 52) - 1;

@@ -30,7 +30,6 @@ pub(crate) mod multiples;
 pub(crate) mod nonce;
 pub(crate) mod point;
 pub(crate) mod recode;
-pub(crate) mod unroll;
 pub(crate) mod window;
 
 #[cfg(test)]

@@ -1,10 +1,10 @@
 //! The two primes of P-256 (FIPS 186-5, SP 800-186 section 3.2.1.3): of the field and of the group.
 
 use crate::vector::Vector;
+use crate::vector::unroll;
 use crate::weierstrass::bound::Limit;
 use crate::weierstrass::element::Columns;
 use crate::weierstrass::modulus::{Modulus, digits, upper};
-use crate::weierstrass::unroll::unroll;
 
 /// p = 2^256 - 2^224 + 2^192 + 2^96 - 1, in 5 digits: R = 2^260.
 #[derive(Clone, Copy)]

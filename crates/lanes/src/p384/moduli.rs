@@ -1,9 +1,9 @@
 //! The two primes of P-384 (FIPS 186-5, SP 800-186 section 3.2.1.4): of the field and of the group.
 
 use crate::vector::Vector;
+use crate::vector::unroll;
 use crate::weierstrass::element::Columns;
 use crate::weierstrass::modulus::{Modulus, digits, upper};
-use crate::weierstrass::unroll::unroll;
 
 /// p = 2^384 - 2^128 - 2^96 + 2^32 - 1, in 8 digits: R = 2^416.
 #[derive(Clone, Copy)]

@@ -53,18 +53,6 @@ pub(super) use square::Square;
 use crate::vector::{DIGIT, Digit, Vector};
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
-/// Repeats a block with the constant `$j` = 0, …, 19 (or 0, …, 4): what a loop does, but unrolled
-/// before the optimiser starts, so that arrays of vectors indexed by it become registers.
-macro_rules! unroll {
-    (20, $j:ident $body:block) => {
-        unroll!(@ $j $body 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19)
-    };
-    (5, $j:ident $body:block) => { unroll!(@ $j $body 0 1 2 3 4) };
-    (4, $j:ident $body:block) => { unroll!(@ $j $body 0 1 2 3) };
-    (@ $j:ident $body:block $($n:literal)*) => { $({ const $j: usize = $n; $body })* };
-}
-pub(super) use unroll;
-
 /// Eight odd moduli of at most 52·N − 12 bits. Wiped when dropped.
 #[derive(Zeroize, ZeroizeOnDrop)]
 pub(super) struct Modulus<const N: usize> {
@@ -88,12 +76,10 @@ impl<const N: usize> Modulus<N> {
     #[inline(always)]
     pub(super) fn canonical<V: Vector>(&self, x: &mut [Digit; N]) {
         let low = V::splat(DIGIT);
-        let mut carry = V::zero();
         let mut borrow = V::zero();
         let mut less = Zeroizing::new([Digit::ZERO; N]);
         for i in 0..N {
-            let digit = V::load(&x[i]).and(low).add(carry);
-            carry = V::zero();
+            let digit = V::load(&x[i]).and(low);
             digit.store(&mut x[i]);
             let difference = digit.sub(V::load(&self.digits[i])).sub(borrow);
             borrow = difference.shr::<63>();

@@ -24,8 +24,8 @@
 //! # Constant time
 //! In the base and in the exponent. Its length is that of the prime, which is public.
 
-use super::montgomery::{Modulus, Multiply, Scratch, Square, unroll};
-use crate::vector::{Digit, Kernel, Vector, reread};
+use super::montgomery::{Modulus, Multiply, Scratch, Square};
+use crate::vector::{Digit, Kernel, Vector, reread, unroll};
 use zeroize::{Zeroize, Zeroizing};
 
 /// The width of a window for primes of `n` digits.
@@ -229,22 +229,16 @@ fn select<V: Vector, const PART: usize>(operands: Select<'_>) {
         .split_first()
         .expect("a slice has a part of every entry");
     let mut selected = [V::zero(); 20];
-    unroll!(20, J {
-        if J < PART {
-            selected[J] = V::load(&first[J]);
-        }
+    unroll!(J < PART of 20 => {
+        selected[J] = V::load(&first[J]);
     });
     for (entry, number) in others.iter().zip(&NUMBERS[1..]) {
         let here = index.eq(V::splat(*reread(number)));
-        unroll!(20, J {
-            if J < PART {
-                selected[J] = selected[J].blend(here, V::load(&entry[J]));
-            }
+        unroll!(J < PART of 20 => {
+            selected[J] = selected[J].blend(here, V::load(&entry[J]));
         });
     }
-    unroll!(20, J {
-        if J < PART {
-            selected[J].store(&mut out[J]);
-        }
+    unroll!(J < PART of 20 => {
+        selected[J].store(&mut out[J]);
     });
 }

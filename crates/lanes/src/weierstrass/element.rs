@@ -26,7 +26,7 @@
 
 use super::bound::{Bound, Limit, REDUCED};
 use super::modulus::{Modulus, multiple};
-use super::unroll::unroll;
+use crate::vector::unroll;
 use crate::vector::{DIGIT, Digit, Mask, Vector};
 use core::ops::{Add, Sub};
 

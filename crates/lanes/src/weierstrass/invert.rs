@@ -42,7 +42,7 @@
 use super::bound::{Limit, REDUCED};
 use super::element::{Element, Sum};
 use super::modulus::Modulus;
-use super::unroll::unroll;
+use crate::vector::unroll;
 use crate::vector::{DIGIT, Digit, Kernel, Mask, Vector};
 use core::marker::PhantomData;
 

@@ -2,10 +2,10 @@
 //!
 //! R = 2^(52 N) for N digits. Every constant is derived from the prime when the crate is compiled.
 
+use crate::vector::unroll;
 use crate::vector::{DIGIT, Vector};
 use crate::weierstrass::bound::Limit;
 use crate::weierstrass::element::Columns;
-use crate::weierstrass::unroll::unroll;
 
 /// A prime modulus m of N digits, with room: 16 m < 2^(52 N).
 pub(crate) trait Modulus<const N: usize>: Copy {

@@ -15,7 +15,7 @@ use super::modulus::Modulus;
 use super::multiples::OddMultiples;
 use super::point::{AddAffine, Affine, Double, Jacobian, Product, StoredAffine, StoredJacobian};
 use super::recode::{self, OddDigit};
-use super::unroll::unroll;
+use crate::vector::unroll;
 use crate::vector::{Digit, Kernel, Vector};
 use core::marker::PhantomData;
 use zeroize::Zeroize;

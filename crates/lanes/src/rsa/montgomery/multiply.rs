@@ -3,8 +3,8 @@
 //! Product and reduction go together, a panel of a at a time, row by row: the window holds the columns of
 //! the sum `a·b + q·m`.
 
-use super::{Modulus, Scratch, panel, panel_mut, tile, unroll};
-use crate::vector::{DIGIT, Digit, Kernel, Vector, reread};
+use super::{Modulus, Scratch, panel, panel_mut, tile};
+use crate::vector::{DIGIT, Digit, Kernel, Vector, reread, unroll};
 use tile::{Quotient, TURN, Window};
 
 /// `out = a·b/R mod m` for a·b < R·(R − m).
@@ -71,7 +71,7 @@ fn multiply<V: Vector, const N: usize, const W: usize>(operands: Multiply<'_, N>
             for j in 1..N / W {
                 let (y, m) = (panel::<W>(b, j), panel::<W>(&modulus.digits, j));
                 for turn in (0..W).step_by(TURN) {
-                    unroll!(5, R {
+                    unroll!(R < 5 => {
                         let row = j * W + turn + R;
                         window[R + W] = V::load(&from[row + W]);
                         add_two_rows(&mut window, R, [&x[turn + R], &q[turn + R]], [y, m]);
@@ -88,7 +88,7 @@ fn multiply<V: Vector, const N: usize, const W: usize>(operands: Multiply<'_, N>
             for j in 1..N / W {
                 let (y, m) = (panel::<W>(b, j), panel::<W>(&modulus.digits, j));
                 for turn in (0..W).step_by(TURN) {
-                    unroll!(5, R {
+                    unroll!(R < 5 => {
                         let row = j * W + turn + R;
                         window[R + W] = V::load(&from[row + W]);
                         add_two_rows(&mut window, R, [&x[turn + R], &q[turn + R]], [y, m]);
@@ -121,7 +121,7 @@ fn first_panel<V: Vector, const N: usize, const W: usize>(
     window[0] = window[0].madlo_in_order(xi, V::load(&y[0]));
     let mut quotient = Quotient::new(k, window[0], &m[0]);
     for turn in (0..W).step_by(TURN) {
-        unroll!(5, R {
+        unroll!(R < 5 => {
             let (y, m) = (reread(y), reread(m));
             // The last row has no next one; a digit of 0 does for it.
             let next_xi = if turn + R < W - 1 { V::load(&x[turn + R + 1]) } else { V::zero() };
@@ -139,7 +139,7 @@ fn first_panel<V: Vector, const N: usize, const W: usize>(
             tile::add_group(&mut window, R, xi, y, 1, 0);
             quotient.carry = next_carry.madhi_in_order(quotient.q, V::load(&m[0]));
             tile::add_group(&mut window, R, qi, m, 1, 0);
-            unroll!(4, G {
+            unroll!(G < 4 => {
                 if 2 <= G && 5 * G < W {
                     tile::add_group(&mut window, R, xi, y, G, 0);
                     tile::add_group(&mut window, R, qi, m, G, 0);
@@ -161,7 +161,7 @@ fn add_two_rows<V: Vector, const W: usize>(
     [y, m]: [&[Digit; W]; 2],
 ) {
     let (x, q, y, m) = (V::load(x), V::load(q), reread(y), reread(m));
-    unroll!(4, G {
+    unroll!(G < 4 => {
         if 5 * G < W {
             tile::add_group(window, c, x, y, G, 0);
             tile::add_group(window, c, q, m, G, 0);

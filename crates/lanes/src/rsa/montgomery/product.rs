@@ -1,7 +1,7 @@
 //! `out = x·y + start`, of twice the digits: 2N² multiply-adds.
 
-use super::{panel, panel_mut, tile, unroll};
-use crate::vector::{Digit, Kernel, Vector, reread};
+use super::{panel, panel_mut, tile};
+use crate::vector::{Digit, Kernel, Vector, reread, unroll};
 
 /// `out = x·y + start`, where `start` is below 2^(52N). `out` has 2N digits.
 pub(in crate::rsa) struct Product<'a, const N: usize> {
@@ -36,7 +36,7 @@ fn product<V: Vector, const N: usize, const W: usize>(operands: Product<'_, N>) 
         for j in 0..N / W {
             let y = panel::<W>(y, j);
             for turn in (0..W).step_by(tile::TURN) {
-                unroll!(5, R {
+                unroll!(R < 5 => {
                     let row = (i + j) * W + turn + R;
                     window[R + W] = V::load(&out[row + W]);
                     tile::add_row(&mut window, R, V::load(&x[turn + R]), reread(y));

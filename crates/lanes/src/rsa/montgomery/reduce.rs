@@ -1,7 +1,7 @@
 //! `out = t/R mod m`: 2N² multiply-adds, and two for each panel.
 
-use super::{Modulus, Scratch, panel, panel_mut, tile, unroll};
-use crate::vector::{Digit, Kernel, Vector, prefetch, reread};
+use super::{Modulus, Scratch, panel, panel_mut, tile};
+use crate::vector::{Digit, Kernel, Vector, prefetch, reread, unroll};
 use tile::{Quotient, TURN};
 
 /// `out = t/R mod m` for t < R·(R − m), where `scratch.columns` holds t, and 2^52 − 1 more in each of the
@@ -49,7 +49,7 @@ pub(super) fn reduce<V: Vector, const N: usize, const W: usize>(
         let mut window: tile::Window<V> = tile::load(panel::<W>(columns, 0));
         let mut quotient = Quotient::new(&modulus.k, window[0], &m0[0]);
         for turn in (0..W).step_by(TURN) {
-            unroll!(5, R {
+            unroll!(R < 5 => {
                 if let Some(lines) = ahead.get(block * N + turn + R) {
                     prefetch(lines);
                 }
@@ -65,7 +65,7 @@ pub(super) fn reduce<V: Vector, const N: usize, const W: usize>(
             for j in 1..N / W {
                 let m = panel::<W>(&modulus.digits, j);
                 for turn in (0..W).step_by(TURN) {
-                    unroll!(5, R {
+                    unroll!(R < 5 => {
                         let row = j * W + turn + R;
                         if let Some(lines) = ahead.get(block * N + row) {
                             prefetch(lines);
@@ -84,7 +84,7 @@ pub(super) fn reduce<V: Vector, const N: usize, const W: usize>(
             for j in 1..N / W {
                 let m = panel::<W>(&modulus.digits, j);
                 for turn in (0..W).step_by(TURN) {
-                    unroll!(5, R {
+                    unroll!(R < 5 => {
                         let row = j * W + turn + R;
                         if let Some(lines) = ahead.get(block * N + row) {
                             prefetch(lines);

@@ -4,8 +4,8 @@
 //! takes its columns from there, adds its cross products, doubles, adds the squares of its digits and
 //! leaves the sum in `columns`.
 
-use super::{HALF, Modulus, Scratch, panel, panel_mut, reduce, tile, unroll};
-use crate::vector::{Digit, Kernel, Vector, reread};
+use super::{HALF, Modulus, Scratch, panel, panel_mut, reduce, tile};
+use crate::vector::{Digit, Kernel, Vector, reread, unroll};
 
 /// `out = a²/R mod m` for a² < R·(R − m).
 pub(in crate::rsa) struct Square<'a, const N: usize> {
@@ -60,7 +60,7 @@ fn first_cross_products<V: Vector, const W: usize>(a: &[Digit], cross: &mut [Dig
     let (x, y) = (panel::<W>(a, 0), panel::<W>(a, 1));
     let mut window = [V::splat(HALF); _];
     for turn in (0..W).step_by(tile::TURN) {
-        unroll!(5, R {
+        unroll!(R < 5 => {
             window[R + W] = V::zero();
             tile::add_row(&mut window, R, V::load(&x[turn + R]), reread(y));
             window[R].store(&mut cross[W + turn + R]);
@@ -81,7 +81,7 @@ fn cross_products<V: Vector, const N: usize, const W: usize>(a: &[Digit; N], cro
         for j in i + 1..N / W {
             let y = panel::<W>(a, j);
             for turn in (0..W).step_by(tile::TURN) {
-                unroll!(5, R {
+                unroll!(R < 5 => {
                     let row = (i + j) * W + turn + R;
                     window[R + W] = V::load(&cross[row + W]);
                     tile::add_row(&mut window, R, V::load(&x[turn + R]), reread(y));
@@ -106,28 +106,24 @@ fn panel_square<V: Vector, const W: usize>(
 ) {
     let ones = ones.map(V::splat);
     let mut window = [V::zero(); 40];
-    unroll!(20, J {
-        if J < W {
-            window[J] = V::load(&cross[J]);
-        }
+    unroll!(J < W of 20 => {
+        window[J] = V::load(&cross[J]);
     });
-    unroll!(20, I {
-        if I < W {
-            let xi = V::load(&x[I]);
-            // The column that this row is the first to reach.
-            window[I + W] = V::load(&cross[I + W]);
-            unroll!(20, J {
-                if I < J && J < W {
-                    let xj = V::load(&x[J]);
-                    window[I + J] = window[I + J].madlo_in_order(xi, xj);
-                    window[I + J + 1] = window[I + J + 1].madhi_in_order(xi, xj);
-                }
-            });
-            // Columns 2I and 2I + 1 have all their cross products.
-            let doubled = window[2 * I].shl_in(ones[2 * I / W]);
-            doubled.madlo_in_order(xi, xi).store(&mut columns[2 * I]);
-            let doubled = window[2 * I + 1].shl_in(ones[(2 * I + 1) / W]);
-            doubled.madhi_in_order(xi, xi).store(&mut columns[2 * I + 1]);
-        }
+    unroll!(I < W of 20 => {
+        let xi = V::load(&x[I]);
+        // The column that this row is the first to reach.
+        window[I + W] = V::load(&cross[I + W]);
+        unroll!(J < W of 20 => {
+            if I < J {
+                let xj = V::load(&x[J]);
+                window[I + J] = window[I + J].madlo_in_order(xi, xj);
+                window[I + J + 1] = window[I + J + 1].madhi_in_order(xi, xj);
+            }
+        });
+        // Columns 2I and 2I + 1 have all their cross products.
+        let doubled = window[2 * I].shl_in(ones[2 * I / W]);
+        doubled.madlo_in_order(xi, xi).store(&mut columns[2 * I]);
+        let doubled = window[2 * I + 1].shl_in(ones[(2 * I + 1) / W]);
+        doubled.madhi_in_order(xi, xi).store(&mut columns[2 * I + 1]);
     });
 }

@@ -21,8 +21,7 @@
 //! Alive at most: 21 columns, a row digit (two in a multiplication), five column digits, k, q, the next q
 //! and its carry.
 
-use super::unroll;
-use crate::vector::{Digit, Vector};
+use crate::vector::{Digit, Vector, unroll};
 
 /// Registers of a window: W ≤ 20 columns, five more for the rows unrolled, and one.
 pub(super) type Window<V> = [V; 26];
@@ -34,10 +33,8 @@ pub(super) const TURN: usize = 5;
 #[inline(always)]
 pub(super) fn load<V: Vector, const W: usize>(columns: &[Digit; W]) -> Window<V> {
     let mut window = [V::zero(); _];
-    unroll!(20, J {
-        if J < W {
-            window[J] = V::load(&columns[J]);
-        }
+    unroll!(J < W of 20 => {
+        window[J] = V::load(&columns[J]);
     });
     window
 }
@@ -45,10 +42,8 @@ pub(super) fn load<V: Vector, const W: usize>(columns: &[Digit; W]) -> Window<V>
 /// Stores a window's first W columns.
 #[inline(always)]
 pub(super) fn store<V: Vector, const W: usize>(window: &Window<V>, columns: &mut [Digit; W]) {
-    unroll!(20, J {
-        if J < W {
-            window[J].store(&mut columns[J]);
-        }
+    unroll!(J < W of 20 => {
+        window[J].store(&mut columns[J]);
     });
 }
 
@@ -60,22 +55,18 @@ pub(super) fn normalise<V: Vector, const W: usize>(
     mut carry: V,
     out: &mut [Digit; W],
 ) {
-    unroll!(20, J {
-        if J < W {
-            let sum = window[J].add(carry);
-            sum.store(&mut out[J]);
-            carry = sum.shr::<52>();
-        }
+    unroll!(J < W of 20 => {
+        let sum = window[J].add(carry);
+        sum.store(&mut out[J]);
+        carry = sum.shr::<52>();
     });
 }
 
 /// Renames the registers after a turn: column `j + 5` becomes column `j`.
 #[inline(always)]
 pub(super) fn slide<V: Vector, const W: usize>(window: &mut Window<V>) {
-    unroll!(20, J {
-        if J < W {
-            window[J] = window[J + TURN];
-        }
+    unroll!(J < W of 20 => {
+        window[J] = window[J + TURN];
     });
 }
 
@@ -100,12 +91,12 @@ pub(super) fn add_group<V: Vector, const W: usize>(
         V::load(&y[j + 3]),
         V::load(&y[j + 4]),
     ];
-    unroll!(5, I {
+    unroll!(I < 5 => {
         if I >= skip {
             window[c + j + I] = window[c + j + I].madlo_in_order(x, y[I]);
         }
     });
-    unroll!(5, I {
+    unroll!(I < 5 => {
         if 4 - I >= skip {
             window[c + j + 5 - I] = window[c + j + 5 - I].madhi_in_order(x, y[4 - I]);
         }
@@ -120,7 +111,7 @@ pub(super) fn add_row<V: Vector, const W: usize>(
     x: V,
     y: &[Digit; W],
 ) {
-    unroll!(4, G {
+    unroll!(G < 4 => {
         if 5 * G < W {
             add_group(window, c, x, y, G, 0);
         }
@@ -165,7 +156,7 @@ pub(super) fn reduce_row<V: Vector, const W: usize>(
     let next_carry = next_quotient(window, c, quotient);
     add_group(window, c, q, m, 1, 0);
     quotient.carry = next_carry.madhi_in_order(quotient.q, V::load(&m[0]));
-    unroll!(4, G {
+    unroll!(G < 4 => {
         if 2 <= G && 5 * G < W {
             add_group(window, c, q, m, G, 0);
         }

@@ -53,7 +53,7 @@ impl PrivateKey {
     /// Expands several, eight at once. Errors as of [`PrivateKey::new`].
     pub fn expand(seeds: &[&[u8; 32]]) -> Vec<Result<PrivateKey, Error>> {
         let batch = |seeds: &[&[u8; 32]]| vector::run(Expand { seeds });
-        each_eight(20, seeds, batch, |keys, lane| {
+        each_eight(24, seeds, batch, |keys, lane| {
             if told(keys.right) >> lane & 1 == 0 {
                 return Err(Error::Fault);
             }

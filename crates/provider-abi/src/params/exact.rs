@@ -74,6 +74,20 @@ impl<'a> ParamRef<'a> {
 }
 
 impl ParamMut<'_> {
+    /// Writes a size where one is asked for as libcrypto itself asks; false where the question is another.
+    #[inline]
+    pub fn put_size(&mut self, value: usize) -> bool {
+        let param = self.raw();
+        let usual = (raw::PARAM_UNSIGNED_INTEGER, size_of::<usize>());
+        if (param.data_type, param.data_size) != usual || param.data.is_null() {
+            return false;
+        }
+        param.return_size = size_of::<usize>();
+        // SAFETY: not null, and C says that there is room for a size.
+        unsafe { param.data.cast::<usize>().write_unaligned(value) };
+        true
+    }
+
     /// `OSSL_PARAM_set_size_t`.
     pub fn set_exact_size(&mut self, value: usize) -> Exact<()> {
         self.set_exact_number(value as u64, size_of::<u64>())

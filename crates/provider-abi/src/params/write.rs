@@ -31,6 +31,7 @@ impl<'a> ParamsMut<'a> {
     }
 
     /// The parameter, where there is only one.
+    #[inline]
     pub fn only(&mut self) -> Option<ParamMut<'_>> {
         // SAFETY: valid and ended by a null key, as promised to `new`.
         unsafe {

@@ -58,6 +58,13 @@ impl<S: KeySize> Context<S> {
         }
         // As nearly always: then the order is none.
         if let Some(param) = params.only() {
+            // What comes with every message.
+            if param.is(c"tag") {
+                return self.set_tag(&param);
+            }
+            if param.is(c"tlsivfixed") {
+                return self.set_fixed_iv(&param);
+            }
             let setting = SETTINGS.iter().position(|name| param.is(name));
             return setting.map_or(Ok(()), |setting| self.set_param(setting, &param));
         }
@@ -84,16 +91,7 @@ impl<S: KeySize> Context<S> {
 
     fn set_param(&mut self, setting: usize, param: &ParamRef<'_>) -> Result<()> {
         match SETTINGS[setting].to_bytes() {
-            b"tag" => {
-                let tag =
-                    self.exact(param.exact_octets(TAG_LENGTH), Reason::FailedToGetParameter)?;
-                self.buffer[..tag.len()].copy_from_slice(tag);
-                if tag.is_empty() || self.seals() {
-                    return Err(Error::from(Reason::InvalidTag));
-                }
-                self.tag_length = Some(tag.len());
-                Ok(())
-            }
+            b"tag" => self.set_tag(param),
             b"ivlen" => {
                 let length = self.exact(param.exact_size(), Reason::FailedToGetParameter)?;
                 self.iv.set_length(length)
@@ -117,6 +115,16 @@ impl<S: KeySize> Context<S> {
                 self.iv.set_counted(counted, self.cipher.as_mut())
             }
         }
+    }
+
+    fn set_tag(&mut self, param: &ParamRef<'_>) -> Result<()> {
+        let tag = self.exact(param.exact_octets(TAG_LENGTH), Reason::FailedToGetParameter)?;
+        self.buffer[..tag.len()].copy_from_slice(tag);
+        if tag.is_empty() || self.seals() {
+            return Err(Error::from(Reason::InvalidTag));
+        }
+        self.tag_length = Some(tag.len());
+        Ok(())
     }
 
     /// The fixed part, or with a length of −1 all of the vector.
@@ -147,6 +155,9 @@ impl<S: KeySize> Context<S> {
     }
 
     pub(super) fn get_params(&mut self, mut params: ParamsMut<'_>) -> Result<()> {
+        if self.answer_usual(&mut params)? {
+            return Ok(());
+        }
         let known = self.known_answers();
         let place = |param: &ParamMut<'_>| ANSWERS[..known].iter().position(|name| param.is(name));
         // As nearly always: then the order is none.
@@ -186,6 +197,27 @@ impl<S: KeySize> Context<S> {
             }
         }
         Ok(())
+    }
+
+    /// Answers what libcrypto asks with every message, for which a search would cost too much; whether it was that.
+    #[inline]
+    fn answer_usual(&mut self, params: &mut ParamsMut<'_>) -> Result<bool> {
+        let Some(mut param) = params.only() else {
+            return Ok(false);
+        };
+        if param.is(c"ivlen") {
+            return Ok(param.put_size(self.iv.len()));
+        }
+        if param.is(c"keylen") {
+            return Ok(param.put_size(S::KEY_LENGTH));
+        }
+        if param.is(c"tag") {
+            return self.tell_tag(&mut param).map(|()| true);
+        }
+        if param.is(c"tlsivgen") {
+            return self.tell_counted_iv(&mut param).map(|()| true);
+        }
+        Ok(false)
     }
 
     /// How many of the answers the loaded libcrypto knows.

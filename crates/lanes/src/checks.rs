@@ -34,6 +34,10 @@ use crate::vector::Mask;
 
 /// A check, named for what it compares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(
+    not(feature = "fault"),
+    expect(unreachable_pub, reason = "tests of faults name checks")
+)]
 pub enum Check {
     /// RSA's private operation: the result to the power of e is the input.
     RsaPublicPower,

@@ -113,8 +113,12 @@ pub(super) struct Scratch<const N: usize> {
 impl<const N: usize> Scratch<N> {
     pub(super) fn new() -> Box<Self> {
         // Not made on the stack and then moved: that would take 34 KiB of it.
-        // SAFETY: the words of digits may all be 0.
-        let mut scratch = unsafe { Box::<Self>::new_zeroed().assume_init() };
+        let mut scratch = Box::<Self>::new_uninit();
+        // SAFETY: room for one, whose digits' words may all be 0.
+        let mut scratch = unsafe {
+            scratch.as_mut_ptr().write_bytes(0, 1);
+            scratch.assume_init()
+        };
         scratch.cross[..N].fill(Digit::splat(HALF));
         scratch
     }

@@ -47,7 +47,6 @@ struct Scenario {
 }
 
 #[test]
-#[ignore = "the list of expected differences is not settled yet: cargo test -p outboard-contract -- --ignored"]
 fn no_difference_but_those_that_are_named() {
     let filter = env::var("OUTBOARD_CONTRACT").unwrap_or_default();
     let scenarios = scenarios(&filter);

@@ -7,7 +7,7 @@ mod read;
 mod write;
 
 pub use build::ParamList;
-pub use describe::{END, integer, octets, octets_pointer, text, unsigned};
+pub use describe::{END, integer, octets, octets_pointer, size, text, unsigned};
 #[doc(hidden)]
 pub use describe::{joined, length};
 pub use exact::Exact;

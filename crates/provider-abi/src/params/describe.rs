@@ -1,6 +1,6 @@
 //! Descriptors: the lists that say which parameters can be read or set.
 
-use std::ffi::{CStr, c_uint};
+use std::ffi::{CStr, c_int, c_uint};
 use std::ptr;
 
 use crate::raw::{self, Param};
@@ -14,39 +14,44 @@ pub const END: Param = Param {
     return_size: 0,
 };
 
-const fn describe(key: &'static CStr, data_type: c_uint) -> Param {
+const fn describe(key: &'static CStr, data_type: c_uint, data_size: usize) -> Param {
     Param {
         key: key.as_ptr(),
         data_type,
         data: ptr::null_mut(),
-        data_size: 0,
+        data_size,
         return_size: raw::PARAM_UNMODIFIED,
     }
 }
 
 /// A signed integer.
 pub const fn integer(key: &'static CStr) -> Param {
-    describe(key, raw::PARAM_INTEGER)
+    describe(key, raw::PARAM_INTEGER, size_of::<c_int>())
 }
 
-/// An unsigned integer of any length.
+/// An unsigned integer, as wide as a size.
+pub const fn size(key: &'static CStr) -> Param {
+    describe(key, raw::PARAM_UNSIGNED_INTEGER, size_of::<usize>())
+}
+
+/// An unsigned integer, as wide as C's.
 pub const fn unsigned(key: &'static CStr) -> Param {
-    describe(key, raw::PARAM_UNSIGNED_INTEGER)
+    describe(key, raw::PARAM_UNSIGNED_INTEGER, size_of::<c_uint>())
 }
 
 /// A text.
 pub const fn text(key: &'static CStr) -> Param {
-    describe(key, raw::PARAM_UTF8_STRING)
+    describe(key, raw::PARAM_UTF8_STRING, 0)
 }
 
 /// Bytes.
 pub const fn octets(key: &'static CStr) -> Param {
-    describe(key, raw::PARAM_OCTET_STRING)
+    describe(key, raw::PARAM_OCTET_STRING, 0)
 }
 
 /// A pointer to bytes.
 pub const fn octets_pointer(key: &'static CStr) -> Param {
-    describe(key, raw::PARAM_OCTET_PTR)
+    describe(key, raw::PARAM_OCTET_PTR, 0)
 }
 
 /// A list of descriptors: groups of them one after the other, and what ends it.

@@ -1,7 +1,7 @@
 //! What can be set on a context, asked of it, and listed.
 
 use outboard_engine::scalar::aes_gcm::{MAX_IV_LENGTH, TAG_LENGTH};
-use outboard_provider_abi::params::{END, Exact, integer, octets, unsigned};
+use outboard_provider_abi::params::{END, Exact, integer, octets, size, unsigned};
 use outboard_provider_abi::raw::Param;
 use outboard_provider_abi::{Error, ParamMut, ParamRef, Params, ParamsMut, Reason, Result};
 
@@ -334,13 +334,13 @@ impl<S: KeySize> Context<S> {
 /// Parameters that can be asked of a context.
 pub(super) fn gettable(shared: &Shared) -> &'static [Param] {
     const LIST: [Param; 10] = [
-        unsigned(c"keylen"),
-        unsigned(c"ivlen"),
-        unsigned(c"taglen"),
+        size(c"keylen"),
+        size(c"ivlen"),
+        size(c"taglen"),
         octets(c"iv"),
         octets(c"updated-iv"),
         octets(c"tag"),
-        unsigned(c"tlsaadpad"),
+        size(c"tlsaadpad"),
         octets(c"tlsivgen"),
         unsigned(c"iv-generated"),
         END,
@@ -358,7 +358,7 @@ pub(super) fn gettable(shared: &Shared) -> &'static [Param] {
 /// Parameters that can be set on a context.
 pub(super) fn settable(_shared: &Shared) -> &'static [Param] {
     const LIST: [Param; 6] = [
-        unsigned(c"ivlen"),
+        size(c"ivlen"),
         octets(c"tag"),
         octets(c"tlsaad"),
         octets(c"tlsivfixed"),
@@ -372,9 +372,9 @@ pub(super) fn settable(_shared: &Shared) -> &'static [Param] {
 pub(super) fn describable(shared: &Shared) -> &'static [Param] {
     const LIST: [Param; 11] = [
         unsigned(c"mode"),
-        unsigned(c"keylen"),
-        unsigned(c"ivlen"),
-        unsigned(c"blocksize"),
+        size(c"keylen"),
+        size(c"ivlen"),
+        size(c"blocksize"),
         integer(c"aead"),
         integer(c"custom-iv"),
         integer(c"cts"),

@@ -164,7 +164,7 @@ fn digests(t: &'static Transcript, name: &'static str) {
                                 signature,
                                 signature.len(),
                                 &hash,
-                                length - 1
+                                length.saturating_sub(1)
                             )
                         );
                         let mut wrong = hash.clone();

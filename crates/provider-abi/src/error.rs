@@ -109,11 +109,6 @@ impl Error {
         }
     }
 
-    /// [`Error::silent`], where libcrypto has said it already.
-    pub const fn in_queue() -> Self {
-        Self::silent()
-    }
-
     /// That error, with its cause before it in the queue.
     pub fn caused_by(mut self, cause: Reason) -> Self {
         self.cause = Some(cause);

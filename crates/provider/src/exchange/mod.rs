@@ -208,12 +208,12 @@ impl<A: Algorithm> Context<A> {
             if let Some(key) = &self.key
                 && stock.init(Some(key.stock()?), Params::EMPTY) != 1
             {
-                return Err(Error::in_queue());
+                return Err(Error::silent());
             }
             if let Some(peer) = &self.peer
                 && stock.set_peer(Some(peer.stock()?)) != 1
             {
-                return Err(Error::in_queue());
+                return Err(Error::silent());
             }
             return Ok(self.stock.insert(stock));
         }

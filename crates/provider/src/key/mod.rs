@@ -147,7 +147,7 @@ impl<T: KeyType> Key<T> {
                 selection.0 == 0 || key.import(selection, unsafe { Params::new(params) }) == 1
             });
             if !taken {
-                return Err(Error::in_queue());
+                return Err(Error::silent());
             }
         }
         Ok(self.stock.get_or_init(|| Box::new(Arc::new(key))))
@@ -389,7 +389,7 @@ impl<T: KeyType> Generator<T> {
         if let Some(template) = self.template.take() {
             let answer = self.stock.set_template(Some(template.stock()?));
             if answer != 1 {
-                return Err(Error::in_queue());
+                return Err(Error::silent());
             }
         }
         Ok(&mut self.stock)

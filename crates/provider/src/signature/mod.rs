@@ -222,23 +222,13 @@ impl<A: Algorithm> Signature for Context<A> {
     }
 
     fn sign(&mut self, data: Input<'_>, mut output: Output<'_>) -> Result<c_int> {
-        if self.purpose == Some(Purpose::Sign)
-            || (!A::HASHES && self.purpose == Some(Purpose::MessageSign))
+        let purpose = self.purpose;
+        if (purpose == Some(Purpose::Sign) || (!A::HASHES && purpose == Some(Purpose::MessageSign)))
+            && self.answer(data, &mut output)?
         {
-            if output.is_query()
-                && let Some((key, _)) = self.ours()
-            {
-                output.tell(A::most(key));
-                return Ok(1);
-            }
-            if let Some(bytes) = data.bytes()
-                && self.sign_plain(bytes, &mut output)?
-            {
-                return Ok(1);
-            }
+            return Ok(1);
         }
-        let stock = self.stock()?;
-        Ok(stock.sign(data, output))
+        Ok(self.stock()?.sign(data, output))
     }
 
     fn verify(&mut self, signature: Input<'_>, data: Input<'_>) -> Result<c_int> {
@@ -286,24 +276,25 @@ impl<A: Algorithm> Signature for Context<A> {
             }
             return Ok(1);
         }
-        match self.hasher.is_none() || output.is_query() {
-            true => Ok(self.stock()?.finish_sign(purpose, output)),
-            false => {
-                let digest = self.finish()?;
-                match self.sign_plain(&digest, &mut output)? {
-                    true => Ok(1),
-                    false => {
-                        let mut stock = self.stock_of_digest(Purpose::Sign)?;
-                        Ok(stock.sign(Input::of(&digest), output))
-                    }
-                }
-            }
+        if output.is_query() {
+            return Ok(self.stock()?.finish_sign(purpose, output));
         }
+        if self.hasher.is_none() {
+            self.leave();
+            return Ok(self.stock()?.finish_sign(purpose, output));
+        }
+        let digest = self.finish()?;
+        if self.sign_plain(&digest, &mut output)? {
+            return Ok(1);
+        }
+        let mut stock = self.stock_of_digest(Purpose::Sign)?;
+        Ok(stock.sign(Input::of(&digest), output))
     }
 
     fn finish_verify(&mut self, purpose: Purpose, signature: Input<'_>) -> Result<c_int> {
         // An empty signature is none of any message; how that is said differs between versions.
         if self.hasher.is_none() || signature.length() == 0 {
+            self.leave();
             return Ok(self.stock()?.finish_verify(purpose, signature));
         }
         let digest = self.finish()?;
@@ -317,18 +308,11 @@ impl<A: Algorithm> Signature for Context<A> {
     }
 
     fn digest_sign(&mut self, data: Input<'_>, mut output: Output<'_>) -> Result<c_int> {
-        if !A::HASHES && self.purpose == Some(Purpose::DigestSign) {
-            if output.is_query()
-                && let Some((key, _)) = self.ours()
-            {
-                output.tell(A::most(key));
-                return Ok(1);
-            }
-            if let Some(bytes) = data.bytes()
-                && self.sign_plain(bytes, &mut output)?
-            {
-                return Ok(1);
-            }
+        if !A::HASHES
+            && self.purpose == Some(Purpose::DigestSign)
+            && self.answer(data, &mut output)?
+        {
+            return Ok(1);
         }
         Ok(self.stock()?.digest_sign(data, output))
     }
@@ -456,21 +440,53 @@ impl<A: Algorithm> Context<A> {
         self.purpose.is_some_and(signs)
     }
 
-    /// The operation and where it runs; the ledger hears why, where the engine does not do it.
-    fn path(&self) -> Option<(Operation, Path)> {
+    /// Tells the ledger that stock does the whole of an operation that the engine knows, and why.
+    fn leave(&self) {
+        if let Some((operation, objection)) = self.objection() {
+            ledger::fall_back(operation, objection.unwrap_or(Why::Parameter));
+        }
+    }
+
+    /// The operation, and why the engine would not do it; none where it has nothing of the kind.
+    fn objection(&self) -> Option<(Operation, Option<Why>)> {
         let key = self.key.as_ref()?.native()?;
         let operation = A::operation(key, self.signs())?;
         let objection = match &self.plain {
-            None => Some(Why::Parameter),
+            None => {
+                let name = self
+                    .digest_name
+                    .as_ref()
+                    .and_then(|name| name.to_str().ok());
+                let unknown = name.is_some_and(|name| Digest::from_name(name).is_none());
+                Some(if unknown { Why::Digest } else { Why::Parameter })
+            }
             Some(_) if !self.shared.offers(operation) => Some(Why::Profile),
             Some(plain) => A::objection(&plain.settings, plain.digest),
         };
+        Some((operation, objection))
+    }
+
+    /// The operation and where it runs; the ledger hears why, where the engine does not do it.
+    fn path(&self) -> Option<(Operation, Path)> {
+        let (operation, objection) = self.objection()?;
         match objection {
             None => Some((operation, self.shared.path(operation))),
             Some(why) => {
                 ledger::fall_back(operation, why);
                 None
             }
+        }
+    }
+
+    /// Tells a signature's size, or signs, without stock; false where stock has to.
+    fn answer(&self, data: Input<'_>, output: &mut Output<'_>) -> Result<bool> {
+        match (output.is_query(), self.ours(), data.bytes()) {
+            (true, Some((key, _)), _) => {
+                output.tell(A::most(key));
+                Ok(true)
+            }
+            (false, _, Some(data)) => self.sign_plain(data, output),
+            _ => Ok(false),
         }
     }
 
@@ -538,7 +554,7 @@ impl<A: Algorithm> Context<A> {
                 let key = self.key.as_ref().map(|key| key.stock()).transpose()?;
                 let digest = self.digest_name.as_deref();
                 if stock.init(purpose, digest, key.map(Arc::as_ref), Params::EMPTY) != 1 {
-                    return Err(Error::in_queue());
+                    return Err(Error::silent());
                 }
                 if self.size_told {
                     stock.ask_size(purpose);
@@ -568,7 +584,7 @@ impl<A: Algorithm> Context<A> {
         });
         match begun {
             true => Ok(stock),
-            false => Err(Error::in_queue()),
+            false => Err(Error::silent()),
         }
     }
 }

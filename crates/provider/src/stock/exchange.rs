@@ -29,7 +29,7 @@ impl Exchange {
 
     fn own(algorithm: Held<foreign::KeyExchange>, raw: *mut c_void) -> Result<Self> {
         if raw.is_null() {
-            return Err(Error::in_queue());
+            return Err(Error::silent());
         }
         Ok(Self { algorithm, raw })
     }

@@ -29,7 +29,7 @@ impl Key {
     pub(crate) fn empty(shared: &Arc<Shared>, name: &CStr) -> Result<Self> {
         let type_ = Held::of(shared, |stock| stock.keys.find(stock, name))?;
         let raw = call!(type_, new(type_.provider()) or ptr::null_mut());
-        Self::own(type_, raw).ok_or(Error::in_queue())
+        Self::own(type_, raw).ok_or(Error::silent())
     }
 
     /// Null is no key.

@@ -35,7 +35,7 @@ impl Signing {
 
     fn own(algorithm: Held<foreign::Signature>, raw: *mut c_void) -> Result<Self> {
         if raw.is_null() {
-            return Err(Error::in_queue());
+            return Err(Error::silent());
         }
         Ok(Self { algorithm, raw })
     }

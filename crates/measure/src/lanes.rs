@@ -88,7 +88,7 @@ pub(crate) fn batch(context: &Context, keys: &Keys, operation: Operation) -> Res
         Operation::Ed25519Sign => {
             let key = ed25519::Private::from_seed(&[7; 32]);
             let key = Arc::new(card::ed25519::Key::new(key));
-            eight(&|| Ok(Request::ed25519(Arc::clone(&key), &[7; 130])))
+            eight(&|| Request::ed25519(Arc::clone(&key), &[7; 130]))
         }
         other => Err(Error::Lanes(other)),
     }

@@ -10,14 +10,30 @@ use std::ptr;
 
 use crate::core::Core;
 use crate::error::{Error, Reason, Result};
+use crate::memory;
 
 /// Runs the body of a C entry point; on an error or a panic raises it and answers `otherwise`.
 ///
 /// The panic's message is not printed: a guest prints nothing, so `export_provider!` installs a silent
 /// hook (in our own copy of the standard library; the program's, if it is Rust, keeps its own).
+///
+/// Where the system has no memory left the body does not begin: see [`memory`].
 pub(crate) fn boundary<R>(core: Core, otherwise: R, body: impl FnOnce() -> Result<R>) -> R {
     let _uncancelled = Uncancelled::begin();
+    if memory::is_low() {
+        core.raise(&Reason::Resource.into());
+        return otherwise;
+    }
     brief(core, otherwise, body)
+}
+
+/// As [`boundary`], for a body that frees what the program gives back: it begins in any case.
+pub(crate) fn release(core: Core, body: impl FnOnce()) {
+    let _uncancelled = Uncancelled::begin();
+    brief(core, (), || {
+        body();
+        Ok(())
+    });
 }
 
 /// As [`boundary`], for what makes no call that could end in a cancellation: it costs nothing.

@@ -4,11 +4,11 @@ use std::ffi::{c_int, c_uchar, c_void};
 use std::slice;
 
 use inout::InOutBuf;
-use zeroize::Zeroizing;
 
 use crate::boundary::tell;
 use crate::context::{Context, bytes};
 use crate::error::{Error, Reason, Result};
+use crate::memory;
 use crate::params::{Params, ParamsMut};
 use crate::provider::{Provider, State};
 use crate::raw::{Dispatch, Param, cipher};
@@ -287,7 +287,7 @@ unsafe fn feed<C: Cipher>(
     if from != to && from < to.wrapping_add(length) && to < from.wrapping_add(length) {
         // What overlaps partly comes out as if it did not.
         // SAFETY: `length` bytes by the caller's word.
-        let copy = Zeroizing::new(unsafe { slice::from_raw_parts(input, length) }.to_vec());
+        let copy = memory::copy(unsafe { slice::from_raw_parts(input, length) })?;
         // SAFETY: the copy is apart from the output, which has room by the caller's word.
         return cipher.process(Piece::Text(unsafe {
             InOutBuf::from_raw(copy.as_ptr(), output, length)

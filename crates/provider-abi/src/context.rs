@@ -3,7 +3,7 @@
 use std::ffi::c_void;
 use std::ptr;
 
-use crate::boundary::{boundary, brief};
+use crate::boundary::{boundary, brief, release};
 use crate::core::Core;
 use crate::error::Result;
 use crate::raw::Param;
@@ -114,10 +114,7 @@ impl<T: 'static> Context<T> {
         }
         // SAFETY: made by `Box::into_raw`, by the caller's word.
         let context = unsafe { Box::from_raw(context.cast::<Self>()) };
-        boundary(context.core, (), || {
-            drop(context);
-            Ok(())
-        });
+        release(context.core, || drop(context));
     }
 }
 

@@ -9,7 +9,7 @@ use std::ptr;
 use std::sync::Arc;
 
 use crate::arguments::Receiver;
-use crate::boundary::boundary;
+use crate::boundary::{boundary, release};
 use crate::context::Context;
 use crate::core::Core;
 use crate::error::Result;
@@ -272,10 +272,7 @@ pub(crate) unsafe extern "C" fn free<K: KeyManagement>(slot: *mut c_void) {
     if !slot.is_null() {
         // SAFETY: made by `Box::into_raw` in `Slot::give`; never used again.
         let slot = unsafe { Box::from_raw(slot.cast::<Slot<K>>()) };
-        boundary(slot.core, (), || {
-            drop(slot);
-            Ok(())
-        });
+        release(slot.core, || drop(slot));
     }
 }
 

@@ -36,6 +36,7 @@ mod error;
 pub mod foreign;
 pub mod keyexch;
 pub mod keymgmt;
+pub mod memory;
 pub mod offer;
 pub mod params;
 mod provider;

@@ -3,7 +3,7 @@
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr;
 
-use crate::boundary::boundary;
+use crate::boundary::{boundary, release};
 use crate::core::Core;
 use crate::error::Result;
 use crate::params::{END, ParamsMut, integer, text};
@@ -83,6 +83,9 @@ impl<P: Provider> State<P> {
 #[macro_export]
 macro_rules! export_provider {
     ($provider:ty) => {
+        #[global_allocator]
+        static ALLOCATOR: $crate::memory::Allocator = $crate::memory::Allocator::new();
+
         /// What libcrypto calls when it has loaded the module.
         ///
         /// # Safety
@@ -158,10 +161,7 @@ const fn table<P: Provider>() -> &'static [Dispatch] {
 unsafe extern "C" fn teardown<P: Provider>(context: *mut c_void) {
     // SAFETY: made by `Box::into_raw` in `init`; libcrypto does not use it again.
     let state = unsafe { Box::from_raw(context.cast::<State<P>>()) };
-    boundary(state.core, (), || {
-        drop(state);
-        Ok(())
-    });
+    release(state.core, || drop(state));
 }
 
 unsafe extern "C" fn gettable(_context: *mut c_void) -> *const Param {

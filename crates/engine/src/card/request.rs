@@ -115,14 +115,18 @@ impl Request {
     }
 
     /// An Ed25519 signature of a message. The output has 64 bytes.
-    pub fn ed25519(key: Arc<ed25519::Key>, message: &[u8]) -> Self {
-        Self {
+    ///
+    /// # Errors
+    /// [`Error::Resource`]: a message may be as large as memory.
+    pub fn ed25519(key: Arc<ed25519::Key>, message: &[u8]) -> Result<Self> {
+        let mut copy = Vec::new();
+        copy.try_reserve_exact(message.len())
+            .map_err(|_| Error::Resource)?;
+        copy.extend_from_slice(message);
+        Ok(Self {
             operation: Operation::Ed25519Sign,
-            work: Work::Ed25519Sign(ed25519::Sign {
-                key,
-                message: message.to_vec(),
-            }),
-        }
+            work: Work::Ed25519Sign(ed25519::Sign { key, message: copy }),
+        })
     }
 
     /// What it is, for the profile and the ledger.

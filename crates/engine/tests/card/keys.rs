@@ -72,7 +72,7 @@ impl Keys {
                 let key = Arc::clone(&self.ed25519);
                 let message = number.to_be_bytes();
                 Case {
-                    request: Request::ed25519(Arc::clone(&key), &message),
+                    request: Request::ed25519(Arc::clone(&key), &message).expect("memory"),
                     holds: Box::new(move |signature| {
                         ed25519::verify(key.public(), &message, signature)
                     }),

@@ -68,7 +68,7 @@ impl Algorithm for Eddsa {
             Arc::new(card::ed25519::Key::new(private))
         });
         let prepared = prepared.ok_or(Reason::InvalidKey)?;
-        Ok(Request::ed25519(Arc::clone(prepared), data))
+        Request::ed25519(Arc::clone(prepared), data).map_err(refuse)
     }
 
     fn verify(

@@ -55,6 +55,8 @@ pub struct Installation {
     pub programs: PathBuf,
     /// Where `libcrypto` and `libssl` are: for `LD_LIBRARY_PATH`.
     pub libraries: PathBuf,
+    /// The program `openssl` with both libraries inside, of which it exports nothing. It loads modules.
+    pub sealed: PathBuf,
 }
 
 impl Version {
@@ -107,6 +109,7 @@ impl Installation {
         Self {
             programs: directory.join("bin"),
             libraries: directory.join("lib"),
+            sealed: directory.join("apps/openssl"),
         }
     }
 }

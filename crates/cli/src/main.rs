@@ -1,7 +1,7 @@
 //! The command outboard: status, run, observe, info, stats, cards, calibrate, advise, enable, disable, doctor.
 //!
 //! ```text
-//! main ──▶ command/* ──▶ openssl_conf      what openssl.cnf says, and the block that is added to it
+//! main ──▶ command/* ──▶ outboard-openssl-conf   what openssl.cnf says, and the block that is added to it
 //!                    ├─▶ probe             what libcrypto makes of a configuration, asked in a child
 //!                    ├─▶ system            where OpenSSL, its configuration and profiles are here
 //!                    ├─▶ module, elf       where outboard.so is and whether it can be loaded
@@ -25,7 +25,6 @@ mod ledgers;
 mod listing;
 mod load;
 mod module;
-mod openssl_conf;
 mod output;
 mod own_code;
 mod probe;

@@ -1,7 +1,9 @@
 //! What libcrypto makes of a configuration and of the module: tried in a child process, because a
 //! module that crashes must not take the asker with it.
 
-use crate::{Failure, openssl_conf, output, system};
+use outboard_openssl_conf as openssl_conf;
+
+use crate::{Failure, output, system};
 use outboard_libcrypto::{Context, Library};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde::{Deserialize, Serialize};

@@ -1,8 +1,8 @@
 //! Where things are on this system: its OpenSSL, the configuration in force, profiles.
 
 use crate::Failure;
-use crate::openssl_conf::{self, Config};
 use outboard_libcrypto::Library;
+use outboard_openssl_conf::{self as openssl_conf, Config};
 use std::ffi::OsString;
 use std::fs;
 use std::io;
@@ -124,7 +124,7 @@ pub(crate) fn remedy() -> &'static str {
     if is_root() { "" } else { " (run it as root)" }
 }
 
-/// The environment, for [`crate::openssl_conf::Config::parse`].
+/// The environment, for [`outboard_openssl_conf::Config::parse`].
 pub(crate) fn environment(name: &str) -> Option<String> {
     std::env::var(name).ok()
 }

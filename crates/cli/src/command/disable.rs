@@ -2,11 +2,11 @@
 
 use super::enable::{backup_of, resolve};
 use super::rollout::{self, Rollout};
-use crate::openssl_conf;
 use crate::output::{To, fold, print, print_json};
 use crate::processes::{Process, restart_command, restart_lines, restart_names};
 use crate::replace::replace;
 use crate::{Failure, system};
+use outboard_openssl_conf as openssl_conf;
 use serde::Serialize;
 use std::fs;
 use std::io;

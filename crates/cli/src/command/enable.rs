@@ -2,13 +2,13 @@
 
 use super::info;
 use super::rollout::{self, Rollout};
-use crate::openssl_conf::{self, Earlier, Observer, Offer, Settings};
 use crate::output::{To, fold, print, print_json, printable};
 use crate::processes::{Process, restart_command, restart_lines, restart_names};
 use crate::replace::{copy_beside, replace};
 use crate::trust::changeable_by_others;
 use crate::{Failure, module, probe, system};
 use outboard_libcrypto::Library;
+use outboard_openssl_conf::{self as openssl_conf, Earlier, Observer, Offer, Settings};
 use outboard_profile::Machine;
 use serde::Serialize;
 use std::fs;

@@ -1,6 +1,5 @@
 //! `outboard run`: one program under Outboard, or under the system's OpenSSL in the same way.
 
-use crate::openssl_conf::{self, Offer, Settings};
 use crate::output::{self, remark, remark_exact};
 use crate::stage::Stage;
 use crate::supervise::supervise;
@@ -8,6 +7,7 @@ use crate::system::InForce;
 use crate::{Failure, listing, module, probe, system};
 use clap::ValueHint;
 use outboard_ledger::Snapshot;
+use outboard_openssl_conf::{self as openssl_conf, Offer, Settings};
 use serde::Serialize;
 use std::ffi::OsString;
 use std::io;

@@ -152,9 +152,9 @@ pub(crate) fn public_directory() -> TempDir {
         .expect("a temporary directory")
 }
 
-/// A configuration in the shape of a system's, from tests/fixtures.
+/// A configuration in the shape of a system's, from ../openssl-conf/tests/fixtures.
 pub(crate) fn fixture(directory: &Path, name: &str) -> PathBuf {
-    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../openssl-conf/tests/fixtures");
     let text = std::fs::read_to_string(fixtures.join(name)).expect("it is in the repository");
     let includes = format!(".include = {}/", fixtures.display());
     let file = directory.join("openssl.cnf");

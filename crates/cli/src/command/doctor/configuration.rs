@@ -3,10 +3,10 @@
 use super::{Finding, settings};
 use crate::command::enable::backup_of;
 use crate::module;
-use crate::openssl_conf::{Config, strip};
 use crate::system::{self, InForce};
 use crate::trust::changeable_by_others;
 use outboard_libcrypto::Library;
+use outboard_openssl_conf::{Config, strip};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 

@@ -7,12 +7,12 @@ use super::program::{
 use super::{Finding, State, cards, haproxy};
 use crate::command::status::Switch;
 use crate::elf::Elf;
-use crate::openssl_conf::Config;
 use crate::processes::{self, Process, is_openssl_3};
 use crate::system::InForce;
 use crate::table::count;
 use crate::{Failure, system};
 use outboard_ledger::{Snapshot, all_paths};
+use outboard_openssl_conf::Config;
 use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};

@@ -5,7 +5,7 @@ use std::path::Path;
 use outboard_profile::settings;
 
 use super::Finding;
-use crate::openssl_conf::Config;
+use outboard_openssl_conf::Config;
 
 /// What OpenSSL itself and the observing module understand in the section.
 const OTHERS: &[&str] = &[

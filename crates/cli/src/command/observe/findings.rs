@@ -65,7 +65,7 @@ pub(super) fn unseen(processes: &[RecordedProcess], sources: &Sources<'_>) -> Ve
             .to_owned(),
         "code that calls libcrypto past EVP (RSA_sign, AES_encrypt and the like), and randomness"
             .to_owned(),
-        // legacy is observed where one program is: see openssl_conf.
+        // legacy is observed where one program is: see outboard-openssl-conf.
         match sources.program {
             Some(_) => "providers that a program loads by itself, but for legacy; library contexts of its own",
             None => "providers that programs load by themselves; library contexts of their own",

@@ -29,7 +29,6 @@ mod sizes;
 mod text;
 
 use super::info;
-use crate::openssl_conf::{self, Config, Observer, Offer, Settings};
 use crate::output::{self, To, print, print_json, remark};
 use crate::stage::Stage;
 use crate::supervise::supervise;
@@ -38,6 +37,7 @@ use crate::{Failure, module, replace, system};
 use clap::ValueHint;
 use cpu::{Times, Watch};
 use outboard_observation::{self as observation, FileError, Record, RecordError, RecordedProcess};
+use outboard_openssl_conf::{self as openssl_conf, Config, Observer, Offer, Settings};
 use outboard_profile::{Machine, Profile};
 use report::{Report, Sources};
 use std::ffi::OsString;

@@ -17,25 +17,25 @@ mod named;
 mod plan;
 mod value;
 
-pub(crate) use block::strip;
-pub(crate) use config::{Config, Environment};
-pub(crate) use kept::{Earlier, earlier};
-pub(crate) use named::OBSERVED;
-pub(crate) use plan::{Observer, Offer, Settings};
+pub use block::strip;
+pub use config::{Config, Environment};
+pub use kept::{Earlier, earlier};
+pub use named::{Named, OBSERVED};
+pub use plan::{Observer, Offer, Settings};
 
 use std::path::{Path, PathBuf};
 
 /// A configuration with Outboard in it.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Enabled {
+pub struct Enabled {
     /// The whole text.
-    pub(crate) text: Vec<u8>,
+    pub text: Vec<u8>,
     /// The lines of the block in it, without its markers.
-    pub(crate) lines: String,
+    pub lines: String,
     /// What its user should know, one sentence each.
-    pub(crate) notes: Vec<String>,
+    pub notes: Vec<String>,
     /// The active providers that are not observed, where others are.
-    pub(crate) unobserved: Vec<String>,
+    pub unobserved: Vec<String>,
 }
 
 /// `text`, the content of `file`, with Outboard in it; a block that is there already is replaced.
@@ -43,7 +43,7 @@ pub(crate) struct Enabled {
 /// # Errors
 /// Where OpenSSL would not understand the file, or Outboard cannot be added without changing what
 /// it means.
-pub(crate) fn enable(
+pub fn enable(
     text: &[u8],
     file: &Path,
     settings: &Settings,
@@ -57,7 +57,7 @@ pub(crate) fn enable(
 ///
 /// # Errors
 /// As [`enable`].
-pub(crate) fn observe(
+pub fn observe(
     text: &[u8],
     file: &Path,
     settings: Option<&Settings>,
@@ -88,7 +88,7 @@ fn extend(
 /// Why a configuration cannot be read or extended. Each says the thing, the reason and, where there
 /// is one, the remedy.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum ConfError {
+pub enum ConfError {
     /// The file cannot be read at all.
     #[error("cannot read {}: {source}", file.display())]
     Unreadable {

@@ -7,7 +7,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 /// Where `$ENV::NAME` and `OPENSSL_CONF_INCLUDE` come from; tests have their own.
-pub(crate) type Environment = fn(&str) -> Option<String>;
+pub type Environment = fn(&str) -> Option<String>;
 
 /// The section that lines before the first `[header]` belong to.
 pub(crate) const DEFAULT_SECTION: &str = "default";
@@ -17,34 +17,34 @@ const DEEPEST_INCLUDE: usize = 16;
 
 /// What a configuration file says, with everything it includes.
 #[derive(Debug, Default)]
-pub(crate) struct Config {
+pub struct Config {
     sections: HashMap<String, Vec<Assignment>>,
     /// The section that a line added at the end of the file would belong to.
-    pub(crate) last_section: String,
+    pub last_section: String,
     /// Whether the last line ends in a backslash, and so would swallow a line added after it.
-    pub(crate) ends_in_continuation: bool,
+    pub ends_in_continuation: bool,
     /// Included files that do not exist. OpenSSL passes over them in silence.
-    pub(crate) missing_includes: Vec<String>,
+    pub missing_includes: Vec<String>,
 }
 
 /// `name = value`, its value expanded.
 #[derive(Clone, Debug)]
-pub(crate) struct Assignment {
+pub struct Assignment {
     /// As written; OpenSSL often ignores what stands before a dot ("1.default").
-    pub(crate) name: String,
+    pub name: String,
     /// With quotes, escapes and variables resolved.
-    pub(crate) value: String,
+    pub value: String,
     /// Where it stands.
-    pub(crate) origin: Origin,
+    pub origin: Origin,
 }
 
 /// A line of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Origin {
+pub struct Origin {
     /// The file, perhaps an included one.
-    pub(crate) file: PathBuf,
+    pub file: PathBuf,
     /// Counted from 1; the first of continued lines.
-    pub(crate) line: usize,
+    pub line: usize,
 }
 
 impl fmt::Display for Origin {
@@ -60,11 +60,7 @@ impl Config {
     /// [`ConfError::Syntax`] for what OpenSSL would refuse too; [`ConfError::Unreadable`] for an
     /// included file that exists but cannot be read (OpenSSL would pass over it, differently for
     /// each user).
-    pub(crate) fn parse(
-        text: &[u8],
-        file: &Path,
-        environment: Environment,
-    ) -> Result<Self, ConfError> {
+    pub fn parse(text: &[u8], file: &Path, environment: Environment) -> Result<Self, ConfError> {
         let mut reader = Reader {
             config: Self::default(),
             section: DEFAULT_SECTION.to_owned(),
@@ -80,20 +76,20 @@ impl Config {
     }
 
     /// The assignments of a section, in order, each name once; `None` if no such section is opened.
-    pub(crate) fn section(&self, name: &str) -> Option<&[Assignment]> {
+    pub fn section(&self, name: &str) -> Option<&[Assignment]> {
         self.sections.get(name).map(Vec::as_slice)
     }
 
     /// Every section with its assignments, in no order.
     #[cfg(test)]
-    pub(crate) fn sections(&self) -> impl Iterator<Item = (&str, &[Assignment])> {
+    pub fn sections(&self) -> impl Iterator<Item = (&str, &[Assignment])> {
         self.sections
             .iter()
             .map(|(name, assignments)| (name.as_str(), assignments.as_slice()))
     }
 
     /// One assignment of one section (without OpenSSL's detour to the default section).
-    pub(crate) fn assignment(&self, section: &str, name: &str) -> Option<&Assignment> {
+    pub fn assignment(&self, section: &str, name: &str) -> Option<&Assignment> {
         self.section(section)?.iter().find(|a| a.name == name)
     }
 

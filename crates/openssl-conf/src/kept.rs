@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 
 /// The settings of a block.
 #[derive(Debug)]
-pub(crate) struct Earlier {
+pub struct Earlier {
     /// Those of the provider.
-    pub(crate) settings: Settings,
+    pub settings: Settings,
     /// The observing module and its record, if programs are observed.
-    pub(crate) observer: Option<Observer>,
+    pub observer: Option<Observer>,
 }
 
 impl Earlier {
@@ -18,7 +18,7 @@ impl Earlier {
     ///
     /// # Errors
     /// As [`super::enable`].
-    pub(crate) fn write(
+    pub fn write(
         &self,
         text: &[u8],
         file: &Path,
@@ -39,7 +39,7 @@ impl Earlier {
 ///
 /// # Errors
 /// [`ConfError::Refused`] if the block's markers are damaged.
-pub(crate) fn earlier(
+pub fn earlier(
     text: &[u8],
     file: &Path,
     environment: Environment,

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 /// The provider's name in a configuration.
 pub(super) const PROVIDER: &str = "outboard";
 /// The name of the stand-in of the default provider.
-pub(crate) const OBSERVED: &str = "observed_default";
+pub const OBSERVED: &str = "observed_default";
 /// OpenSSL's provider of what is old.
 pub(super) const LEGACY: &str = "legacy";
 /// The name of its stand-in where it stays active beside.
@@ -15,16 +15,16 @@ pub(super) const OBSERVED_LEGACY: &str = "observed_legacy";
 
 /// Where and how a configuration names Outboard.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Named {
+pub struct Named {
     /// The section of its settings.
-    pub(crate) section: String,
+    pub section: String,
     /// Whether programs prefer it to the default provider.
-    pub(crate) preferred: bool,
+    pub preferred: bool,
 }
 
 impl Config {
     /// What the provider outboard is told, if it is configured.
-    pub(crate) fn outboard_settings(&self) -> Option<Settings> {
+    pub fn outboard_settings(&self) -> Option<Settings> {
         let section = self.outboard()?.section;
         let path = |name| {
             let setting = self.assignment(&section, name)?;
@@ -42,7 +42,7 @@ impl Config {
     }
 
     /// Where the provider outboard is configured, if it is.
-    pub(crate) fn outboard(&self) -> Option<Named> {
+    pub fn outboard(&self) -> Option<Named> {
         let init = &self.assignment(DEFAULT_SECTION, "openssl_conf")?.value;
         let section = modules(self, init, "providers")
             .into_iter()
@@ -59,7 +59,7 @@ impl Config {
     }
 
     /// The active providers whose work is not observed, where others' is.
-    pub(crate) fn unobserved(&self) -> Vec<String> {
+    pub fn unobserved(&self) -> Vec<String> {
         let Some(init) = self.assignment(DEFAULT_SECTION, "openssl_conf") else {
             return Vec::new();
         };

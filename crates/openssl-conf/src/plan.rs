@@ -52,7 +52,7 @@ const OBSERVED_PREFERENCE: &str = "?outboard.observed=yes";
 
 /// Which operations the provider offers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum Offer {
+pub enum Offer {
     /// Those that win by the profile.
     Profile,
     /// All that it implements, winning or not.
@@ -73,28 +73,28 @@ impl fmt::Display for Offer {
 
 /// What the provider is told. `None` leaves out the line, and so the provider's own default.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Settings {
+pub struct Settings {
     /// The file `outboard.so`; `None`: OpenSSL looks in its modules directory.
-    pub(crate) module: Option<PathBuf>,
+    pub module: Option<PathBuf>,
     /// Where the profile is.
-    pub(crate) profile: Option<PathBuf>,
+    pub profile: Option<PathBuf>,
     /// Where the counters are.
-    pub(crate) ledger: Option<PathBuf>,
+    pub ledger: Option<PathBuf>,
     /// Which operations are offered.
-    pub(crate) offer: Option<Offer>,
+    pub offer: Option<Offer>,
     /// Further lines of its section, which a person wrote there: name and value.
-    pub(crate) others: Vec<(String, String)>,
+    pub others: Vec<(String, String)>,
 }
 
 /// How providers are observed.
 #[derive(Clone, Debug)]
-pub(crate) struct Observer {
+pub struct Observer {
     /// The file `outboard-observe.so`.
-    pub(crate) module: PathBuf,
+    pub module: PathBuf,
     /// Where to count; `None`: in the user's record.
-    pub(crate) record: Option<PathBuf>,
+    pub record: Option<PathBuf>,
     /// Whether the default provider stays active beside its stand-in.
-    pub(crate) beside: bool,
+    pub beside: bool,
 }
 
 /// What to add to a configuration.

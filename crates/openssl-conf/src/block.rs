@@ -32,7 +32,7 @@ pub(super) fn append(text: &[u8], lines: &str) -> Vec<u8> {
 ///
 /// # Errors
 /// [`ConfError::Refused`] when a marker stands alone or there are two blocks.
-pub(crate) fn strip(text: &[u8]) -> Result<Vec<u8>, ConfError> {
+pub fn strip(text: &[u8]) -> Result<Vec<u8>, ConfError> {
     let mut begin = None;
     let mut end = None;
     let mut offset = 0;

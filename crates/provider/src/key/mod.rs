@@ -29,7 +29,7 @@ use outboard_provider_abi::{
 use crate::outboard::{Outboard, Shared};
 use crate::stock;
 
-/// What differs between key types.
+/// What differs between key types. What a type does not say is left to stock.
 pub(crate) trait KeyType: Send + Sync + 'static {
     /// The engine's form of a key.
     type Native: Send + Sync;
@@ -40,27 +40,56 @@ pub(crate) trait KeyType: Send + Sync + 'static {
 
     /// The engine's form of the key that the parameters describe; none where it has none, or nothing to do with it.
     fn read(shared: &Shared, selection: Selection, params: Params<'_>) -> Option<Self::Native>;
-    /// Whether the engine's form tells all that the parameters do, and stock is sure to take them.
-    fn is_plain(selection: Selection, params: Params<'_>) -> bool;
+
+    /// Whether the engine's form tells all that the parameters do, and stock is sure to take them: the key is plain.
+    fn is_plain(_: Selection, _: Params<'_>) -> bool {
+        false
+    }
+
     /// What stock's form of a plain key is made of; a selection of nothing for one with nothing in it.
-    fn params(native: &Self::Native) -> Result<(Selection, ParamList)>;
+    fn params(_: &Self::Native) -> Result<(Selection, ParamList)> {
+        Err(Reason::Internal.into()) // no key of this type is plain
+    }
+
     /// Whether a plain key has all those parts.
-    fn has(native: &Self::Native, selection: Selection) -> bool;
+    fn has(_: &Self::Native, _: Selection) -> bool {
+        false
+    }
+
     /// Whether those parts of a plain key are beyond doubt valid.
-    fn is_valid(native: &Self::Native, selection: Selection) -> bool;
+    fn is_valid(_: &Self::Native, _: Selection) -> bool {
+        false
+    }
+
     /// Those parts of a plain key; none leaves it to stock.
-    fn part(native: &Self::Native, selection: Selection) -> Option<Self::Native>;
+    fn part(_: &Self::Native, _: Selection) -> Option<Self::Native> {
+        None
+    }
+
     /// Answers parameters of a plain key; false leaves them all to stock.
-    fn answer(shared: &Shared, native: &Self::Native, params: &mut ParamsMut<'_>) -> Result<bool>;
+    fn answer(_: &Shared, _: &Self::Native, _: &mut ParamsMut<'_>) -> Result<bool> {
+        Ok(false)
+    }
+
     /// A plain key with those parameters set; none leaves it to stock.
-    fn with(native: &Self::Native, params: Params<'_>) -> Option<Self::Native>;
+    fn with(_: &Self::Native, _: Params<'_>) -> Option<Self::Native> {
+        None
+    }
 
     /// Notes what a key generation is asked for; false where the engine does not know it.
-    fn wish(wish: &mut Self::Wish, selection: Selection, params: Params<'_>) -> bool;
+    fn wish(_: &mut Self::Wish, _: Selection, _: Params<'_>) -> bool {
+        false
+    }
+
     /// Notes the key whose domain parameters it shall have; false where the engine does not know them.
-    fn template(wish: &mut Self::Wish, template: &Self::Native) -> bool;
+    fn template(_: &mut Self::Wish, _: &Self::Native) -> bool {
+        false
+    }
+
     /// Makes a plain key; none leaves it to stock.
-    fn generate(shared: &Shared, wish: &Self::Wish) -> Option<Result<Self::Native>>;
+    fn generate(_: &Shared, _: &Self::Wish) -> Option<Result<Self::Native>> {
+        None
+    }
 }
 
 /// A key.

@@ -241,10 +241,6 @@ impl<A: Octets> KeyType for A {
         })
     }
 
-    fn template(_: &mut (), _: &Native<A>) -> bool {
-        false
-    }
-
     fn generate(shared: &Shared, _: &()) -> Option<Result<Native<A>>> {
         let request = A::generation().filter(|_| shared.path(A::KEYGEN) == Path::Card);
         Some(match request {

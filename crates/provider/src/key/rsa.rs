@@ -6,7 +6,7 @@ use std::sync::Arc;
 use outboard_engine::Operation;
 use outboard_engine::card;
 use outboard_engine::scalar::rsa;
-use outboard_provider_abi::{ParamList, Params, ParamsMut, Result, Selection};
+use outboard_provider_abi::{Params, Selection};
 use zeroize::Zeroizing;
 
 use super::KeyType;
@@ -70,46 +70,6 @@ impl KeyType for Rsa {
         let (n, e) = (&n, &e);
         let key = rsa::Key::new(&rsa::Numbers { n, e, private }).ok()?;
         Some(Arc::new(card::rsa::Key::new(key)))
-    }
-
-    fn is_plain(_: Selection, _: Params<'_>) -> bool {
-        false
-    }
-
-    fn params(_: &Self::Native) -> Result<(Selection, ParamList)> {
-        Ok((Selection::ALL, ParamList::new()))
-    }
-
-    fn has(_: &Self::Native, _: Selection) -> bool {
-        false
-    }
-
-    fn is_valid(_: &Self::Native, _: Selection) -> bool {
-        false
-    }
-
-    fn part(_: &Self::Native, _: Selection) -> Option<Self::Native> {
-        None
-    }
-
-    fn answer(_: &Shared, _: &Self::Native, _: &mut ParamsMut<'_>) -> Result<bool> {
-        Ok(false)
-    }
-
-    fn with(_: &Self::Native, _: Params<'_>) -> Option<Self::Native> {
-        None
-    }
-
-    fn wish(_: &mut (), _: Selection, _: Params<'_>) -> bool {
-        false
-    }
-
-    fn template(_: &mut (), _: &Self::Native) -> bool {
-        false
-    }
-
-    fn generate(_: &Shared, _: &()) -> Option<Result<Self::Native>> {
-        None
     }
 }
 

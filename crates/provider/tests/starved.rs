@@ -112,7 +112,10 @@ impl Shim {
                 std::mem::transmute(find(c"starve_module"));
             assert_eq!(select(module.as_ptr()), 1);
             Self {
-                after: std::mem::transmute::<*mut libc::c_void, _>(find(c"starve_after")),
+                after: std::mem::transmute::<
+                    *mut libc::c_void,
+                    unsafe extern "C" fn(c_long) -> c_long,
+                >(find(c"starve_after")),
             }
         }
     }

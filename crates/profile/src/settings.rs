@@ -30,13 +30,14 @@ pub const ALL: [Setting; 8] = [
         name: "ledger",
         values: "a file",
         default: "/dev/shm/outboard.UID",
-        meaning: "The file in which operations are counted.",
+        meaning: "The file in which Outboard counts operations.",
     },
     Setting {
         name: "offer",
         values: "profile, all or none",
         default: "profile",
-        meaning: "Which operations Outboard offers: those that win by the profile, all that it implements, or none.",
+        meaning: "Which operations Outboard offers. profile: the operations that win according to the profile. all: \
+                  every operation that Outboard implements. none: no operation.",
     },
     Setting {
         name: "cards",
@@ -49,7 +50,7 @@ pub const ALL: [Setting; 8] = [
         name: "algorithms",
         values: "a list of RSA, ECDSA, ECDH, X25519, Ed25519 and AES-GCM, separated by commas",
         default: "all of them",
-        meaning: "Which algorithms Outboard offers at all.",
+        meaning: "The only algorithms that Outboard may offer.",
     },
     Setting {
         name: "async",
@@ -68,7 +69,7 @@ pub const ALL: [Setting; 8] = [
         name: "except",
         values: "names of programs, separated by commas",
         default: "no program",
-        meaning: "Outboard does not serve these programs, also if programs names them.",
+        meaning: "Outboard does not serve these programs, even if the setting programs names them.",
     },
 ];
 

@@ -81,8 +81,8 @@ impl Which {
     /// The error about a process that is in no ledger.
     pub(crate) fn unknown(&self, pid: u32) -> Failure {
         format!(
-            "no ledger that you may read has an entry of process {pid} ('outboard doctor --pid {pid}' tells whether it \
-             uses Outboard)"
+            "process {pid} has no entry in any ledger that you may read ('outboard doctor --pid {pid}' says \
+             whether the process uses Outboard)"
         )
         .into()
     }

@@ -13,7 +13,7 @@ pub(crate) struct Counted {
     work: Vec<Worked>,
     /// What ran elsewhere than it might have, and why.
     fallbacks: Vec<Fallback>,
-    /// What cards took on, by the operations that can share the lanes.
+    /// The requests that cards accepted, by the operations that can share the lanes.
     cards: Vec<Carded>,
 }
 
@@ -30,7 +30,7 @@ struct Carded {
 struct Worked {
     #[serde(flatten)]
     row: Row,
-    /// The time of all operations, inferred from those that were timed.
+    /// The time of all operations, estimated from the timed ones.
     estimated_nanoseconds: Option<u64>,
 }
 
@@ -70,7 +70,7 @@ pub(crate) enum By {
     Process,
 }
 
-/// What is listed first, among those that run and then among those that ended.
+/// The order of lines: among running programs, and then among ended ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Sort {
     /// The longest time
@@ -234,7 +234,7 @@ fn user(uid: Option<u32>) -> String {
         .unwrap_or_else(|| uid.to_string())
 }
 
-/// The tables for people; empty if nobody counted anything.
+/// The tables for people. Empty if no process counted an operation.
 pub(crate) fn tables(parties: &[Party], to: To) -> String {
     let mut work = Table::new(&[
         ("program", Align::Left),
@@ -265,7 +265,7 @@ pub(crate) fn tables(parties: &[Party], to: To) -> String {
                 row.operation.name().to_owned(),
                 row.path.name().to_owned(),
                 count(row.work.operations),
-                // How full the lanes were; RSA's signatures and decryptions of one length share them.
+                // How full the lanes were. RSA signatures and decryptions of one length share them.
                 if row.path == Path::Card {
                     let queueing = party.counts.queueing(row.operation);
                     let fill = queueing.and_then(Queueing::average_fill);

@@ -79,9 +79,9 @@ impl Load {
     pub(crate) fn warning(&self) -> Option<String> {
         (!self.believable).then(|| {
             format!(
-                "\nWarning: the machine was too busy for these numbers to be believed. The measurement waited for a \
-                 processor {:.0} % of its time, and other virtual machines had {:.0} % of the processors. Run \
-                 'outboard calibrate' again when the machine is quiet.\n",
+                "\nWarning: the machine was too busy, so these numbers are not reliable. The measurement spent \
+                 {:.0} % of its time waiting for a processor, and other virtual machines used {:.0} % of the \
+                 processors. Run 'outboard calibrate' again when the machine is quiet.\n",
                 100.0 * self.waited_share,
                 100.0 * self.stolen_share
             )

@@ -1,20 +1,20 @@
 //! The command outboard: status, run, observe, info, stats, cards, calibrate, advise, enable, disable, doctor.
 //!
 //! ```text
-//! main ──▶ command/* ──▶ outboard-openssl-conf   what openssl.cnf says, and the block that is added to it
-//!                    ├─▶ probe             what libcrypto makes of a configuration, asked in a child
-//!                    ├─▶ system            where OpenSSL, its configuration and profiles are here
-//!                    ├─▶ module, elf       where outboard.so is and whether it can be loaded
+//! main ──▶ command/* ──▶ outboard-openssl-conf   what openssl.cnf says, and the block that 'enable' adds
+//!                    ├─▶ probe             how libcrypto reads a configuration, tried in a child process
+//!                    ├─▶ system            where this system has OpenSSL, its configuration and profiles
+//!                    ├─▶ module, elf       where outboard.so is, and whether a program can load it
 //!                    ├─▶ own_code          cryptography in a program's own file
-//!                    ├─▶ processes         who uses which libcrypto
-//!                    ├─▶ stage, supervise  running a program that does not notice it
-//!                    ├─▶ replace           changing a file so that nobody reads half of it
-//!                    ├─▶ instructions      what of the processor an operation uses on a path
+//!                    ├─▶ processes         which process uses which libcrypto
+//!                    ├─▶ stage, supervise  running a program so that it does not notice
+//!                    ├─▶ replace           changing a file so that no process reads half of it
+//!                    ├─▶ instructions      the processor features that an operation uses on a path
 //!                    ├─▶ ledgers, listing  what the ledger counted
-//!                    ├─▶ served            how much of it Outboard served, and what that saved
+//!                    ├─▶ served            the share that Outboard served, and the time saved
 //!                    ├─▶ load              how busy the machine was
 //!                    ├─▶ keys              single keys from a terminal
-//!                    └─▶ output, table     for people and, with --json, for programs
+//!                    └─▶ output, table     output for people and, with --json, for programs
 //! ```
 
 mod command;
@@ -40,10 +40,10 @@ mod trust;
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 
-/// Why a command could not do its work: one sentence that names the thing, the reason and the remedy.
+/// The reason why a command failed: one sentence that names the thing, the reason and the remedy.
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
-/// A [`Failure`] of whoever asked: an argument that only the installed programs can say is wrong.
+/// A [`Failure`] that the caller caused: an argument that only the installed programs can recognise as wrong.
 #[derive(Debug)]
 struct WrongUsage(String);
 
@@ -58,13 +58,13 @@ impl std::error::Error for WrongUsage {}
 const EXAMPLES: &str = "\
 Examples:
   outboard calibrate                      Measure this machine (under a minute)
-  outboard run --proof -- ssh host true   Run a program, show what ran where
-  outboard observe -- curl URL            What its cryptography is and costs
-  outboard enable                         Switch on for all of this system
-  outboard status                         Is it on; what it did; problems
-  outboard stats --all                    Who used what, and how much
-  outboard cards                          What waits, and how full the lanes are
-  outboard doctor --pid 1234              Does that process use it; why not
+  outboard run --proof -- ssh host true   Run a program, list what ran where
+  outboard observe -- curl URL            List a program's cryptography and cost
+  outboard enable                         Switch on for every program
+  outboard status                         Show: on or off, work done, problems
+  outboard stats --all                    Count the operations of each program
+  outboard cards                          Show queues, and how full the lanes are
+  outboard doctor --pid 1234              Say why a process does not use Outboard
 
 Exit status: 0 done, 1 an error or a problem found, 2 wrong usage; \
 'run' and 'observe' return the status of the program that they run.
@@ -75,14 +75,15 @@ operation at a time on the caller's thread. Path 'card' is the lanes.
 Lane: one of eight places in the vector registers of a processor with AVX-512 IFMA. Eight private-key \
 operations, one in each lane, cost about as much as two or three one after the other.
 
-Card: a queue of up to eight operations of one kind, and a worker thread that runs what waits in the lanes. \
+Card: a queue of up to eight operations of one kind, and a worker thread that runs the waiting operations in the \
+                        lanes. \
 A process has cards only if it has several operations at the same time.";
 
-/// Makes the cryptography of installed programs faster, and shows that it did
+/// Make the cryptography of installed programs faster, and prove it
 ///
-/// Outboard is an OpenSSL provider and this command around it. Programs that use OpenSSL 3 (sshd,
-/// nginx, curl, Python and so on) are served by it without being rebuilt, for the operations that it
-/// was measured to do faster on this machine; everything else stays with OpenSSL.
+/// Outboard is an OpenSSL provider and this command. Programs that use OpenSSL 3 (sshd, nginx, curl, Python
+/// and so on) use Outboard without a rebuild. Outboard does only the operations that it does faster on this
+/// machine, according to a measurement. OpenSSL does everything else.
 #[derive(Parser)]
 #[command(name = "outboard", version, after_help = EXAMPLES, arg_required_else_help = true)]
 struct Cli<C: Subcommand> {
@@ -90,7 +91,7 @@ struct Cli<C: Subcommand> {
     command: C,
 }
 
-/// What people use; man pages and completions tell of these.
+/// The commands that people use. Man pages and completions describe them.
 #[derive(Subcommand)]
 enum Command {
     Status(command::status::Arguments),
@@ -106,7 +107,7 @@ enum Command {
     Doctor(command::doctor::Arguments),
 }
 
-/// What the build and the command itself use.
+/// All commands, including those that the build and the command itself use.
 #[derive(Subcommand)]
 enum AnyCommand {
     #[command(flatten)]
@@ -156,7 +157,7 @@ mod tests {
     use super::*;
     use clap::CommandFactory;
 
-    /// Prose is broken where the terminal ends, so no line of it may end before; examples stand in columns.
+    /// Each paragraph is one line, because the terminal's width decides where a line breaks. Examples have columns.
     #[test]
     fn help_fits_a_terminal_of_80_columns() {
         fn check(command: &clap::Command) {

@@ -1,25 +1,26 @@
-//! Cryptography that is part of a program's own file, found by texts that such code always contains.
+//! Cryptography inside a program's own file. Such code always contains certain texts, which this module looks for.
 
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-/// Texts and what they are the mark of. The first that is found counts.
+/// Texts, and the code that each one indicates. The first match counts.
 const MARKS: &[(&[u8], &str)] = &[
-    (b"OpenSSL 3.", "an OpenSSL of its own"),
-    (b"OpenSSL 4.", "an OpenSSL of its own"),
-    (b"OpenSSL 1.", "an old OpenSSL of its own"),
+    (b"OpenSSL 3.", "its own copy of OpenSSL"),
+    (b"OpenSSL 4.", "its own copy of OpenSSL"),
+    (b"OpenSSL 1.", "its own copy of an old OpenSSL"),
     (b"BoringSSL", "BoringSSL"),
     (b"AWS-LC", "AWS-LC"),
     (b"\xff Go buildinf:", "Go's own cryptography"),
 ];
 
-/// No program is larger than this; whatever is, is not read to its end.
+/// No program is larger than this. A larger file is read up to here.
 const MOST: u64 = 1 << 30;
 
 /// The cryptography in a program's own file, if its texts show any.
 ///
-/// Only for a program that has no such library: a text may also say which version a program was built with.
+/// Ask this only about a program without a cryptographic library: a text may also be the version that a program was built
+/// with.
 ///
 /// # Errors
 /// If the file cannot be read.
@@ -74,7 +75,7 @@ mod tests {
         };
         for offset in [0, 1, (1 << 20) - 5, 1 << 20, (2 << 20) - 9] {
             let own = at(offset, b"OpenSSL 3.0.15 3 Sep 2024");
-            assert_eq!(own, Some("an OpenSSL of its own"), "{offset}");
+            assert_eq!(own, Some("its own copy of OpenSSL"), "{offset}");
             assert_eq!(at(offset, b"OpenSSL"), None, "{offset}");
         }
         assert_eq!(at(3, b"BoringSSL"), Some("BoringSSL"));

@@ -41,7 +41,7 @@ pub(crate) struct Report {
 /// Tries a configuration and, where that does not load Outboard, the module by itself.
 ///
 /// # Errors
-/// When the child cannot be started or dies, which is what programs that load it would do.
+/// When the child process cannot start, or crashes. Other programs that load the module would crash too.
 pub(crate) fn probe(config: Option<&Path>, module: Option<&Path>) -> Result<Report, Failure> {
     let mut command = Command::new(std::env::current_exe()?);
     command
@@ -53,18 +53,13 @@ pub(crate) fn probe(config: Option<&Path>, module: Option<&Path>) -> Result<Repo
             command.arg(option).arg(path);
         }
     }
-    // The child loads what it is told and nothing else.
+    // The child loads only what the options name.
     command
         .env_remove("OPENSSL_CONF")
         .env_remove("OPENSSL_MODULES");
     let answer = command.output()?;
-    serde_json::from_slice(&answer.stdout).map_err(|_| {
-        format!(
-            "a program that loads it does not survive: {}",
-            answer.status
-        )
-        .into()
-    })
+    serde_json::from_slice(&answer.stdout)
+        .map_err(|_| format!("a test process that loaded it crashed: {}", answer.status).into())
 }
 
 /// The child's side.

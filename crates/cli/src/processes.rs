@@ -234,7 +234,9 @@ fn moderate(file: File) -> io::Result<Vec<u8>> {
     const MOST: u64 = 1 << 20;
     let metadata = file.metadata()?;
     if !metadata.is_file() || metadata.len() > MOST {
-        return Err(io::Error::other("it is no regular file of up to 1 MiB"));
+        return Err(io::Error::other(
+            "it is not a regular file of at most 1 MiB",
+        ));
     }
     let mut text = Vec::new();
     file.take(MOST).read_to_end(&mut text)?;

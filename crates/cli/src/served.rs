@@ -1,4 +1,4 @@
-//! What Outboard did for programs: how much of their work it served, and the CPU time that saved.
+//! What Outboard did for programs: the share of their operations that it served, and the saved CPU time.
 
 use outboard_ledger::Queueing;
 use outboard_ledger::{Counts, Row};
@@ -6,14 +6,14 @@ use outboard_operation::Path;
 use outboard_profile::{Measurement, Profile};
 use serde::Serialize;
 
-/// Of what programs asked of the provider.
+/// The operations that programs asked for, and those that Outboard served.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub(crate) struct Served {
     /// Operations that programs asked of Outboard.
     pub(crate) asked: u64,
     /// Those of them that ran on its own paths, not on OpenSSL's.
     pub(crate) served: u64,
-    /// The CPU time that saved, by the profile's measurements; none if it has none of what was served.
+    /// The saved CPU time according to the profile. None if the profile has no measurement of a served operation.
     pub(crate) saved_cpu_seconds: Option<f64>,
 }
 
@@ -45,13 +45,13 @@ impl Served {
         }
     }
 
-    /// Of all that was asked, in percent.
+    /// The share of all operations that Outboard served, in percent.
     pub(crate) fn share(&self) -> Option<f64> {
         (self.asked > 0).then(|| 100.0 * float(self.served) / float(self.asked))
     }
 }
 
-/// The CPU seconds that OpenSSL would have needed more, by the measurement of the nearest size.
+/// The additional CPU seconds that OpenSSL would have needed, according to the measurement of the nearest size.
 fn saved(row: &Row, queueing: Option<&Queueing>, profile: &Profile) -> Option<f64> {
     let operations = float(row.work.operations);
     let size = float(row.work.bytes) / operations.max(1.0);

@@ -82,7 +82,7 @@ impl Stage {
         let _ = fs::write(self.path().join(Self::LEFT), left);
         let path = self.directory.keep();
         remark(&format!(
-            "outboard: processes are left running; their configuration stays in {}",
+            "outboard: the program left processes running; their configuration stays in {}",
             path.display()
         ));
     }

@@ -85,7 +85,7 @@ impl InForce {
         let config = Config::parse(&text, self.name(), environment)?;
         if config.outboard().is_some() {
             let file = self.name().display();
-            let reason = "configures the provider outboard by hand; --stock cannot leave it out";
+            let reason = "configures the provider outboard by hand, so --stock cannot leave it out";
             return Err(format!("{file} {reason} (remove those lines first)").into());
         }
         Ok(text)

@@ -459,12 +459,12 @@ const SABOTAGES: &[Sabotage] = &[
             stand.profile(&Machine::detect().named(), &format!("{series}.999"));
         },
         subject: "profile",
-        what: "was measured with other files",
+        what: "the installed files are not the measured ones",
         remedy: "outboard calibrate --output",
         cure: calibrate,
     },
     Sabotage {
-        name: "OpenSSL's file was replaced since",
+        name: "OpenSSL's file was replaced after the measurement",
         harm: |stand| {
             let profile = fs::File::options()
                 .write(true)
@@ -473,7 +473,7 @@ const SABOTAGES: &[Sabotage] = &[
             profile.expect("ours").set_modified(long_ago).expect("ours");
         },
         subject: "profile",
-        what: "was replaced since",
+        what: "was replaced after the measurement",
         remedy: "outboard calibrate --output",
         cure: calibrate,
     },
@@ -640,5 +640,5 @@ fn a_program_with_an_openssl_of_its_own_is_told() {
     let report = document(&doctor.assert().code(1), "outboard-doctor");
     let finding = &report["findings"][0];
     let what = finding["what"].as_str().expect("a text");
-    common::says(what, "contains an OpenSSL of its own");
+    common::says(what, "contains its own copy of OpenSSL");
 }

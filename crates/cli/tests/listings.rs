@@ -555,7 +555,7 @@ fn doctor_warns_of_an_haproxy_without_room() {
         &finding.to_string(),
         "too few descriptors for paused handshakes",
     );
-    says(&finding.to_string(), "in global 1.5 times their sum");
+    says(&finding.to_string(), "in global to 1.5 times their sum");
 }
 
 #[test]

@@ -62,7 +62,7 @@ fn known_work_is_counted_exactly() {
     // Unless this machine does too much else to tell.
     match report["share_of_cpu"].as_f64() {
         Some(share) => assert!(share > 0.0 && share <= 1.0),
-        None => says(&share(&report).1, "the machine did something else"),
+        None => says(&share(&report).1, "the machine also did other work"),
     }
 }
 
@@ -353,7 +353,7 @@ fn a_share_is_that_of_the_work_that_is_told() {
         .status();
     assert!(killed.expect("it starts").success());
     let report: Value = serde_json::from_str(&read("report")).expect("it is JSON");
-    let because = "processes that it started still run";
+    let because = "processes that the program started still run";
     assert_eq!(share(&report), (false, because.to_owned()));
 }
 
@@ -364,7 +364,7 @@ fn a_share_is_not_that_of_another_run() {
     for is_earlier in [false, true] {
         let report = script(&["--record", &record], "openssl dgst -sha256 /dev/null");
         let (is_known, because) = share(&report);
-        let told = because == "the record tells of earlier work, too";
+        let told = because == "the record also contains earlier work";
         assert_eq!(told, is_earlier, "{because}");
         assert!(!(is_known && told));
     }

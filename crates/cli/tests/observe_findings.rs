@@ -210,6 +210,6 @@ fn configured_providers_are_seen_or_said_not_to_be() {
 fn what_cannot_be_seen_is_said_where_nothing_was() {
     let said = stderr(&observe(&[], &["true"]).assert().success());
     says(&said, "Not seen");
-    says(&said, "library contexts of its own");
-    says(&said, "what runs as another user");
+    says(&said, "a program's own library contexts");
+    says(&said, "processes of another user");
 }

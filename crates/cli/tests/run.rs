@@ -251,7 +251,7 @@ fn openssl_runs_on_outboard_and_the_proof_says_so() {
 #[test]
 fn a_program_that_uses_nothing_proves_nothing() {
     let proved = run(&["--proof"], &["true"]).assert().success();
-    says(&stderr(&proved), "true never loaded Outboard");
+    says(&stderr(&proved), "true did not load Outboard");
     let proved = run(
         &["--proof", "--offer", "none"],
         &["openssl", "list", "-providers"],
@@ -413,7 +413,7 @@ fn keeps_its_configuration(script: &str) {
     let line = stdout(&run);
     let (pid, configuration) = line.trim_end().split_once(' ').expect("two words");
     let configuration = PathBuf::from(configuration);
-    assert!(stderr(&run).contains("processes are left running"));
+    assert!(stderr(&run).contains("left processes running"));
     stock(&["true"]).success();
     assert!(configuration.exists());
     let killed = std::process::Command::new("kill").arg(pid).status();

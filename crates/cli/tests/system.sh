@@ -33,14 +33,14 @@ start old && old=$!
 
 say "$outboard" doctor
 expect 'does not load Outboard'
-# A module that others than root can change is not for root's programs.
+# A module that other users can change is not for root's programs.
 chmod 0755 "$scratch" && chmod 0777 "$scratch/bin"
 install -m 0644 "$3" "$scratch/bin/outboard.so"
 fail "$outboard" enable
 expect "may change $scratch/bin, .*sudo make install"
 say "$outboard" doctor
 expect "^note .*$scratch/bin/outboard.so was not tried"
-expect "others than root may change $scratch/bin,"
+expect "users other than root can change $scratch/bin,"
 rm "$scratch/bin/outboard.so"
 step cmp /etc/ssl/openssl.cnf "$scratch/before.cnf"
 

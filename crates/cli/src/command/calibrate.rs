@@ -15,28 +15,32 @@ use std::time::Duration;
 
 const EXAMPLES: &str = "\
 Examples:
-  outboard calibrate                  As root: the profile of the whole system
-  outboard calibrate --output p.json  Somewhere else
-  outboard info                       What was found, and what follows from it
+  outboard calibrate                  As root: write the profile of the whole system
+  outboard calibrate --output p.json  Write the profile to another file
+  outboard info                       Show the result and the chosen paths
 
-Stock and Outboard take turns every few milliseconds, so other work on the machine does not tilt the \
-result. A quiet machine still measures better: if other work took much of the processors, the result says so.";
+Profile: a file with the measured cost of each operation on this machine. It decides which operations \
+Outboard offers.
+
+OpenSSL and Outboard take turns every few milliseconds, so other work on the machine slows both equally. \
+A quiet machine still gives better numbers. The command warns you if the machine was too busy.";
 
 /// Measure which operations Outboard does faster on this machine
 ///
-/// Every operation at every size, the system's OpenSSL against Outboard, in under a minute. What wins
-/// is offered to programs from then on; what loses or draws stays with OpenSSL. Root writes the
-/// profile of the whole system, everyone else one's own, which 'outboard run' uses.
+/// Compares the system's OpenSSL with Outboard, for every operation at every size, in under a minute. From
+/// then on, Outboard offers programs the operations that won. An operation that lost or drew stays with
+/// OpenSSL. Root writes the profile of the whole system. Another user writes a profile of their own, which
+/// 'outboard run' uses.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// Where to write the profile
+    /// Write the profile to this file
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// The provider's module, instead of the installed one
+    /// Use this provider module instead of the installed one
     #[arg(long, value_name = "FILE")]
     module: Option<PathBuf>,
-    /// How long to measure, in all
+    /// Total time of the measurement
     #[arg(long, value_name = "SECONDS", default_value_t = USUAL_TIME.as_secs(),
           value_parser = clap::value_parser!(u64).range(1..=3600))]
     time: u64,
@@ -63,7 +67,7 @@ struct LeftOut {
 pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
     let library = system::library()?;
     let module = module::find(arguments.module.as_deref(), Some(&library))?;
-    // Before a minute is spent, not after.
+    // Check this before the measurement, which takes a minute.
     let output = match arguments.output {
         Some(output) => std::path::absolute(output)?,
         None => {
@@ -137,7 +141,7 @@ impl Report {
     }
 }
 
-/// Where the profile belongs that this user may write.
+/// The place of the profile that this user may write.
 fn usual_place() -> Result<PathBuf, Failure> {
     if system::is_root() {
         return Ok(system::SYSTEM_PROFILE.into());
@@ -150,14 +154,14 @@ fn directory_of(file: &Path) -> &Path {
     file.parent().unwrap_or(Path::new("/"))
 }
 
-/// The directory of the usual place, if there is none yet. One that the user named is the user's to make: a
-/// misspelt path would be made as readily.
+/// Makes the directory of the usual place, if it does not exist. It does not make a directory that the user named,
+/// because the path may be misspelt.
 fn make_directory(directory: &Path) -> Result<(), Failure> {
     if directory.exists() {
         return Ok(());
     }
     let made = std::fs::create_dir_all(directory).and_then(|()| match system::is_root() {
-        // Every program reads the system's profile, whatever umask root has.
+        // Every program reads the system's profile, so root's umask must not hide it.
         true => std::fs::set_permissions(directory, PermissionsExt::from_mode(0o755)),
         false => Ok(()),
     });
@@ -187,7 +191,7 @@ fn progress_bar(time: Duration) -> ProgressBar {
     if bar.is_hidden() {
         remark(&format!("measuring for about {} seconds", time.as_secs()));
     }
-    // Steps differ by so much that nothing is foretold of the time that is left.
+    // No estimate of the remaining time: the steps differ too much.
     let style = ProgressStyle::with_template("{bar:30} {percent:>3} %  {elapsed:>4} so far  {msg}")
         .expect("invariant: the template is well formed");
     bar.with_style(match is_utf8() {

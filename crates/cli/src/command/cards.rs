@@ -15,27 +15,29 @@ use std::time::Duration;
 
 const EXAMPLES: &str = "\
 Examples:
-  outboard cards              The cards of your own processes
-  outboard cards --all        Of everyone's (root sees all users)
-  outboard cards -V           And what they did, operation by operation
-  outboard cards --watch      What they do now, every two seconds (q quits)
+  outboard cards              List the cards of your own processes
+  outboard cards --all        List all cards (root sees all users)
+  outboard cards -V           Also list each operation
+  outboard cards --watch      Show changes every two seconds (q quits)
 
-fill: of the eight lanes, how many were filled on average; in lanes: the share of requests that ran there; \
-busy: the share of the time that the card worked; wait: from asking to being run; run: from then to the answer.";
+fill: the average number of filled lanes, of eight. in lanes: the share of requests that ran in lanes. \
+busy: the share of time that the card worked. wait: the median time from a request to the start of its run. \
+run: the median time from then to the answer. 99 %: the time that 99 % of the requests stay below.";
 
-/// Show every card of every process: what waits, what ran in lanes, how full, how long it took
+/// Show every card of every process: waiting requests, how full the lanes are, times
 ///
-/// A card is a queue of up to eight requests of one kind, and a worker that runs what waits in the eight
-/// lanes at once. A process that never has two requests at a time has no card.
+/// A card is a queue of up to eight requests of one kind, and a worker. The worker runs the waiting requests
+/// together, one in each of the processor's eight lanes. A process that never has two requests at a time has
+/// no card.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
     #[command(flatten)]
     which: Which,
-    /// Operation by operation, too
+    /// Also list each operation
     #[arg(short = 'V', long)]
     operations: bool,
-    /// Show what happens between one look and the next
+    /// Show the changes in each interval, of 2 seconds unless you name another
     #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "2",
           value_parser = clap::value_parser!(u64).range(1..))]
     watch: Option<u64>,
@@ -71,7 +73,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
     }
 }
 
-/// `interval`: what is shown happened within that time; since the cards were made otherwise.
+/// With `interval`, the table shows the changes within that time. Without it, the table counts from the cards' start.
 fn show(
     ledgers: &Ledgers,
     arguments: &Arguments,
@@ -89,7 +91,7 @@ fn show(
     };
     let cards = cards(ledgers, interval);
     if cards.is_empty() {
-        text += "No process has a card: none had two requests at a time.\n";
+        text += "No process has a card, because no process had two requests at the same time.\n";
     } else {
         text += &cards.render();
     }
@@ -102,7 +104,7 @@ fn show(
     print(&text)
 }
 
-/// Those that run first, each program's together.
+/// Running processes first; the processes of one program stand together.
 fn processes(ledgers: &Ledgers) -> impl Iterator<Item = &Counted> {
     let all = ledgers.iter().flat_map(|(_, snapshot)| &snapshot.processes);
     let mut processes: Vec<&Counted> = all.collect();

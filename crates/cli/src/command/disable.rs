@@ -15,20 +15,20 @@ use std::process::ExitCode;
 
 const EXAMPLES: &str = "\
 Examples:
-  outboard disable            Take out what 'outboard enable' added
-  outboard disable --for ssh  Go on without Outboard in ssh only";
+  outboard disable            Remove the lines of 'outboard enable'
+  outboard disable --for ssh  Switch off for ssh only";
 
 /// Switch Outboard off for every program of this system
 ///
-/// Takes the block that 'outboard enable' added out of the system's openssl.cnf. If nothing else was
-/// changed since, the file is byte for byte what it was before.
+/// Removes the block that 'outboard enable' added to the system's openssl.cnf. If the file has no other
+/// change since then, every byte is as before.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// The configuration to edit, instead of the system's
+    /// Edit this configuration instead of the system's
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// Leave out this program only; repeat it, or separate names by commas
+    /// Exclude only this program; repeat the option, or separate names by commas
     #[arg(long = "for", value_name = "PROGRAM", value_delimiter = ',')]
     programs: Vec<String>,
     /// Print a JSON document
@@ -116,7 +116,7 @@ fn put(file: &Path, text: &[u8]) -> Result<(), Failure> {
 }
 
 impl Report {
-    /// Those of these processes that have Outboard loaded.
+    /// Names the concerned processes that have loaded Outboard.
     fn name_restarts(&mut self, concerns: impl Fn(&Process) -> bool) {
         let processes = Process::all();
         let loaded = || {
@@ -143,7 +143,7 @@ impl Report {
                 if changed {
                     "now serves"
                 } else {
-                    "serves already only"
+                    "already serves only"
                 },
                 self.serves.as_deref().unwrap_or_default()
             ),
@@ -156,13 +156,13 @@ impl Report {
             ),
         };
         if !self.restart.is_empty() {
-            text.push_str("These use it until they are restarted:\n");
+            text.push_str("These processes use Outboard until they restart:\n");
             for line in restart_lines(&self.restart) {
                 text.push_str(&fold(&format!("  {line}\n"), To::Stdout.room()));
             }
         }
         if let Some(command) = &self.restart_command {
-            // Not folded: it is to be copied.
+            // Not folded, so that the user can copy it.
             text.push_str(&format!("To restart the services, run:\n  {command}\n"));
         }
         text

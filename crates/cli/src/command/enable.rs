@@ -17,37 +17,36 @@ use std::process::ExitCode;
 
 const EXAMPLES: &str = "\
 Examples:
-  outboard enable --dry-run    Show the lines that would be added
-  outboard enable              Add them
-  outboard enable --observe    And observe, for 'outboard observe --all'
-  outboard enable --no-observe No longer observe
-  outboard enable --for nginx  Serve nginx, and what was named before
+  outboard enable --dry-run    Show the lines, change nothing
+  outboard enable              Add the lines
+  outboard enable --observe    Also observe, for 'outboard observe --all'
+  outboard enable --no-observe End observing
+  outboard enable --for nginx  Serve nginx, and programs named before
   outboard enable --for all    Serve every program
-  outboard disable             Take the lines out again
+  outboard disable             Remove the lines
 
 The lines are one marked block at the end of the file. No other line changes. A copy of the original \
-file stays beside it until 'outboard disable'. A second 'outboard enable' keeps what the first one was \
-asked for, and what you added to the block.
+file stays beside it until 'outboard disable'. A second 'outboard enable' keeps the options \
+of the first one, and the lines that you added to the block.
 
 Every program of the system runs the module's code, including root's programs. That is why root may name \
-only a module that no other user can change, as 'make install' puts it. A file of your own (--config) \
+only a module that no other user can change, as 'make install' installs it. A file of your own (--config) \
 may name any module.";
 
 /// Switch Outboard on for every program of this system
 ///
-/// Adds a block to the system's openssl.cnf that loads the provider and prefers it, keeping
-/// everything that the file says already. The new file is tried with the system's OpenSSL before it
-/// takes the place of the old one.
+/// Adds a block to the system's openssl.cnf. The block loads the provider and prefers it. Everything that the
+/// file already says stays. The system's OpenSSL tries the new file before it replaces the old one.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// The configuration to edit, instead of the system's
+    /// Edit this configuration instead of the system's
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// The provider's module, instead of the installed one
+    /// Use this provider module instead of the installed one
     #[arg(long, value_name = "FILE")]
     module: Option<PathBuf>,
-    /// The profile that programs use, instead of /var/lib/outboard/profile.json
+    /// Let programs use this profile instead of /var/lib/outboard/profile.json
     #[arg(long, value_name = "FILE")]
     profile: Option<PathBuf>,
     /// Which operations to offer
@@ -55,19 +54,19 @@ pub(crate) struct Arguments {
     offer: Option<Offer>,
     /// Count and time all cryptography of every program, for 'outboard observe --all'
     ///
-    /// With --offer none, programs are observed and nothing else changes.
+    /// With --offer none, Outboard only observes and changes nothing else.
     #[arg(long)]
     observe: bool,
-    /// Serve this program; repeat it, or separate names by commas
+    /// Serve this program; repeat the option, or separate names by commas
     ///
-    /// The name is that of the program's file. Programs that are not named load Outboard, which then offers
-    /// them nothing. Where every program is served already, all stay served.
+    /// The name is that of the program's file. Other programs load Outboard too, but Outboard offers them
+    /// nothing. If Outboard already serves every program, it continues to do so.
     #[arg(long = "for", value_name = "PROGRAM", value_delimiter = ',')]
     programs: Vec<String>,
-    /// No longer observe, if an earlier 'outboard enable --observe' asked for it
+    /// End observing that an earlier 'outboard enable --observe' began
     #[arg(long, conflicts_with = "observe")]
     no_observe: bool,
-    /// The observing module, instead of the installed one
+    /// Use this observing module instead of the installed one
     #[arg(long, value_name = "FILE", requires = "observe")]
     observer: Option<PathBuf>,
     /// Show the lines and change nothing
@@ -88,7 +87,7 @@ struct Report {
     /// The programs that Outboard serves, in words.
     serves: String,
     restart: Vec<String>,
-    /// The line to type for the services among them.
+    /// The command that restarts the services among them.
     restart_command: Option<String>,
 }
 
@@ -110,7 +109,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
         refuse_unfit(&observer.module, for_all)?;
     }
 
-    // OpenSSL finds a module in its own directory by itself.
+    // OpenSSL itself finds a module in its modules directory.
     let installed =
         module::in_modules_directory(Some(&library)).and_then(|path| path.canonicalize().ok());
     let named =
@@ -137,10 +136,10 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
     };
     notes.extend(enabled.notes);
     let unobserved = enabled.unobserved.iter();
-    notes.extend(unobserved.map(|name| format!("what the provider {name} does is not observed")));
+    notes.extend(unobserved.map(|name| format!("the work of the provider {name} is not observed")));
     notes.extend(profile_note(settings.profile.as_deref(), &library));
     if observer.is_some() && !arguments.dry_run {
-        notes.push("what programs do is told by 'outboard observe --all'".to_owned());
+        notes.push("'outboard observe --all' shows the work of programs".to_owned());
     }
     let mut report = Report {
         backup: backup_of(&file),
@@ -166,7 +165,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
         let concerned: Vec<&Process> = processes
             .iter()
             .filter(|process| process.uses_openssl() && rollout.serves(&process.name))
-            // One that has it loaded reads its settings again when it is restarted.
+            // A process with Outboard loaded reads the settings again when it restarts.
             .filter(|process| process.outboard.is_none() || !programs.is_empty())
             .collect();
         report.restart = restart_names(concerned.iter().copied());
@@ -180,7 +179,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// How programs are to be observed: as asked now, else as an earlier `enable` was asked.
+/// How to observe programs: as this command asks, else as an earlier `enable` asked.
 fn observer(
     arguments: &Arguments,
     earlier: Option<&Earlier>,
@@ -194,11 +193,12 @@ fn observer(
         };
         if module::obstacle(&observer.module).is_some() {
             observer.module = module::find_observer(None, Some(library)).map_err(|error| {
-                format!("{error}; or run 'outboard enable --no-observe', which ends observing")
+                format!("{error}; or run 'outboard enable --no-observe' to end observing")
             })?;
         }
         notes.push(
-            "programs are still observed, as an earlier 'outboard enable --observe' asked for (--no-observe ends it)"
+            "programs are still observed, because an earlier 'outboard enable --observe' asked for it \
+             (--no-observe ends it)"
                 .to_owned(),
         );
         return Ok(Some(observer));
@@ -210,7 +210,7 @@ fn observer(
     }))
 }
 
-/// `settings`, and from the block that is there already what they do not say. Each such setting is noted.
+/// `settings`, completed from the existing block. Each kept setting gets a note.
 fn keep(
     mut settings: Settings,
     earlier: Option<Earlier>,
@@ -225,7 +225,7 @@ fn keep(
     };
     let mut keep = |line: String, how: &str| {
         notes.push(format!(
-            "'{line}' stays, as it was asked for earlier ({how} changes it)"
+            "'{line}' stays from an earlier 'outboard enable' (change it with {how})"
         ));
     };
     if let (None, Some(offer)) = (settings.offer, before.offer) {
@@ -248,11 +248,11 @@ fn keep(
         keep(format!("{name} = {value}"), how);
         settings.others.push((name, value));
     }
-    // Which module it is follows from this command alone: it must come from the same build.
+    // This command alone decides the module: both must come from the same build.
     if let Some(other) = before.module.filter(|before| before != module) {
         let (other, module) = (other.display(), module.display());
         notes.push(format!(
-            "programs loaded {other} until now, and will load {module}"
+            "programs loaded {other} until now; from now on they load {module}"
         ));
     }
     settings
@@ -268,7 +268,7 @@ pub(super) fn resolve(named: Option<PathBuf>, library: &Library) -> Result<PathB
         .map_err(|error| format!("cannot find {}: {error}", file.display()).into())
 }
 
-/// Where the file as it was is kept. The name must not end in .cnf or .conf: a configuration that
+/// The place of the copy of the old file. The name must not end in .cnf or .conf: a configuration that
 /// includes the whole directory would read it.
 pub(in crate::command) fn backup_of(file: &Path) -> PathBuf {
     let mut name = file.as_os_str().to_owned();
@@ -290,8 +290,8 @@ fn refuse_unfit(module: &Path, for_all: bool) -> Result<(), Failure> {
         None => match changeable_by_others(module, ROOT)? {
             None => return Ok(()),
             Some(path) => format!(
-                "others than root may change {}, and root's programs, too, would run what they put \
-                 there (run 'sudo make install', then the 'outboard enable' that it installed)",
+                "users other than root can change {}, and root's programs would run their code (run 'sudo make \
+                 install', then the 'outboard enable' that it installed)",
                 path.display()
             ),
         },
@@ -309,29 +309,29 @@ fn refuse_unfit(module: &Path, for_all: bool) -> Result<(), Failure> {
     .into())
 }
 
-/// Why the profile that programs would use is none, if it is.
+/// Why programs could not use the profile, if they could not.
 fn profile_note(named: Option<&Path>, library: &Library) -> Option<String> {
     let path = named.unwrap_or(Path::new(system::SYSTEM_PROFILE));
     let (_, error) = info::in_force(path, &Machine::detect().named(), &library.version());
     error.map(|error| printable(&error.to_string()))
 }
 
-/// Keeps the file as it was, as private as it was.
+/// Keeps a copy of the old file, with the same permissions.
 fn back_up(file: &Path, text: &[u8], backup: &Path) -> Result<(), Failure> {
     let original = openssl_conf::strip(text)?;
     copy_beside(file, &original, backup)
         .map_err(|error| format!("cannot write {}: {error}", backup.display()).into())
 }
 
-/// Another may have edited the file while the new one was tried.
+/// Another program may have changed the file while OpenSSL tried the new one.
 fn refuse_edited(file: &Path, text: &[u8]) -> Result<(), Failure> {
     match fs::read(file)? == text {
         true => Ok(()),
-        false => Err("it was edited just now (run this again)".into()),
+        false => Err("another program just changed it (run this command again)".into()),
     }
 }
 
-/// Lets the system's OpenSSL load the new configuration before anyone else does.
+/// Lets the system's OpenSSL load the new configuration before any other program does.
 fn check(candidate: &Path, module: &Path, observer: Option<&Observer>) -> Result<(), Failure> {
     let report = probe::probe(Some(candidate), Some(module))?;
     let reason = if let Some(error) = report.configuration_error {
@@ -355,12 +355,15 @@ impl Report {
     fn text(&self, dry_run: bool) -> String {
         let file = self.configuration.display();
         let mut text = if dry_run {
-            format!("To be added at the end of {file}:\n\n{}\n", self.lines)
+            format!(
+                "These lines would be added at the end of {file}:\n\n{}\n",
+                self.lines
+            )
         } else if !self.changed {
-            format!("{file} loads Outboard already; nothing was changed.\n")
+            format!("{file} already loads Outboard; nothing was changed.\n")
         } else {
             format!(
-                "{file} now loads Outboard for programs that start from now on.\n\
+                "{file} now loads Outboard. Programs that start from now on use it.\n\
                  Serves: {}\nThe file as it was: {}\n",
                 self.serves,
                 self.backup.display()
@@ -371,14 +374,14 @@ impl Report {
         }
         if !self.restart.is_empty() {
             text.push_str(
-                "These run already and use OpenSSL. They use Outboard once they are restarted:\n",
+                "These processes already run and use OpenSSL. They use Outboard after a restart:\n",
             );
             for line in restart_lines(&self.restart) {
                 text.push_str(&fold(&format!("  {line}\n"), To::Stdout.room()));
             }
         }
         if let Some(command) = &self.restart_command {
-            // Not folded: it is to be copied.
+            // Not folded, so that the user can copy it.
             text.push_str(&format!("To restart the services, run:\n  {command}\n"));
         }
         text

@@ -9,9 +9,9 @@ use std::process::ExitCode;
 
 const FILES: &str = "\
 /var/lib/outboard/profile.json
-  What wins on this machine, by 'outboard calibrate' as root.
+  The measured cost of each operation on this machine, written by 'outboard calibrate' as root.
 ~/.local/state/outboard/profile.json
-  A user's own profile, which 'outboard run' and 'outboard info' prefer.
+  A user's own profile. 'outboard run' and 'outboard info' prefer it.
 /dev/shm/outboard.UID
   A user's ledger.
 /dev/shm/outboard-observed-4.UID
@@ -28,8 +28,8 @@ const SETTINGS_TEXT: &[(&str, &str)] = &[
     ),
     (
         "ERRORS",
-        "A value that the provider does not understand is ignored, and so is a line with a name that it does not \
-         know. 'outboard doctor' names such lines.",
+        "The provider ignores a value that it does not understand, and a line with a name that it does not know. \
+         'outboard doctor' names such lines.",
     ),
 ];
 
@@ -39,7 +39,7 @@ activate = 1
 cards = 2
 algorithms = RSA, ECDSA";
 
-/// Each setting with its values and its default, and what it does.
+/// Each setting with its values, its meaning and its default.
 fn settings() -> Vec<(String, String)> {
     let module = (
         "module = a file".to_owned(),
@@ -57,7 +57,7 @@ fn settings() -> Vec<(String, String)> {
 /// Writes man pages (man/*.1, man/*.5) and shell completions into a directory
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// The directory, made if it is not there
+    /// The directory; the command makes it if it does not exist
     directory: PathBuf,
 }
 

@@ -18,32 +18,34 @@ use std::process::ExitCode;
 
 const EXAMPLES: &str = "\
 Examples:
-  outboard info           Every operation: speeds, the chosen path, why
+  outboard info           List every operation: speed, chosen path, reason
   outboard info --json    The same for programs
 
-Paths: stock is the program's own OpenSSL; scalar is AWS-LC on the caller's thread; card is eight \
-lanes at once for requests that come together; one that is alone runs on path scalar, or in one lane \
-where that is faster.";
+Path: where an operation runs. Path 'stock' is the program's own OpenSSL. Path 'scalar' is AWS-LC on the \
+caller's thread. Path 'card' runs up to eight requests together in the processor's lanes, if they come at the \
+same time. A lone request of path 'card' runs on path 'scalar', or in one lane if that is faster.";
 
 /// What `docs/cards.md` says in "The rule", beside its numbers.
 const CONCURRENCY: &str = "\
-lanes from   So many requests of a kind in one batch run in lanes together,
-             fewer one by one on path scalar. 1: one that is alone takes one
-             lane, after the first few hundred have paid for its table.
-queued from  Requests are queued for as long as batches come out that full.
-             After 32 in a row in smaller ones each runs at once on its
-             caller's thread; now and then one (after 8, later after up to
-             512) is queued as a probe, and if others join it, queueing begins
-             again. A process of one thread without asynchronous jobs is never
-             probed: it has no company.
-'outboard cards' shows what was queued, and how full the lanes were.
+lanes from   A batch of this many requests of one kind runs in lanes
+             together. A smaller batch runs one by one on path scalar.
+             1: even a lone request uses one lane. The table for this is
+             built after the first few hundred requests.
+queued from  Requests are queued while batches reach this number. After 32
+             requests in a row in smaller batches, each request runs at
+             once on its caller's thread. Now and then (after 8 requests,
+             later after up to 512) one request is queued as a probe. If
+             others join it, queueing begins again. A process with one
+             thread and no asynchronous jobs is never probed, because no
+             other request can join.
+'outboard cards' shows the queued requests, and how full the lanes were.
 ";
 
 /// Show what this machine can do and which path each operation takes
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// This profile, instead of yours or the system's
+    /// Use this profile instead of yours or the system's
     #[arg(long, value_name = "FILE")]
     profile: Option<PathBuf>,
     /// Print a JSON document
@@ -210,7 +212,7 @@ impl Summary {
         };
         format!(
             "lanes      {lanes}\n\
-             faster     {} of {} operations than OpenSSL {libcrypto}, {basis}\n\
+             faster     {} of {} operations, compared with OpenSSL {libcrypto}, {basis}\n\
              switch     {switch}\n\
              loaded by  {} running processes\n\
              next       {}\n",
@@ -237,7 +239,7 @@ pub(crate) fn out_of_date(profile: &Profile, libcrypto: &str) -> Option<String> 
     let now = (env!("CARGO_PKG_VERSION"), libcrypto);
     (measured != now).then(|| {
         format!(
-            "it was measured with Outboard {} and OpenSSL {}; these are {} and {}",
+            "it was measured with Outboard {} and OpenSSL {}; installed are {} and {}",
             measured.0, measured.1, now.0, now.1
         )
     })
@@ -354,7 +356,7 @@ fn because(profile: &Profile, operation: Operation, measurements: &[&Measurement
         measurements.iter().max_by(by_ratio),
     ) else {
         return if profile.is_built_in() {
-            "known of this class of processor; not measured here".into()
+            "built-in measurement for this processor class".into()
         } else {
             "not measured".into()
         };
@@ -369,8 +371,8 @@ fn because(profile: &Profile, operation: Operation, measurements: &[&Measurement
     match Verdict::of(operation, &profile.measurements) {
         Verdict::Unmeasured => "not measured".into(),
         Verdict::Wins => format!("{:.1} times as fast{}", best.ratio, at(best)),
-        Verdict::DrawsWithItsFamily => "a draw, but its keys come here anyway".into(),
-        Verdict::WinsOneWay => "faster, but its other direction is not".into(),
+        Verdict::DrawsWithItsFamily => "a draw, but Outboard has its keys anyway".into(),
+        Verdict::WinsOneWay => "faster, but the opposite operation is not".into(),
         Verdict::Draws => "a draw".into(),
         Verdict::Loses => format!("slower: {:.2} times as fast{}", worst.ratio, at(worst)),
     }

@@ -110,7 +110,7 @@ pub(super) fn programs(given: &[String]) -> Result<Vec<String>, Failure> {
         match !name.is_empty() && name.chars().all(is_plain) {
             true => Ok(name.to_owned()),
             false => Err(WrongUsage(format!(
-                "'{given}' is no name of a program (as in --for nginx)"
+                "'{given}' is not the name of a program (example: --for nginx)"
             ))
             .into()),
         }

@@ -1,4 +1,4 @@
-//! `outboard run`: one program under Outboard, or under the system's OpenSSL in the same way.
+//! `outboard run`: runs one program with Outboard, or in the same way with the system's OpenSSL alone.
 
 use crate::output::{self, remark, remark_exact};
 use crate::stage::Stage;
@@ -17,39 +17,39 @@ use std::process::{Command, ExitCode};
 const EXAMPLES: &str = "\
 Examples:
   outboard run -- scp file host:           Copy a file, faster
-  outboard run --proof -- curl URL         Then show what ran where
-  outboard run --stock -- curl URL         The same without Outboard, to compare
+  outboard run --proof -- curl URL         Show afterwards what ran where
+  outboard run --stock -- curl URL         Run without Outboard, to compare
 
-The program reads an OpenSSL configuration made for it, which keeps all of the system's own settings; \
-OPENSSL_CONF tells it where. Programs that clear their environment, are setuid, are linked statically \
-or bring another library of cryptography do not see it: 'outboard doctor --program PROGRAM' tells.
+The program reads a temporary OpenSSL configuration, which OPENSSL_CONF names. The configuration keeps all \
+of the system's own settings. A program does not read it if it clears its environment, is setuid, is linked \
+statically, or uses another cryptographic library. 'outboard doctor --program PROGRAM' recognises such programs.
 
 Exit status: the program's; 128 + n if signal n ended it; 126 or 127 if it could not be started; \
-1 if it succeeded and the proof could not be made.";
+1 if it succeeded, but the proof could not be made.";
 
-/// Run one program under Outboard
+/// Run one program with Outboard
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// Run it the same way, but without Outboard
+    /// Run the program the same way, but without Outboard
     #[arg(long, conflicts_with_all = ["proof", "ledger", "profile", "offer", "module"])]
     stock: bool,
-    /// Afterwards show, on standard error, what ran where
+    /// Show afterwards, on standard error, what ran where
     #[arg(long)]
     proof: bool,
     /// Show the proof as a JSON document
     #[arg(long, requires = "proof")]
     json: bool,
-    /// Count here instead of in a private file; the file stays
+    /// Count in this file instead of a private one; the file stays
     #[arg(long, value_name = "FILE")]
     ledger: Option<PathBuf>,
-    /// Decide by this profile, instead of yours or the system's
+    /// Use this profile instead of yours or the system's
     #[arg(long, value_name = "FILE")]
     profile: Option<PathBuf>,
     /// Which operations to offer [default: profile]
     #[arg(long, value_name = "WHICH")]
     offer: Option<Offer>,
-    /// The provider's module, instead of the installed one
+    /// Use this provider module instead of the installed one
     #[arg(long, value_name = "FILE")]
     module: Option<PathBuf>,
     /// The program and its arguments
@@ -68,7 +68,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
         .split_first()
         .expect("invariant: clap demands a program");
     let stage = Stage::new()?;
-    // With --ledger the counts are for whoever named the file; without, only for the proof.
+    // With --ledger, the user reads the counts. Without it, only the proof needs them.
     let ledger = match &arguments.ledger {
         Some(ledger) => std::path::absolute(ledger)?,
         None => stage.path().join("ledger"),
@@ -107,7 +107,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
     Ok(end.exit_code(told))
 }
 
-/// Tells what the program did, by the ledger it counted in.
+/// Prints what the program did, according to the ledger that it counted in.
 fn tell(
     program: &str,
     ledger: &Path,
@@ -141,14 +141,14 @@ fn compose(
         return in_force.without_outboard();
     };
     let profile = match &arguments.profile {
-        // The program may see a file that we do not; but a name that is wrong should be told here.
+        // The program may see a file that this command does not see. Even so, report a wrong name here.
         Some(profile) => profile
             .canonicalize()
             .map_err(|error| format!("cannot find the profile {}: {error}", profile.display()))?,
         None => system::profile(),
     };
     let text = in_force.read()?;
-    // What a person wrote into the block of 'outboard enable' holds for this program too.
+    // Lines that a person wrote into the block of 'outboard enable' apply to this program too.
     let others = openssl_conf::earlier(&text, in_force.name(), system::environment)?
         .map(|earlier| earlier.settings.others);
     let settings = Settings {
@@ -165,7 +165,7 @@ fn compose(
     Ok(enabled.text)
 }
 
-/// What was counted, in words; `None` means that no process opened the ledger.
+/// The counts in words. `None` means that no process opened the ledger.
 fn proof(program: &str, snapshot: Option<Snapshot>, module: &Path) -> String {
     let Some(snapshot) = snapshot else {
         let reason = match probe::probe(None, Some(module)) {
@@ -174,7 +174,7 @@ fn proof(program: &str, snapshot: Option<Snapshot>, module: &Path) -> String {
                 .unwrap_or_else(|| format!("see 'outboard doctor --program {program}'")),
             Err(error) => error.to_string(),
         };
-        return format!("outboard: {program} never loaded Outboard ({reason})");
+        return format!("outboard: {program} did not load Outboard ({reason})");
     };
     let tables = listing::tables(&listing::by_program(&snapshot), output::To::Stderr);
     if tables.is_empty() {
@@ -183,13 +183,13 @@ fn proof(program: &str, snapshot: Option<Snapshot>, module: &Path) -> String {
     tables
 }
 
-/// What is said of a program that loaded Outboard and used none of it.
+/// The message about a program that loaded Outboard and used no operation of it.
 fn nothing_used(program: &str) -> String {
     let name = Path::new(program).file_name().unwrap_or_default();
     let its_own = match name.to_str() {
         Some("ssh" | "sshd" | "scp" | "sftp") => {
-            ". OpenSSH has code of its own for curve25519-sha256, ssh-ed25519 and chacha20-poly1305: \
-             'outboard advise ssh' names algorithms that it leaves to OpenSSL"
+            ". OpenSSH uses its own code for curve25519-sha256, ssh-ed25519 and chacha20-poly1305. 'outboard \
+             advise ssh' names algorithms for which OpenSSH uses OpenSSL"
         }
         _ => "",
     };

@@ -18,28 +18,28 @@ use std::time::Duration;
 
 const EXAMPLES: &str = "\
 Examples:
-  outboard stats              What your own programs did
-  outboard stats --all        What everyone's did (root sees all users)
+  outboard stats              Show the operations of your own programs
+  outboard stats --all        Show all programs (root sees all users)
   outboard stats --by user    One line for each user (or process, operation)
-  outboard stats --pid 1234   What one process did
-  outboard stats --watch      What happens now, every two seconds (q quits)
-  outboard stats --reset      Begin to count anew
+  outboard stats --pid 1234   Show one process
+  outboard stats --watch      Show changes every two seconds (q quits)
+  outboard stats --reset      Set the counters to zero
 
-Elapsed: the time by the clock between the beginning and the end of the operations, waiting for a processor \
-included; for an operation in the lanes, its share of the batch. Each: that time divided by the count.
+Elapsed: the clock time from the beginning to the end of the operations, including waits for a processor. \
+An operation in the lanes counts with its share of the batch. Each: that time divided by the count.
 
-CPU time saved: the difference between what OpenSSL and Outboard were measured to need ('outboard calibrate'), for \
-each operation that Outboard served.";
+CPU time saved: for each operation that Outboard served, the difference between the times of OpenSSL and \
+Outboard that 'outboard calibrate' measured.";
 
-/// Show what was counted: program, operation, path, number, bytes and time
+/// Show the counters: program, operation, path, number, bytes and time
 ///
-/// Bulk operations are timed by sample; their time is inferred from those that were timed.
+/// Outboard times only a sample of the bulk operations, and estimates their total time from the sample.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
     #[command(flatten)]
     which: Which,
-    /// What a line stands for
+    /// Add up the counters by this
     #[arg(
         long,
         value_name = "WHAT",
@@ -47,7 +47,7 @@ pub(crate) struct Arguments {
         conflicts_with = "json"
     )]
     by: By,
-    /// What is listed first, after whether it runs
+    /// Sort by this; running programs always come first
     #[arg(
         long,
         value_name = "WHAT",
@@ -58,7 +58,7 @@ pub(crate) struct Arguments {
     /// Set the counters to zero
     #[arg(long, conflicts_with = "watch")]
     reset: bool,
-    /// Show what is counted between one look and the next
+    /// Show the changes in each interval, of 2 seconds unless you name another
     #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "2",
           value_parser = clap::value_parser!(u64).range(1..))]
     watch: Option<u64>,
@@ -112,7 +112,7 @@ fn reset(arguments: &Arguments) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Shows the difference between one look and the next until it is interrupted.
+/// Shows the difference between two readings, again and again, until the user ends it.
 fn watch(arguments: &Arguments, interval: Duration) -> Result<ExitCode, Failure> {
     const CLEAR: &str = "\x1b[H\x1b[2J";
     let clear = std::io::stdout().is_terminal() && !arguments.json;
@@ -160,7 +160,7 @@ fn text(ledgers: &Ledgers, arguments: &Arguments, sort: Sort, nothing: &str) -> 
     }
 }
 
-/// What all of it comes to, in words; empty where nothing was counted.
+/// The total in words. Empty if nothing was counted.
 fn total(ledgers: &Ledgers) -> String {
     let served = served(ledgers);
     let since = ledgers.iter().map(|(_, snapshot)| snapshot.created).min();
@@ -182,7 +182,7 @@ fn total(ledgers: &Ledgers) -> String {
     text
 }
 
-/// The same by the profile that programs use, or the built-in one, which knows no times.
+/// The total, priced by the profile that programs use. The built-in profile has no times.
 fn served(ledgers: &Ledgers) -> Served {
     let version = system::library().map_or_else(|_| String::new(), |library| library.version());
     let (profile, _) = info::in_force(&system::profile(), &Machine::detect(), &version);

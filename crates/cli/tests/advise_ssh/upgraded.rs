@@ -61,7 +61,7 @@ fn what_a_newer_openssh_dropped_is_found() {
     let before = system.state();
     let findings = system.examined();
     assert_eq!(findings.len(), 2);
-    let consequences = ["will not start with it", "makes no connection with it"];
+    let consequences = ["does not start with it", "makes no connection with it"];
     for (finding, consequence) in findings.iter().zip(consequences) {
         assert_eq!(finding["state"], "problem");
         says(text(finding, "what"), consequence);
@@ -129,7 +129,10 @@ fn what_cannot_be_asked_is_said() {
         fs::set_permissions(&client, PermissionsExt::from_mode(0o666)).expect("it is ours");
         let findings = system.examined();
         assert_eq!(findings[1]["state"], "note");
-        says(text(&findings[1], "why"), "others than root may change ");
+        says(
+            text(&findings[1], "why"),
+            "users other than root can change ",
+        );
     }
 }
 
@@ -188,6 +191,6 @@ fn a_directory_that_is_none_is_told() {
         assert!(output.stdout.is_empty());
         let said = String::from_utf8_lossy(&output.stderr);
         says(&said, &reason);
-        says(&said, "(name with --ssh-directory");
+        says(&said, "(give --ssh-directory");
     }
 }

@@ -1,10 +1,10 @@
-//! Who runs the batches of a process's cards?
+//! Which threads run the batches of a process's cards?
 
 use outboard_ledger::{Card, CardStatus, Snapshot, all_paths};
 
 use super::Finding;
 
-/// What is to be said of them, if the process has cards and their workers are not the usual ones.
+/// The finding about the cards of a process, if their workers are not the usual ones.
 pub(super) fn examine(pid: u32) -> Option<Finding> {
     let snapshots = all_paths()
         .into_iter()
@@ -25,12 +25,14 @@ fn judge(cards: &[Card]) -> Option<Finding> {
                 "cards",
                 "a card's worker died; the next request starts another",
             )
-            .because("a batch failed where none should: its requests were done one by one")
-            .remedy("tell us of it (SECURITY.md says how); cards = 0 does without"),
+            .because(
+                "a batch failed that should not fail; Outboard then did its requests one by one",
+            )
+            .remedy("report this (SECURITY.md says how); until then, set cards = 0"),
         );
     }
     are_any(CardStatus::Callers).then(|| {
-        let what = "it may start no thread, so the threads that ask run the batches";
+        let what = "it may not start a thread, so the calling threads run the batches";
         Finding::good("cards", format!("{what} ({})", fill(cards)))
     })
 }
@@ -43,7 +45,7 @@ fn fill(cards: &[Card]) -> String {
         count(|card| card.work.batches),
     );
     match batches {
-        0 => "none in lanes yet".to_owned(),
+        0 => "no batch in lanes yet".to_owned(),
         batches => format!("{:.1} of 8 lanes filled", in_lanes as f64 / batches as f64),
     }
 }

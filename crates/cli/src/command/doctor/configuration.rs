@@ -1,4 +1,4 @@
-//! The configuration that programs read: whether it is whole, who may change it, whether it loads Outboard.
+//! The configuration that programs read: whether it is intact, which users may change it, whether it loads Outboard.
 
 use super::{Finding, settings};
 use crate::command::enable::backup_of;
@@ -19,7 +19,7 @@ pub(super) struct Configured {
     pub(super) module: Option<PathBuf>,
     /// The module that observes it, after 'enable --observe'.
     pub(super) observer: Option<PathBuf>,
-    /// All that Outboard's section names: the observing module, too.
+    /// All modules that Outboard's section names, including the observing module.
     pub(super) modules: Vec<PathBuf>,
     pub(super) profile: Option<PathBuf>,
     pub(super) ledger: Option<PathBuf>,
@@ -38,9 +38,9 @@ pub(super) fn examine(library: &Library, findings: &mut Vec<Finding>) -> Option<
         findings.push(
             Finding::problem(
                 "configuration",
-                "OPENSSL_CONF is empty, so programs started from here read none",
+                "OPENSSL_CONF is empty, so programs that you start here read no configuration",
             )
-            .remedy("unset OPENSSL_CONF"),
+            .remedy("run 'unset OPENSSL_CONF'"),
         );
         return None;
     }
@@ -49,7 +49,7 @@ pub(super) fn examine(library: &Library, findings: &mut Vec<Finding>) -> Option<
     if let InForce::Environment(_) = in_force {
         findings.push(
             Finding::note("configuration", format!("OPENSSL_CONF names {name}"))
-                .because("programs started from here read it instead of the system's"),
+                .because("programs that you start here read it instead of the system's"),
         );
     }
     let text = match std::fs::read(&file) {
@@ -74,9 +74,9 @@ pub(super) fn examine(library: &Library, findings: &mut Vec<Finding>) -> Option<
             let finding = Finding::problem("configuration", error.to_string());
             findings.push(match parse(&base) {
                 Ok(_) => finding
-                    .because("a line in Outboard's own block was changed")
+                    .because("somebody changed a line in Outboard's own block")
                     .remedy(format!(
-                        "run '{}', which writes the block anew",
+                        "run '{}', which writes the block again",
                         enable_command(&in_force)
                     )),
                 Err(_) => finding
@@ -101,7 +101,10 @@ pub(super) fn examine(library: &Library, findings: &mut Vec<Finding>) -> Option<
     if let Some(private) = module::private(&file) {
         findings.push(
             Finding::problem("configuration", format!("not every user can read {name}"))
-                .because(format!("of the permissions of {}", private.display()))
+                .because(format!(
+                    "the permissions of {} forbid it",
+                    private.display()
+                ))
                 .remedy(format!("run 'chmod o+rX {}'", private.display())),
         );
     }
@@ -156,8 +159,8 @@ pub(super) fn enable_command(in_force: &InForce) -> String {
     }
 }
 
-/// How to switch Outboard on, by commands that work: `enable` takes no module that not everyone can read, and for
-/// root's programs none that others can change.
+/// How to switch Outboard on, by commands that work. `enable` refuses a module that some user cannot read. For root's
+/// programs, it also refuses a module that others can change.
 fn switch_on(library: &Library, in_force: &InForce) -> String {
     const ROOT: u32 = 0;
     let enable = enable_command(in_force);
@@ -182,14 +185,14 @@ fn unreadable(file: &Path, error: &std::io::Error) -> Finding {
     match error.kind() {
         std::io::ErrorKind::PermissionDenied => finding.remedy(format!("run 'chmod o+rX {name}'")),
         _ if backup.exists() => finding.remedy(format!(
-            "run 'cp -p {} {name}', which is the file as it was before 'outboard enable'",
+            "run 'cp -p {} {name}', which restores the file from before 'outboard enable'",
             backup.display()
         )),
         _ => finding.remedy("restore it from OpenSSL's package (Debian: openssl)"),
     }
 }
 
-/// Someone edited the block's markers: neither `enable` nor `disable` knows what is theirs.
+/// Somebody edited the block's markers. Then neither `enable` nor `disable` knows which lines are the block's.
 fn damaged(in_force: &InForce, file: &Path, reason: &str) -> Finding {
     let finding = Finding::problem("configuration", format!("{}: {reason}", file.display()))
         .because(
@@ -198,7 +201,7 @@ fn damaged(in_force: &InForce, file: &Path, reason: &str) -> Finding {
     let (backup, enable) = (backup_of(file), enable_command(in_force));
     match backup.exists() {
         true => finding.remedy(format!(
-            "run 'cp -p {} {}', which is the file as it was before, then '{enable}'",
+            "run 'cp -p {} {}', which restores the file from before 'outboard enable', then '{enable}'",
             backup.display(),
             file.display()
         )),
@@ -208,8 +211,8 @@ fn damaged(in_force: &InForce, file: &Path, reason: &str) -> Finding {
     }
 }
 
-/// Whoever can change the configuration can have every program that reads it load code. For a user's own file, its
-/// directories are the user's affair.
+/// A user who can change the configuration can load code into every program that reads it. The directories of a user's
+/// own file are not checked.
 fn changeable(in_force: &InForce, file: &Path) -> Option<Finding> {
     const ROOT: u32 = 0;
     const OTHERS_WRITE: u32 = 0o002;
@@ -228,7 +231,7 @@ fn changeable(in_force: &InForce, file: &Path) -> Option<Finding> {
     };
     Some(
         Finding::problem("configuration", format!("other users can change {path}"))
-            .because("every program that reads the configuration would load the code that they name in it")
+            .because("every program that reads the configuration would load code that these users name in it")
             .remedy(remedy),
     )
 }

@@ -14,10 +14,10 @@ const LOGS: &[&str] = &[
     "/var/log/messages",
 ];
 
-/// How much of the end of a log is looked at.
+/// The part at the end of a log that is searched, in bytes.
 const RECENT: u64 = 4 << 20;
 
-/// What confines programs on this system, and what was denied to them that concerns `module`.
+/// What confines programs on this system, and the denials that concern `module`.
 pub(super) fn examine(module: Option<&Path>) -> Vec<Finding> {
     let mut findings = Vec::new();
     let selinux = first_byte("/sys/fs/selinux/enforce") == Some(b'1');
@@ -32,14 +32,28 @@ pub(super) fn examine(module: Option<&Path>) -> Vec<Finding> {
         .collect();
     match denials.last() {
         Some(last) => findings.push(
-            Finding::problem("confinement", format!("{name} denied a program access to Outboard"))
-                .because(last)
-                .remedy(match selinux {
-                    true => "run 'restorecon -v' on the module, and allow what remains by a policy (audit2allow)",
-                    false => "allow it in the program's profile below /etc/apparmor.d, then reload the profile",
-                }),
+            Finding::problem(
+                "confinement",
+                format!("{name} denied a program access to Outboard"),
+            )
+            .because(last)
+            .remedy(match selinux {
+                true => {
+                    "run 'restorecon -v' on the module, and allow remaining denials by a policy \
+                             (audit2allow)"
+                }
+                false => {
+                    "allow it in the program's profile in /etc/apparmor.d, then reload the profile"
+                }
+            }),
         ),
-        None => findings.push(Finding::good("confinement", format!("{name} is on and denied Outboard nothing that the logs tell"))),
+        None => findings.push(Finding::good(
+            "confinement",
+            format!(
+                "{name} is on; the logs show no denial for \
+                                                                    Outboard"
+            ),
+        )),
     }
     if let Some(label) = module.filter(|_| selinux).and_then(label)
         && !label.contains("lib_t")
@@ -47,7 +61,7 @@ pub(super) fn examine(module: Option<&Path>) -> Vec<Finding> {
         findings.push(
             Finding::problem(
                 "confinement",
-                format!("the module is labelled {label}, so confined programs may not load it"),
+                format!("the module has the label {label}, so confined programs may not load it"),
             )
             .remedy("run 'restorecon -v' on it, or 'make install'"),
         );
@@ -55,7 +69,7 @@ pub(super) fn examine(module: Option<&Path>) -> Vec<Finding> {
     findings
 }
 
-/// The lines of a log that tell of a denial that concerns Outboard.
+/// The lines of a log with a denial that concerns Outboard.
 fn denials(log: &str) -> Vec<String> {
     let concerns = |line: &&str| {
         let denied = line.contains("apparmor=\"DENIED\"")
@@ -74,7 +88,7 @@ fn end_of(file: &Path) -> String {
         file.take(RECENT).read_to_end(&mut text)?;
         Ok(text)
     };
-    // A log that may not be read tells nothing, which is what the finding says.
+    // An unreadable log shows no denial, and the finding says so.
     String::from_utf8_lossy(&read().unwrap_or_default()).into_owned()
 }
 

@@ -1,7 +1,7 @@
-//! Has a running HAProxy room for the handshakes that it pauses?
+//! Does a running HAProxy have spare file descriptors for the handshakes that it pauses?
 //!
-//! Each takes a descriptor, and HAProxy reckons with one for each of OpenSSL's engines: a provider is
-//! none.
+//! Each paused handshake takes a descriptor. HAProxy counts a descriptor for each of OpenSSL's engines, but none for a
+//! provider.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 use super::Finding;
 use crate::processes::{self, Process};
 
-/// What the HAProxies among `processes` lack that have Outboard loaded; once for those that were started
-/// alike, as a master and its workers are.
+/// What each HAProxy among `processes` that loaded Outboard lacks. Processes that were started alike, such as a master
+/// and its workers, give one finding.
 pub(super) fn examine<'a>(processes: impl IntoIterator<Item = &'a Process>) -> Vec<Finding> {
     let mut seen = BTreeSet::new();
     processes
@@ -167,7 +167,7 @@ impl Settings {
         if !self.asynchronous {
             return Some(
                 Finding::note("haproxy", format!("{files} does not say ssl-mode-async"))
-                    .because("its handshakes then run one at a time in each thread")
+                    .because("each of its threads then does one handshake at a time")
                     .remedy("see docs/servers.md"),
             );
         }
@@ -184,10 +184,10 @@ impl Settings {
         Some(
             Finding::note("haproxy", what)
                 .because(
-                    "each takes one that HAProxy does not reckon with; without it, operations run \
-                     at once",
+                    "each one takes a descriptor that HAProxy does not count; without a descriptor, operations \
+                     run immediately and do not share lanes",
                 )
-                .remedy("set maxconn in the frontends, and in global 1.5 times their sum"),
+                .remedy("set maxconn in the frontends; set maxconn in global to 1.5 times their sum"),
         )
     }
 }

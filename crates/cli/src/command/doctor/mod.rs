@@ -21,23 +21,23 @@ use std::process::ExitCode;
 
 const EXAMPLES: &str = "\
 Examples:
-  outboard doctor                  The installation, and running servers
-  outboard doctor --pid 1234       Has this process loaded it; why not
-  outboard doctor --program ssh    Can this program use it at all
+  outboard doctor                  Check the installation and running servers
+  outboard doctor --pid 1234       Say why a process does not use Outboard
+  outboard doctor --program ssh    Say whether a program can use Outboard
 
 Exit status: 0 all is well, 1 a problem was found.";
 
-/// Find out what is wrong, and the remedy
+/// Name each problem, its reason and its remedy
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// A running process
+    /// Check this running process
     #[arg(long, value_name = "PID")]
     pid: Option<u32>,
-    /// A program, by its path or as found in PATH
+    /// Check this program: a path, or a name in PATH
     #[arg(long, value_name = "PROGRAM", conflicts_with = "pid")]
     program: Option<OsString>,
-    /// Where the drop-ins of 'outboard advise ssh' lie
+    /// The directory with the drop-ins of 'outboard advise ssh'
     #[arg(long, value_name = "DIRECTORY", default_value = SSH_DIRECTORY, conflicts_with_all = ["pid", "program"])]
     ssh_directory: PathBuf,
     /// Print a JSON document
@@ -76,20 +76,20 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
     })
 }
 
-/// What is the case with the installation, the configuration and running servers.
+/// The findings about the installation, the configuration and running servers.
 pub(in crate::command) fn examine_system(ssh_directory: &Path) -> Vec<Finding> {
     system::examine(ssh_directory)
 }
 
-/// One thing that was looked at.
+/// The result of one check.
 #[derive(Debug, Serialize)]
 pub(in crate::command) struct Finding {
     state: State,
     /// The thing.
     subject: &'static str,
-    /// What is the case.
+    /// The result.
     what: String,
-    /// Why it is so, where that was found out.
+    /// The reason, if it is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     why: Option<String>,
     /// What to do about it.
@@ -104,12 +104,12 @@ enum State {
     Good,
     /// Nothing is wrong, but it is worth knowing.
     Note,
-    /// Programs do not get what they could.
+    /// Programs do not use Outboard as they could.
     Problem,
 }
 
 impl Finding {
-    /// Whether something is to be done about it.
+    /// Whether the user has something to do.
     pub(in crate::command) fn is_problem(&self) -> bool {
         self.state == State::Problem
     }
@@ -146,7 +146,7 @@ impl Finding {
         self
     }
 
-    /// For people: a line, and further ones for the cause and the remedy.
+    /// For people: one line, and further lines for the reason and the remedy.
     pub(in crate::command) fn text(&self) -> String {
         let (style, state) = match self.state {
             State::Good => (GOOD, "good"),

@@ -1,4 +1,4 @@
-//! The drop-ins of `outboard advise ssh`: whether sshd would still start with them, and ssh connect.
+//! The drop-ins of `outboard advise ssh`: whether sshd still starts with them, and whether ssh still connects.
 
 use super::Finding;
 use super::system::unfit_for_root;
@@ -13,7 +13,7 @@ use std::path::Path;
 pub(super) fn check(directory: &Path) -> Result<(), Failure> {
     check_directory(
         directory,
-        "(name with --ssh-directory what was --directory of 'outboard advise ssh')",
+        "(give --ssh-directory the directory that was --directory of 'outboard advise ssh')",
     )
 }
 
@@ -32,12 +32,12 @@ fn finding(drop_in: DropIn, directory: &Path) -> Finding {
         Verdict::Accepted => Finding::good(SUBJECT, format!("{program} accepts {file}")),
         Verdict::Unknown(reason) => Finding::note(
             SUBJECT,
-            format!("whether {program} accepts {file} is not known"),
+            format!("it is not known whether {program} accepts {file}"),
         )
         .because(reason),
         Verdict::Refused { said, gone } => {
             let consequence = match drop_in.side {
-                Side::Server => "will not start with it",
+                Side::Server => "does not start with it",
                 Side::Client => "makes no connection with it",
             };
             let gone = match gone.is_empty() {
@@ -54,9 +54,7 @@ fn finding(drop_in: DropIn, directory: &Path) -> Finding {
                 format!("{program} does not accept {file}, and {consequence}"),
             )
             .because(format!("{said}{gone}"))
-            .remedy(format!(
-                "run '{advise} --revert', then '{advise} --apply' for another"
-            ))
+            .remedy(format!("run '{advise} --revert', then '{advise} --apply'"))
         }
     }
 }

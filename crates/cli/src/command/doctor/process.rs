@@ -20,14 +20,14 @@ use std::path::{Path, PathBuf};
 /// Examines a process.
 ///
 /// # Errors
-/// When it does not run or may not be looked at.
+/// When the process does not run, or when this user may not examine it.
 pub(super) fn examine(pid: u32) -> Result<Vec<Finding>, Failure> {
     let process = Process::read(pid).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => format!("there is no process {pid}"),
         io::ErrorKind::PermissionDenied => {
-            format!("process {pid} may not be looked at: {error} (run it as root)")
+            format!("you may not examine process {pid}: {error} (run this as root)")
         }
-        _ => format!("cannot look at process {pid}: {error}"),
+        _ => format!("cannot examine process {pid}: {error}"),
     })?;
     let mut findings = Vec::new();
     if let Some(libcrypto) = process
@@ -62,7 +62,7 @@ fn left_out(process: &Process) -> Option<Finding> {
     let name = &process.name;
     Some(
         Finding::note("settings", format!("Outboard offers nothing to {name}"))
-            .because(format!("it serves {}", rollout.text()))
+            .because(format!("Outboard serves {}", rollout.text()))
             .remedy(format!(
                 "run 'outboard enable --for {name}', then restart {}",
                 process.restart_name()
@@ -74,16 +74,16 @@ fn loaded(process: &Process, module: &Path) -> Finding {
     let what = format!("{} has {} loaded", process.name, module.display());
     if module.to_string_lossy().ends_with(" (deleted)") {
         return Finding::note("module", what)
-            .because("the file was replaced since it started")
+            .because("the file was replaced after the process started")
             .remedy(format!(
-                "restart {} to use the new one",
+                "restart {} to use the new file",
                 process.restart_name()
             ));
     }
     Finding::good("module", what)
 }
 
-/// Its line in a ledger. A process may have any user's: it opens one before it changes its user.
+/// Its entry in a ledger. This may be any user's ledger, because a process opens the ledger before it changes its user.
 fn counted(pid: u32) -> Finding {
     for path in all_paths() {
         let Ok(snapshot) = Snapshot::read(&path) else {
@@ -98,11 +98,11 @@ fn counted(pid: u32) -> Finding {
             );
         }
     }
-    Finding::note("ledger", "no ledger that may be read has an entry of it")
-        .because("it has another ledger, or counts in its own memory, or has not counted yet")
+    Finding::note("ledger", "no readable ledger has an entry for this process")
+        .because("it uses another ledger, or counts in its own memory, or has not counted yet")
 }
 
-/// Why it is not loaded: the first cause that explains it.
+/// Why the process has not loaded Outboard: the first reason that explains it.
 fn not_loaded(process: &Process) -> Finding {
     let name = &process.name;
     let problem = Finding::problem("module", format!("{name} does not have Outboard loaded"));
@@ -110,15 +110,15 @@ fn not_loaded(process: &Process) -> Finding {
         if let Some((library, what)) = other_cryptography(&process.libraries) {
             return problem
                 .because(format!("it uses {what} ({})", library.display()))
-                .remedy("use a build of it that is linked with OpenSSL 3, if there is one");
+                .remedy("use a build that is linked with OpenSSL 3, if there is one");
         }
         let executable = PathBuf::from(format!("/proc/{}/exe", process.pid));
         return match Elf::read(&executable) {
             Ok(Some(elf)) if elf.interpreter.is_none() => statically_linked(name),
             _ => own_cryptography(name, &executable).unwrap_or_else(|| {
                 problem
-                    .because("it has not loaded OpenSSL, or not yet")
-                    .remedy("run this again once it has used cryptography")
+                    .because("it has not loaded OpenSSL so far")
+                    .remedy("run this again after it has used cryptography")
             }),
         };
     }
@@ -135,7 +135,7 @@ fn not_loaded(process: &Process) -> Finding {
     {
         return problem
             .because(format!(
-                "its environment says OPENSSL_CONF={configuration}, which does not load Outboard"
+                "its environment has OPENSSL_CONF={configuration}, which does not load Outboard"
             ))
             .remedy("start it without that variable, or with 'outboard run'");
     }
@@ -147,7 +147,10 @@ fn not_loaded(process: &Process) -> Finding {
     };
     if !names_outboard(&configuration, || std::fs::read(&configuration)) {
         return problem
-            .because(format!("{} does not load it", configuration.display()))
+            .because(format!(
+                "{} does not load Outboard",
+                configuration.display()
+            ))
             .remedy(format!(
                 "run '{}', or start the program with 'outboard run'",
                 enable_command(&InForce::System(configuration))
@@ -160,17 +163,17 @@ fn not_loaded(process: &Process) -> Finding {
     if processes::started(process.pid) < changed {
         return problem
             .because(format!(
-                "it was started before {} was changed",
+                "it started before {} was changed",
                 configuration.display()
             ))
             .remedy(format!("restart {}", process.restart_name()));
     }
     problem
         .because(
-            "its OpenSSL could not load the module, is another than the system's, or was told not to \
-             read its configuration",
+            "its OpenSSL could not load the module, is not the system's OpenSSL, or does not read its \
+             configuration because the program told it so",
         )
-        .remedy("run 'outboard doctor' to try the module itself")
+        .remedy("run 'outboard doctor' to test the module itself; see docs/incompatibilities.md")
 }
 
 fn names_outboard(file: &Path, read: impl FnOnce() -> io::Result<Vec<u8>>) -> bool {

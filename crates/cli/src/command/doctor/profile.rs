@@ -35,11 +35,11 @@ pub(super) fn examine(
             let out_of_date = info::out_of_date(&profile, &library.version());
             findings.push(
                 match out_of_date.or_else(|| replaced_since(library, &path)) {
-                    None => Finding::good("profile", format!("{name} holds for this machine")),
+                    None => Finding::good("profile", format!("{name} is valid for this machine")),
                     Some(reason) => Finding::note(
                         "profile",
                         format!(
-                            "{name} is in use, but was measured with other files than are installed"
+                            "{name} is in use, but the installed files are not the measured ones"
                         ),
                     )
                     .because(reason)
@@ -49,7 +49,10 @@ pub(super) fn examine(
             if let Some(private) = module::private(&path).filter(|_| configured.is_some()) {
                 findings.push(
                     Finding::problem("profile", format!("not every user can read {name}"))
-                        .because(format!("of the permissions of {}", private.display()))
+                        .because(format!(
+                            "the permissions of {} forbid it",
+                            private.display()
+                        ))
                         .remedy(format!("run 'chmod o+rX {}'", private.display())),
                 );
             }
@@ -67,16 +70,16 @@ pub(super) fn examine(
     }
 }
 
-/// A distribution corrects OpenSSL without a new version number: then its file is newer than the measurements. (The
-/// time of the change counts: packages bring the time at which they were built.)
+/// A distribution may correct OpenSSL without a new version number. Then the file is newer than the measurements. (The
+/// time of the inode's change counts, because a package sets the file's time to the time of its build.)
 fn replaced_since(library: &Library, profile: &Path) -> Option<String> {
     let file = info::mapped_path(library);
     let measured = profile.metadata().ok()?.mtime();
     let replaced = file.metadata().ok()?.ctime();
-    (replaced > measured).then(|| format!("{} was replaced since", file.display()))
+    (replaced > measured).then(|| format!("{} was replaced after the measurement", file.display()))
 }
 
-/// The error without its own remedy: the one here names the right file and user.
+/// The error without its own remedy. The finding's remedy names the right file and user.
 fn reason(error: &ProfileError) -> String {
     let text = error.to_string();
     match text.split_once(" (run ") {

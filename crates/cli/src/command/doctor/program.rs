@@ -36,7 +36,7 @@ pub(super) fn examine(program: &OsStr) -> Result<Vec<Finding>, Failure> {
     let Some(elf) = elf else {
         findings.push(Finding::problem(
             "program",
-            format!("{name} is no program of this kind of machine"),
+            format!("{name} is not a program for this kind of machine"),
         ));
         return Ok(findings);
     };
@@ -56,7 +56,7 @@ pub(super) fn examine(program: &OsStr) -> Result<Vec<Finding>, Failure> {
                     "{name} runs with its owner's rights, and OpenSSL then ignores OPENSSL_CONF"
                 ),
             )
-            .remedy("'outboard run' does not reach it; 'outboard enable' does"),
+            .remedy("use 'outboard enable'; 'outboard run' has no effect on it"),
         );
     }
     let libraries = needed_libraries(&loader, &path);
@@ -80,8 +80,8 @@ pub(super) fn own_cryptography(name: &str, program: &Path) -> Option<Finding> {
     let what = own_code::cryptography(program).ok()??;
     Some(
         Finding::problem("program", format!("{name} contains {what}"))
-            .because("it is linked with no library of cryptography, and its own code reads other settings or none")
-            .remedy("install a build of it that is linked with the system's OpenSSL 3, if there is one"),
+            .because("its own code reads another configuration or none")
+            .remedy("install a build that is linked with the system's OpenSSL 3, if there is one"),
     )
 }
 
@@ -93,8 +93,8 @@ pub(super) fn reads_its_own_section(program: &OsStr) -> Option<Finding> {
             "program",
             "Node.js reads only the section nodejs_conf of openssl.cnf",
         )
-        .because("so it does not load what the other programs of this system load")
-        .remedy("start it with --openssl-shared-config, for example by NODE_OPTIONS")
+        .because("so it does not load the providers that other programs load")
+        .remedy("start it with --openssl-shared-config, for example in NODE_OPTIONS")
     })
 }
 
@@ -102,18 +102,18 @@ fn later(name: &str) -> Finding {
     Finding::note(
         "libraries",
         format!(
-            "{name} is not linked with OpenSSL; it may load it later, as Python does, or not at all"
+            "{name} is not linked with OpenSSL; it may load OpenSSL later, as Python does, or never"
         ),
     )
     .remedy("start it, then run 'outboard doctor --pid PID'")
 }
 
-/// What its libraries say, or why they could not be listed.
+/// The finding from its libraries, or the reason why they could not be listed.
 fn by_libraries(name: &str, libraries: &Result<Vec<PathBuf>, String>) -> Finding {
     let libraries = match libraries {
         Ok(libraries) => libraries,
         Err(reason) => {
-            let what = format!("those of {name} cannot be listed");
+            let what = format!("the libraries of {name} cannot be listed");
             return Finding::note("libraries", what).because(reason);
         }
     };
@@ -125,26 +125,26 @@ fn by_libraries(name: &str, libraries: &Result<Vec<PathBuf>, String>) -> Finding
             "libraries",
             format!("{name} uses {what} ({}), not OpenSSL 3", library.display()),
         )
-        .remedy("install a build of it that uses OpenSSL 3, if there is one"),
+        .remedy("install a build that uses OpenSSL 3, if there is one"),
         None => later(name),
     }
 }
 
-/// The finding about a program that brings all its code itself.
+/// The finding about a program that contains all its code itself.
 pub(super) fn statically_linked(name: &str) -> Finding {
     Finding::problem("program", format!("{name} is linked statically"))
-        .because("it brings its own cryptography and loads no provider")
-        .remedy("install a dynamically linked build of it, if there is one")
+        .because("it contains its own cryptography and loads no provider")
+        .remedy("install a dynamically linked build, if there is one")
 }
 
-/// A library of cryptography that no OpenSSL provider serves, and what it is.
+/// A cryptographic library that uses no OpenSSL provider, and its name.
 pub(super) fn other_cryptography(libraries: &[PathBuf]) -> Option<(&PathBuf, &'static str)> {
     const OTHERS: &[(&str, &str)] = &[
         ("libgnutls.so", "GnuTLS"),
         ("libnss3.so", "NSS"),
         ("libwolfssl.so", "wolfSSL"),
         ("libmbedcrypto.so", "Mbed TLS"),
-        ("libcrypto.so", "an OpenSSL before 3, or a relative of it"),
+        ("libcrypto.so", "an OpenSSL before 3, or a fork of OpenSSL"),
     ];
     OTHERS.iter().find_map(|(prefix, what)| {
         let is_it = |library: &&PathBuf| {
@@ -197,23 +197,23 @@ fn script_interpreter(path: &Path) -> Option<PathBuf> {
     Some(interpreter.to_owned())
 }
 
-/// What the dynamic loader would load. Its `--list` runs none of the program's code, but libraries that
-/// the program wants to be audited by; and a file may name any other as its loader. So nothing is asked
-/// that others could have made.
+/// The libraries that the dynamic loader would load. The loader's `--list` runs no code of the program. But it runs
+/// audit libraries that the program names, and a file may name any other file as its loader. So this function examines no
+/// file that other users could have changed.
 ///
 /// # Errors
 /// In words.
 fn needed_libraries(loader: &Path, program: &Path) -> Result<Vec<PathBuf>, String> {
     let cannot = |path: &Path| {
         let path = path.display().to_string();
-        move |error| format!("cannot look at {path}: {error}")
+        move |error| format!("cannot examine {path}: {error}")
     };
     let loader = loader.canonicalize().map_err(cannot(loader))?;
     let program = program.canonicalize().map_err(cannot(program))?;
     if !is_loader(&loader) {
         let loader = loader.display();
         return Err(format!(
-            "it asks for {loader}, which is no dynamic loader of a Linux system"
+            "it names the dynamic loader {loader}, which is not one of a Linux system"
         ));
     }
     let user = rustix::process::geteuid().as_raw();
@@ -221,7 +221,7 @@ fn needed_libraries(loader: &Path, program: &Path) -> Result<Vec<PathBuf>, Strin
         if let Some(changeable) = changeable_by_others(file, user).map_err(cannot(file))? {
             let changeable = changeable.display();
             return Err(format!(
-                "others may change {changeable}, and could have their code run"
+                "other users can change {changeable}, and this check would run their code"
             ));
         }
     }
@@ -231,14 +231,14 @@ fn needed_libraries(loader: &Path, program: &Path) -> Result<Vec<PathBuf>, Strin
         .output()
         .map_err(|error| format!("cannot run {}: {error}", loader.display()))?;
     if !answer.status.success() {
-        return Err(format!("{} refuses it", loader.display()));
+        return Err(format!("{} rejects it", loader.display()));
     }
     let listing = String::from_utf8_lossy(&answer.stdout);
     let path = |line: &str| Some(PathBuf::from(line.split_once("=> ")?.1.split(" (").next()?));
     Ok(listing.lines().filter_map(path).collect())
 }
 
-/// By its name: glibc's or musl's.
+/// Recognised by its name: the loader of glibc or musl.
 fn is_loader(path: &Path) -> bool {
     let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
     name.starts_with("ld-") && name.contains(".so") || name.starts_with("ld64.so.")

@@ -1,4 +1,4 @@
-//! Do programs get what the provider's settings ask for?
+//! Does the provider understand its settings?
 
 use std::path::Path;
 
@@ -18,7 +18,7 @@ const OTHERS: &[&str] = &[
     "record",
 ];
 
-/// What is wrong with the settings in that section.
+/// Finds wrong settings in that section.
 pub(super) fn examine(config: &Config, section: &str, file: &Path, findings: &mut Vec<Finding>) {
     let file = file.display();
     for setting in config.section(section).unwrap_or_default() {
@@ -33,7 +33,7 @@ pub(super) fn examine(config: &Config, section: &str, file: &Path, findings: &mu
             };
             findings.push(
                 Finding::problem("settings", complaint)
-                    .because(format!("[{section}] in {file} says so"))
+                    .because(format!("[{section}] in {file} has this line"))
                     .remedy("correct it, or remove the line"),
             );
             continue;
@@ -45,10 +45,7 @@ pub(super) fn examine(config: &Config, section: &str, file: &Path, findings: &mu
                 "settings",
                 format!("{name} = {value}: there is no such setting"),
             )
-            .because(format!(
-                "{}: programs go on as if the line were not there",
-                setting.origin
-            ))
+            .because(format!("{}: programs ignore the line", setting.origin))
             .remedy(match meant {
                 Some(meant) => format!("write '{meant} = {value}', or remove the line"),
                 None => "remove the line (outboard.cnf(5) lists the settings)".to_owned(),

@@ -29,7 +29,7 @@ pub(super) fn examine(ssh_directory: &Path) -> Vec<Finding> {
         .as_ref()
         .is_none_or(|finding| finding.state == State::Good);
     findings.extend(observing);
-    // What an observing module that is gone keeps from loading is told of it alone.
+    // If the observing module is missing, its own finding says what does not load.
     if let (Some(configuration), Some(module), true) = (&configured, &module, is_whole) {
         let files = configuration.modules.iter().map(PathBuf::as_path);
         findings.push(
@@ -63,8 +63,8 @@ fn module(
                 "module",
                 format!("OPENSSL_MODULES names {}", directory.display()),
             )
-            .because("programs started from here look for modules there alone")
-            .remedy("run 'unset OPENSSL_MODULES', unless you mean it"),
+            .because("programs that you start here look for modules only in that directory")
+            .remedy("run 'unset OPENSSL_MODULES', unless you set it on purpose"),
         );
     }
     let path = match configured {
@@ -104,7 +104,10 @@ fn module(
             );
             findings.push(
                 finding
-                    .because(format!("of the permissions of {}", private.display()))
+                    .because(format!(
+                        "the permissions of {} forbid it",
+                        private.display()
+                    ))
                     .remedy("run 'make install'"),
             );
             findings.push(loads_alone(&path, configured));
@@ -114,14 +117,16 @@ fn module(
     Some(path)
 }
 
-/// What stands between programs and both providers where a system is observed.
+/// The observing module, which stands between programs and both providers on an observed system.
 fn observing(observer: &Path) -> Finding {
     let name = observer.display();
     let obstacle = match module::obstacle(observer) {
         None => {
             return Finding::good(
                 "observing",
-                format!("{name} counts what programs do ('outboard observe --all' shows it)"),
+                format!(
+                    "{name} counts the cryptography of programs ('outboard observe --all' shows it)"
+                ),
             );
         }
         Some(obstacle) => obstacle,
@@ -131,7 +136,7 @@ fn observing(observer: &Path) -> Finding {
         Obstacle::Foreign(reason) => (format!("{name} is no module for this machine"), reason),
         Obstacle::Private(private) => (
             format!("not every user can read {name}"),
-            format!("of the permissions of {}", private.display()),
+            format!("the permissions of {} forbid it", private.display()),
         ),
     };
     Finding::problem(
@@ -142,19 +147,19 @@ fn observing(observer: &Path) -> Finding {
     .remedy("run 'make install', or 'outboard enable --no-observe'")
 }
 
-/// Why root should not have that code run, if it should not: trying a module runs it, as 'outboard enable' would
-/// have root's programs do; and so may what ssh reads.
+/// The reason why root must not run the code in these files, if there is one. A test of a module runs its code. So does
+/// 'outboard enable', in root's programs. A file that ssh reads may also run code.
 pub(super) fn unfit_for_root<'a>(files: impl IntoIterator<Item = &'a Path>) -> Option<String> {
     const ROOT: u32 = 0;
     if !system::is_root() {
         return None;
     }
     files.into_iter().find_map(|file| {
-        // What is not there is told of where it is tried.
+        // The check that tries the file reports a missing file.
         let changeable = changeable_by_others(file, ROOT).ok()??;
         let changeable = changeable.display();
         Some(format!(
-            "others than root may change {changeable}, and could have their code run as root"
+            "users other than root can change {changeable}, and this check would run their code as root"
         ))
     })
 }
@@ -195,9 +200,9 @@ fn version(name: String, version: Option<String>) -> Finding {
             let version = version.unwrap_or_else(|| "none".into());
             Finding::note(
                 "module",
-                format!("{name} says it is version {version}; this command is {ours}"),
+                format!("{name} is version {version}; this command is version {ours}"),
             )
-            .remedy("install both from one build")
+            .remedy("install both from the same build")
         }
     }
 }
@@ -212,20 +217,20 @@ fn loads(configured: &Configured, module: &Path) -> Finding {
     if let Some(error) = report.configuration_error {
         Finding::problem("loading", format!("OpenSSL refuses {name}"))
             .because(error)
-            .remedy("correct what OpenSSL complains of")
+            .remedy("correct the error that OpenSSL names")
     } else if !report.default_is_active {
         Finding::problem(
             "loading",
             format!("with {name} the default provider is not active"),
         )
-        .because("another provider is activated, and it is not")
+        .because("the configuration activates another provider, but not the default provider")
         .remedy(format!("run '{}'", enable_command(&configured.in_force)))
     } else if !report.outboard_is_active {
         let finding = Finding::problem("loading", format!("with {name} Outboard is not active"));
         match report.module_error {
             Some(reason) => finding.because(reason),
             None => finding.because(format!(
-                "the module loads by itself, so the section [{}] is at fault",
+                "the module itself loads, so the error is in the section [{}]",
                 configured.section
             )),
         }
@@ -260,9 +265,12 @@ fn ledger(configured: &Option<Configured>) -> Finding {
         Err(error) if error.is_missing() => {
             let directory = path.parent().unwrap_or(Path::new("/"));
             match rustix::fs::access(directory, rustix::fs::Access::WRITE_OK) {
-                Ok(()) => Finding::good("ledger", format!("{name} will be made at the first use")),
+                Ok(()) => Finding::good(
+                    "ledger",
+                    format!("{name} does not exist yet; the first use makes it"),
+                ),
                 Err(error) => Finding::problem("ledger", format!("{name} cannot be made: {error}"))
-                    .because("programs then count in their own memory, where nobody sees it")
+                    .because("programs then count in their own memory, which no command can read")
                     .remedy(format!(
                         "make {} writable, or name another ledger",
                         directory.display()
@@ -270,9 +278,9 @@ fn ledger(configured: &Option<Configured>) -> Finding {
             }
         }
         Err(error) => Finding::problem("ledger", error.to_string())
-            .because("programs then count in their own memory, where nobody sees it")
+            .because("programs then count in their own memory, which no command can read")
             .remedy(format!(
-                "run 'rm {name}': the next program that starts makes it anew"
+                "run 'rm {name}'; the next program that starts makes it again"
             )),
     }
 }
@@ -286,9 +294,10 @@ fn left_behind(processes: &[Process]) -> Option<Finding> {
     (!names.is_empty()).then(|| {
         Finding::note(
             "processes",
-            format!("run without it: {}", restart_lines(&names).join(", ")),
+            format!("running without Outboard: {}", restart_lines(&names).join(", ")),
         )
-        .because("they were started before, or cannot use it ('outboard doctor --pid PID' tells)")
+        .because("they started before Outboard was switched on, or cannot use it ('outboard doctor --pid PID' \
+                  gives the reason)")
         .remedy(match restart_command(without) {
             Some(command) => format!("run '{command}', and restart the others"),
             None => "restart them".to_owned(),

@@ -118,7 +118,7 @@ pub(super) fn finding(work: &Work) -> Option<(Severity, &'static str)> {
     all_findings(work).into_iter().next()
 }
 
-/// All that is wrong with it, the worst first: a key may be short, and sign a weak digest.
+/// All findings about this work, the worst first. For example, a key may be short, and may also sign a weak digest.
 pub(super) fn all_findings(work: &Work) -> Vec<(Severity, &'static str)> {
     use Operation as O;
     let name = work.algorithm.to_ascii_uppercase();
@@ -135,10 +135,10 @@ pub(super) fn all_findings(work: &Work) -> Vec<(Severity, &'static str)> {
 
 fn of_digest(name: &str) -> Option<(Severity, &'static str)> {
     match name {
-        "MD2" | "MD4" | "MDC2" => Some((Weak, "collisions are made at will")),
+        "MD2" | "MD4" | "MDC2" => Some((Weak, "anyone can make collisions")),
         "MD5" => Some((
             Legacy,
-            "collisions are made at will; fit for checksums only",
+            "anyone can make collisions; use it only for checksums",
         )),
         "MD5-SHA1" => Some((Legacy, OLD_TLS)),
         _ => None,
@@ -161,18 +161,18 @@ fn of_cipher(name: &str) -> Option<(Severity, &'static str)> {
         return Some((Weak, SMALL_BLOCKS));
     }
     if starts(&["DES-"]) {
-        return Some((Weak, "keys of 56 bits can be searched"));
+        return Some((Weak, "an attacker can try all keys of 56 bits"));
     }
     if starts(&["RC2", "RC5", "IDEA", "BF-", "CAST5"]) {
         return Some((Weak, SMALL_BLOCKS));
     }
     if starts(&["SEED-"]) {
-        return Some((Legacy, "of few uses left; AES has taken its place"));
+        return Some((Legacy, "rarely used; AES has replaced it"));
     }
     if name.contains("-CBC-HMAC-") {
         return Some((
             Legacy,
-            "authenticates before it encrypts, as TLS before 1.3 (Lucky Thirteen)",
+            "authenticates before it encrypts, like TLS before 1.3 (Lucky Thirteen)",
         ));
     }
     None
@@ -183,12 +183,15 @@ fn of_keyed(name: &str, digest: &str) -> Option<(Severity, &'static str)> {
         return Some((Legacy, OLD_TLS));
     }
     if digest == "SHA-1" || digest == "MD5" {
-        return Some((Legacy, "not broken within HMAC; SHA-2 has taken its place"));
+        return Some((Legacy, "not broken within HMAC, but SHA-2 has replaced it"));
     }
     let is_old = ["PBKDF1", "PVKKDF", "PKCS12KDF"]
         .iter()
         .any(|prefix| name.starts_with(prefix));
-    is_old.then_some((Legacy, "a password derivation without a modern cost"))
+    is_old.then_some((
+        Legacy,
+        "a password derivation that is too cheap for an attacker",
+    ))
 }
 
 /// What is wrong with a key.
@@ -198,7 +201,7 @@ fn of_key(work: &Work, name: &str) -> Option<(Severity, &'static str)> {
     if name.starts_with("RSA") && is_below(2048) {
         return Some((
             Weak,
-            "RSA keys below 2048 bits can be factored by those who can pay",
+            "an attacker with enough money can factor RSA keys below 2048 bits",
         ));
     }
     if matches!(name, "DH" | "DHX") && is_below(2048) {
@@ -229,15 +232,18 @@ fn of_use(work: &Work, name: &str) -> Option<(Severity, &'static str)> {
         if digest == "SHA-1" || ends(&["-SHA1"]) {
             return Some((
                 Weak,
-                "SHA-1 signatures can be forged by collision (RFC 9155)",
+                "an attacker can forge SHA-1 signatures by collision (RFC 9155)",
             ));
         }
         if digest.starts_with("MD5") || ends(&["-MD5"]) {
-            return Some((Weak, "MD5 signatures can be forged by collision (RFC 9155)"));
+            return Some((
+                Weak,
+                "an attacker can forge MD5 signatures by collision (RFC 9155)",
+            ));
         }
         let is_older = ["MD2", "MD4", "MDC2"].contains(&digest.to_ascii_uppercase().as_str());
         if is_older || ends(&["-MD2", "-MD4", "-MDC2"]) {
-            return Some((Weak, "collisions are made at will"));
+            return Some((Weak, "anyone can make collisions"));
         }
     }
     match (work.operation, work.mode.as_str()) {
@@ -251,13 +257,13 @@ fn of_use(work: &Work, name: &str) -> Option<(Severity, &'static str)> {
         )),
         (Operation::KeyEncrypt, "pkcs1") => Some((
             Legacy,
-            "PKCS #1 v1.5 encryption, as of RSA key exchange; OAEP has taken its place (RFC 8017)",
+            "PKCS #1 v1.5 encryption, as in RSA key exchange; OAEP has replaced it (RFC 8017)",
         )),
         _ => None,
     }
 }
 
-const OLD_TLS: &str = "of TLS 1.0 and 1.1, retired by RFC 8996";
+const OLD_TLS: &str = "part of TLS 1.0 and 1.1, which RFC 8996 retired";
 
 /// How many bits a key, the field of a curve or the modulus of a group has: `2048`, `modp_1536`, `dh_1024_160`,
 /// `secp112r1`, and curves of WAP and Oakley, which are only numbered. None where the name does not tell.

@@ -159,7 +159,7 @@ fn inferred_component(algorithm: openssh::Algorithm) -> Value {
     let mut properties = vec![json!({ "name": "outboard:inferred", "value": algorithm.because() })];
     if algorithm == openssh::Algorithm::Sntrup761 {
         // NIST did not give it a category, so it has no level.
-        let value = "made to withstand a quantum computer, in a hybrid with X25519";
+        let value = "designed to resist a quantum computer, in a hybrid with X25519";
         properties.push(json!({ "name": "outboard:quantum", "value": value }));
     }
     json!({

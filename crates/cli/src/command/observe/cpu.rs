@@ -8,8 +8,8 @@ use std::sync::mpsc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// The CPU time of processes in nanoseconds, by their id and when their record of them begins: an id alone may be
-/// given out anew.
+/// The CPU time of processes in nanoseconds, by process id and start of the process's record. An id alone is not unique,
+/// because the system uses ids again.
 pub(super) type Times = BTreeMap<(u32, u64), u64>;
 
 /// The CPU time of this command's children and theirs that have ended and were waited for, in
@@ -26,9 +26,9 @@ pub(super) fn of_children() -> u64 {
     nanoseconds(usage.ru_utime) + nanoseconds(usage.ru_stime)
 }
 
-/// What the system says of a process that runs.
+/// The system's figures for a running process.
 struct Stat {
-    /// Its CPU time, in nanoseconds of which a hundredth of a second is told.
+    /// Its CPU time in nanoseconds, with a precision of a hundredth of a second.
     cpu: u64,
     /// When it was started, in nanoseconds since boot, rounded down as well.
     started: u64,
@@ -55,8 +55,8 @@ impl Stat {
     }
 }
 
-/// Looks at the processes of a record from time to time, until it is stopped: who has ended cannot be
-/// asked any more.
+/// Reads the CPU time of a record's processes from time to time, until it is stopped. After a process has ended, the
+/// system no longer has its CPU time.
 pub(super) struct Watch {
     stop: mpsc::Sender<()>,
     thread: JoinHandle<Times>,
@@ -78,15 +78,15 @@ impl Watch {
         Self { stop, thread }
     }
 
-    /// Ends it. Processes that were never seen are not among the times.
+    /// Ends it. The result lacks processes that ran between two readings.
     pub(super) fn stop(self) -> Times {
-        // It may have ended by a panic only, which `join` tells.
+        // The thread can have ended only by a panic, which `join` reports.
         let _ = self.stop.send(());
         self.thread.join().unwrap_or_default()
     }
 }
 
-/// The CPU time that each process of a record has now, where it still runs and counted all that it did.
+/// Reads the present CPU time of each process of a record that still runs and counted all its work.
 pub(super) fn look(path: &Path, times: &mut Times) {
     let Ok(record) = Record::read(path) else {
         return;
@@ -99,19 +99,19 @@ pub(super) fn look(path: &Path, times: &mut Times) {
             continue;
         };
         let key = (pid, process.started);
-        // Later, another may have that id.
+        // Later, another process may have this id.
         let Some(stat) = Stat::of(pid).filter(|stat| stat.started <= process.started) else {
             continue;
         };
-        // Within a PID namespace, ids are others' here.
+        // In another PID namespace, these ids belong to other processes.
         if times.contains_key(&key) || counts(pid) {
             times.insert(key, stat.cpu);
         }
     }
 }
 
-/// Whether there was as much time as a record says was spent, since boot and on all processors. (More than there are
-/// may have been there, and a clock shows more than was used on a busy machine: both are allowed for.)
+/// Whether the time in a record is possible: at most the time since boot, on all processors. (The limit is generous,
+/// because processors may have been removed, and because a clock on a busy machine shows more time than was used.)
 pub(super) fn is_possible(record: &Record) -> bool {
     let uptime = std::fs::read_to_string("/proc/uptime").unwrap_or_default();
     let seconds = uptime.split(['.', ' ']).next().and_then(|s| s.parse().ok());

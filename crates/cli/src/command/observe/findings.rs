@@ -57,25 +57,23 @@ pub(super) fn findings(rows: &[Row], processes: &[RecordedProcess]) -> Vec<Findi
     findings
 }
 
-/// What cannot be seen of these processes, one sentence each.
+/// The work that the report cannot see, one sentence each.
 pub(super) fn unseen(processes: &[RecordedProcess], sources: &Sources<'_>) -> Vec<String> {
     let mut unseen = vec![
-        "programs that are linked statically, bring their own libcrypto, or use GnuTLS, NSS or \
-         another library"
+        "programs that are linked statically, contain their own libcrypto, or use GnuTLS, NSS or another library"
             .to_owned(),
-        "code that calls libcrypto past EVP (RSA_sign, AES_encrypt and the like), and randomness"
+        "calls that do not go through EVP (RSA_sign, AES_encrypt and similar), and randomness"
             .to_owned(),
         // legacy is observed where one program is: see outboard-openssl-conf.
         match sources.program {
-            Some(_) => "providers that a program loads by itself, but for legacy; library contexts of its own",
-            None => "providers that programs load by themselves; library contexts of their own",
+            Some(_) => "providers that a program loads itself, except legacy; a program's own library contexts",
+            None => "providers that programs load themselves; programs' own library contexts",
         }
         .to_owned(),
     ];
     if sources.program.is_some() {
         // Its file is of mode 0600.
-        let others =
-            "what runs as another user (su, sudo, setuid): the record is open to yours alone";
+        let others = "processes of another user (su, sudo, setuid), because only your user can open the record";
         unseen.push(others.to_owned());
     }
     match sources.unobserved {
@@ -90,7 +88,8 @@ pub(super) fn unseen(processes: &[RecordedProcess], sources: &Sources<'_>) -> Ve
     let untimed = sum(untimed.map(|work| work.untimed));
     if untimed > 0 {
         unseen.push(format!(
-            "the time of {} operations in asynchronous jobs, for others run meanwhile: it is in no sum and no share",
+            "the time of {} operations in asynchronous jobs, because other jobs run meanwhile; no sum and no \
+             share includes it",
             count(untimed)
         ));
     }
@@ -99,8 +98,8 @@ pub(super) fn unseen(processes: &[RecordedProcess], sources: &Sources<'_>) -> Ve
         .any(|process| openssh::is_openssh(&process.program))
     {
         unseen.push(
-            "OpenSSH's own Curve25519 and Ed25519 (some milliseconds of a login), NTRU Prime, \
-             Poly1305 and UMAC, and before its version 9.9 its RSA and ECDSA"
+            "OpenSSH's own code: Curve25519 and Ed25519 (some milliseconds of a login), NTRU Prime, Poly1305 and \
+             UMAC; before OpenSSH 9.9 also RSA and ECDSA"
                 .to_owned(),
         );
     }

@@ -46,67 +46,67 @@ use std::process::{Command, ExitCode};
 
 const EXAMPLES: &str = "\
 Examples:
-  outboard observe -- scp file host:        What a transfer's cryptography costs
-  outboard observe -- curl -O URL           Algorithms, keys, time, share
+  outboard observe -- scp file host:        Show what a transfer costs
+  outboard observe -- curl -O URL           Show algorithms, keys, time, share
   outboard observe --cbom cbom.json -- PROGRAM
-                                            And a bill of materials
-  outboard observe --all                    What services did, once enabled
+                                            Also write a bill of materials
+  outboard observe --all                    Show services, after enable --observe
 
-A provider that passes everything on to OpenSSL's own counts and times what goes through EVP. The \
-program reads an OpenSSL configuration made for it, which keeps all of the system's own settings. \
-The report is printed when the program has ended, on standard error; with --json on standard output \
-if --output names no file.
+An observing provider counts and times each call of OpenSSL's EVP interface, and forwards the call to the real \
+provider. The program reads a temporary OpenSSL configuration, which keeps all of the system's own settings. The \
+report appears on standard error after the program has ended. With --json, it goes to standard output, or to the \
+file that --output names.
 
-Exit status: the program's, as that of 'outboard run'; 1 if it succeeded and the report could not be \
+Exit status: the program's, as with 'outboard run'; 1 if the program succeeded, but the report could not be \
 made or written.";
 
-/// Show what a program's cryptography is and what it costs
+/// Show a program's cryptography and its cost
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// Let Outboard do what it does faster, and observe both
+    /// Switch Outboard on for the program, and observe both Outboard and OpenSSL
     #[arg(long, conflicts_with = "stock", requires = "program")]
     accelerate: bool,
-    /// Observe OpenSSL alone, even where this system uses Outboard
+    /// Observe only OpenSSL, even if this system uses Outboard
     #[arg(long, requires = "program")]
     stock: bool,
     /// Which operations Outboard offers [default: profile]
     #[arg(long, value_name = "WHICH", requires = "accelerate")]
     offer: Option<Offer>,
-    /// Tell processes apart
+    /// Show each process separately
     #[arg(long)]
     processes: bool,
-    /// Tell how large the pieces were
+    /// Show the sizes of the pieces of data
     #[arg(long)]
     sizes: bool,
     /// Print a JSON document
     #[arg(long)]
     json: bool,
-    /// Write the report here
+    /// Write the report to this file
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Write a cryptographic bill of materials (CycloneDX 1.6) here
+    /// Write a cryptographic bill of materials (CycloneDX 1.6) to this file
     #[arg(long, value_name = "FILE")]
     cbom: Option<PathBuf>,
-    /// Count in this record, which stays, or read it
+    /// Count in this record, which stays; without a program, read it
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
-    /// Every user's services whose record may be read
+    /// Show the services of all users whose record you may read
     #[arg(long, conflicts_with_all = ["record", "program"])]
     all: bool,
-    /// Begin to count anew
+    /// Set the counters to zero
     #[arg(long, conflicts_with_all = ["program", "json", "cbom", "output", "processes", "sizes"])]
     reset: bool,
-    /// Infer what would be saved from this profile, instead of yours or the system's
+    /// Use this profile for the possible saving, instead of yours or the system's
     #[arg(long, value_name = "FILE")]
     profile: Option<PathBuf>,
-    /// The observing module, instead of the installed one
+    /// Use this observing module instead of the installed one
     #[arg(long, value_name = "FILE")]
     observer: Option<PathBuf>,
-    /// The provider's module for --accelerate, instead of the installed one
+    /// Use this provider module for --accelerate instead of the installed one
     #[arg(long, value_name = "FILE")]
     module: Option<PathBuf>,
-    /// The program and its arguments; without one, services are reported
+    /// The program and its arguments; without a program, the report is about services
     #[arg(
         trailing_var_arg = true,
         value_hint = ValueHint::CommandWithArguments,
@@ -116,7 +116,7 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
-    // Whoever names a profile wants that one; without it, what is known of the processor would be told as its.
+    // A user who names a profile wants exactly that one. Do not report built-in measurements in its place.
     if let Some(path) = &arguments.profile {
         Profile::load(path, &Machine::detect(), &system::library()?.version())?;
     }
@@ -173,8 +173,8 @@ fn observe(
         Err(status) => return Ok(status),
     };
     let cpu = match () {
-        () if end.left_processes => Err("processes that it started still run"),
-        () if has_earlier_work => Err("the record tells of earlier work, too"),
+        () if end.left_processes => Err("processes that the program started still run"),
+        () if has_earlier_work => Err("the record also contains earlier work"),
         () => Ok(used),
     };
     let name = Path::new(program)
@@ -210,9 +210,9 @@ fn services(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let mut was_reset = false;
     for path in &paths {
         match Record::read(path) {
-            // Anybody may write anything into a record of one's own: it must not spoil everybody's.
+            // A user may write anything into their own record. It must not spoil the report about all users.
             Ok(record) if arguments.all && !cpu::is_possible(&record) => remark(&format!(
-                "outboard: note: {} claims more time than there was, and is left out",
+                "outboard: note: {} contains more time than has passed, so the report leaves it out",
                 path.display()
             )),
             Ok(record) => {
@@ -237,10 +237,10 @@ fn services(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let time = |process: &RecordedProcess| times.get(&(process.pid?, process.started)).copied();
     let cpu = match () {
         () if was_reset => {
-            Err("some of these processes began before the counters were set to zero")
+            Err("some of these processes started before the counters were set to zero")
         }
         () => whole.processes.iter().try_fold(0u64, |sum, process| {
-            let time = time(process).ok_or("not all of these processes run any more")?;
+            let time = time(process).ok_or("some of these processes have ended")?;
             Ok(sum.saturating_add(time))
         }),
     };
@@ -261,8 +261,8 @@ fn unobserved() -> Vec<String> {
 }
 
 impl Arguments {
-    /// Begins to count anew in each of the records, whatever is wrong with others of them. One of all
-    /// that has vanished since it was listed counts nothing any more.
+    /// Sets the counters of each record to zero, even if another record has an error. With --all, a record may disappear
+    /// after it was listed; that is no error.
     fn reset(&self, paths: &[PathBuf]) -> ExitCode {
         let mut outcome = ExitCode::SUCCESS;
         for path in paths {
@@ -278,7 +278,7 @@ impl Arguments {
         outcome
     }
 
-    /// A record that is not there is no wonder, and how one comes to be depends on which was asked for.
+    /// The error for a record that cannot be read. For a missing record, it says how to make one.
     fn no_record(&self, error: RecordError) -> Failure {
         let path = error.path.display();
         match (&error.reason, &self.record) {
@@ -287,11 +287,11 @@ impl Arguments {
             )
             .into(),
             (FileError::Missing, None) => format!(
-                "there is no record {path} (after 'outboard enable --observe' the next program that starts makes it; \
-                 for one program: 'outboard observe -- PROGRAM')"
+                "there is no record {path} (after 'outboard enable --observe', the next program that starts \
+                 makes it; to observe one program, run 'outboard observe -- PROGRAM')"
             )
             .into(),
-            // Quite another file, perhaps, that something needs.
+            // This may be another file that something needs, so do not advise to remove it.
             (reason @ (FileError::NotRegular | FileError::WrongSize | FileError::WrongBeginning), Some(_)) => {
                 format!("{path} is not a record: {reason} (name another file)").into()
             }

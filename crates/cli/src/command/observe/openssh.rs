@@ -19,7 +19,7 @@ pub(super) struct Estimate {
     pub(super) exchanges: u64,
     /// Its time, by what each took elsewhere.
     pub(super) nanoseconds: u64,
-    /// How we come to think so.
+    /// The reason for the inference.
     pub(super) because: String,
 }
 
@@ -67,7 +67,7 @@ pub(super) struct Inferred {
     pub(super) exchanges: u64,
 }
 
-/// What of OpenSSH's own leaves traces in what is seen.
+/// OpenSSH's own algorithms that leave traces in the visible work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Algorithm {
     Poly1305,
@@ -85,24 +85,28 @@ impl Algorithm {
         }
     }
 
-    /// How we come to think so.
+    /// The reason for the inference.
     pub(super) fn because(self) -> &'static str {
         match self {
             Self::Poly1305 => {
-                "ChaCha20 alone was seen: the cipher is chacha20-poly1305@openssh.com"
+                "ChaCha20 was seen without a MAC, so the cipher is chacha20-poly1305@openssh.com"
             }
-            Self::Umac => "more was encrypted than hashed: the MAC is umac-64 or umac-128",
+            Self::Umac => {
+                "more bytes were encrypted than hashed, so the MAC is umac-64 or umac-128"
+            }
             Self::Sntrup761 => {
-                "its public key and session key were hashed: the key exchange is sntrup761x25519-sha512"
+                "its public key and session key were hashed, so the key exchange is sntrup761x25519-sha512"
             }
         }
     }
 
-    /// What its time depends on, but for the machine.
+    /// The condition, besides the machine, under which its time is right.
     fn provided(self) -> &'static str {
         match self {
             Self::Poly1305 | Self::Umac => "",
-            Self::Sntrup761 => "; so long only if the program is of the version of 'ssh -V'",
+            Self::Sntrup761 => {
+                "; this time is right only if the program has the version of 'ssh -V'"
+            }
         }
     }
 

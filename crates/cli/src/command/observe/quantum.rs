@@ -74,17 +74,17 @@ mod tests {
             report(record(work.collect())).text(false, false, crate::output::To::File)
         };
         let all = text(&done);
-        let said = "  1 of 2 key agreements, 0 of 2 public-key encryptions and 0 of 1 signatures would withstand one\n";
+        let said = "  1 of 2 key agreements, 0 of 2 public-key encryptions and 0 of 1 signatures would resist one\n";
         assert!(all.contains(said), "{all}");
         let some = text(&done[2..]);
-        let said = "  0 of 2 public-key encryptions and 0 of 1 signatures would withstand one\n";
+        let said = "  0 of 2 public-key encryptions and 0 of 1 signatures would resist one\n";
         assert!(some.contains(said), "{some}");
         let one = text(&done[2..4]);
         assert!(
-            one.contains("\n  0 of 2 public-key encryptions would withstand one\n"),
+            one.contains("\n  0 of 2 public-key encryptions would resist one\n"),
             "{one}"
         );
         let none = text(&[("SHA2-256", Operation::Digest)]);
-        assert!(!none.contains("would withstand one"), "{none}");
+        assert!(!none.contains("would resist one"), "{none}");
     }
 }

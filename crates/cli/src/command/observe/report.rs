@@ -98,13 +98,14 @@ impl Report {
         let total = record.total();
         let cryptography = nanoseconds(&total);
         let cpu = sources.cpu.ok();
-        // On a busy machine a clock shows more than was used. A little is within its exactness.
+        // On a busy machine, a clock shows more time than was used. A small excess is within its precision.
         let most = cpu.map_or(0, |cpu| cpu.saturating_add(cpu / 10));
         let share_unknown_because = match sources.cpu {
             Err(because) => Some(because),
-            Ok(_) if cryptography > most => {
-                Some("by the clock it was longer, for the machine did something else meanwhile")
-            }
+            Ok(_) if cryptography > most => Some(
+                "the cryptography took longer by the clock than the whole CPU time, because the machine \
+                      also did other work",
+            ),
             Ok(_) => None,
         };
         let cpu_if_sound = cpu.filter(|_| share_unknown_because.is_none());
@@ -431,7 +432,7 @@ pub(super) mod tests {
         assert_eq!(quantum.openssh_hybrid_exchanges, 1);
         let text = long.text(false, false, To::File);
         assert!(
-            text.contains("0 of 1 key agreements would withstand one\n  at least 1 of OpenSSH's"),
+            text.contains("0 of 1 key agreements would resist one\n  at least 1 of OpenSSH's"),
             "{text}"
         );
         assert!(long.share_of_cpu_estimated > long.share_of_cpu);
@@ -451,7 +452,7 @@ pub(super) mod tests {
             "{text}"
         );
         assert!(
-            text.contains("2 operations or more that the record had no room for"),
+            text.contains("at least 2 operations did not fit into the record"),
             "{text}"
         );
     }
@@ -543,7 +544,10 @@ pub(super) mod tests {
         );
         // Within what clocks differ by.
         assert_eq!(report(Ok(57_000_000)).share_of_cpu, Some(1.0));
-        for cpu in [Ok(2_890_000), Err("processes that it started still run")] {
+        for cpu in [
+            Ok(2_890_000),
+            Err("processes that the program started still run"),
+        ] {
             let report = report(cpu);
             assert_eq!(
                 (report.share_of_cpu, report.work[0].share_of_cpu),

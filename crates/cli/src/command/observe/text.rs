@@ -45,7 +45,7 @@ impl Report {
         if self.lost > 0 {
             let _ = writeln!(
                 text,
-                "  {} operations or more that the record had no room for",
+                "  at least {} operations did not fit into the record",
                 count(self.lost)
             );
         }
@@ -55,8 +55,8 @@ impl Report {
     fn nothing(&self) -> String {
         match &self.program {
             Some(program) => format!(
-                "{program} did no cryptography through OpenSSL's EVP that could be seen \
-                 ('outboard doctor --program {program}' tells whether it reads the configuration)\n\n{}",
+                "{program} made no visible call of OpenSSL's EVP interface ('outboard doctor --program \
+                 {program}' says whether the program reads the configuration)\n\n{}",
                 self.unseen_text()
             ),
             None => "Nothing was observed.\n".to_owned(),
@@ -90,7 +90,7 @@ impl Report {
                     None => String::new(),
                     Some(estimated) if percent(estimated) == percent(share) => String::new(),
                     Some(share) => format!(
-                        "With what is estimated below of OpenSSH's own code, it is at least about {}.\n",
+                        "Together with OpenSSH's own code (estimated below), it is at least about {}.\n",
                         styled(TITLE, percent(share))
                     ),
                 }
@@ -98,12 +98,13 @@ impl Report {
             _ => format!(
                 "Cryptography of {what}: {cryptography} by the clock, {most}.\n\
                  Its share of the CPU time is not known: {}.\n",
-                self.share_unknown_because.unwrap_or("none was counted")
+                self.share_unknown_because
+                    .unwrap_or("no CPU time was counted")
             ),
         }
     }
 
-    /// What to say before a sum that lacks what has no time.
+    /// The words before a sum that lacks operations without a time.
     fn at_least(&self, words: &'static str) -> &'static str {
         match self.work.iter().any(|row| row.work.untimed > 0) {
             true => words,
@@ -166,7 +167,7 @@ impl Report {
                 },
                 match row.share_of_cpu {
                     Some(share) if work.untimed == 0 => percent(share),
-                    // More than next to nothing says nothing.
+                    // A lower limit of almost nothing says nothing.
                     Some(share) if share >= 0.0005 => format!("> {}", percent(share)),
                     _ => String::new(),
                 },
@@ -225,10 +226,10 @@ impl Report {
         let mut text = styled(TITLE, "Handshakes") + "\n";
         let _ = writeln!(
             text,
-            "  about {}, by the number of key exchanges: {} each",
+            "  about {} (from the number of key exchanges), with {} each",
             count(handshakes.estimated),
             match (handshakes.nanoseconds_each, self.at_least("at least ")) {
-                (0, "") => "too little public-key work to tell".to_owned(),
+                (0, "") => "too little public-key work to measure".to_owned(),
                 (0, _) => "public-key work of unknown time".to_owned(),
                 (each, at_least) => format!("{at_least}{} of public-key work", time(float(each))),
             }
@@ -281,10 +282,12 @@ impl Report {
         if possible.is_empty() {
             return match done {
                 0 => {
-                    "Outboard would do none of this: by this machine's profile, OpenSSL is as fast or faster.\n".into()
+                    "Outboard would do none of this work: according to this machine's profile, OpenSSL is as \
+                     fast or faster.\n".into()
                 }
                 done => format!(
-                    "Outboard did {}{} of this; for the rest, OpenSSL is as fast or faster by this machine's profile.\n",
+                    "Outboard did {}{} of this work. For the rest, OpenSSL is as fast or faster, according to \
+                     this machine's profile.\n",
                     self.at_least("at least "),
                     time(float(done))
                 ),
@@ -299,12 +302,12 @@ impl Report {
             let of = time(float(row.work.nanoseconds));
             let saved = match (saving.nanoseconds, saving.in_company_nanoseconds) {
                 (Some(alone), Some(in_company)) => format!(
-                    "of {of} saves {} alone, {} in company (eight at once)",
+                    "of {of}, saves {} alone, {} in company (eight at once)",
                     saved_time(alone),
                     saved_time(in_company)
                 ),
                 (Some(saved), None) => format!("saves {} of {of}", saved_time(saved)),
-                (None, _) if is_measured => "how much it saves was not measured".to_owned(),
+                (None, _) if is_measured => "the saving was not measured".to_owned(),
                 (None, _) => format!("takes {of} now"),
             };
             let _ = writeln!(
@@ -320,7 +323,7 @@ impl Report {
             let _ = writeln!(text, "  and {} of {time}", more(small.len()));
         }
         if !is_measured {
-            text += "  what that saves, 'outboard calibrate' tells\n";
+            text += "  run 'outboard calibrate' to learn what this saves\n";
         }
         if let Some(saved) = self.acceleration.saved_nanoseconds {
             let share = self
@@ -379,16 +382,17 @@ impl Report {
                 [] => last.clone(),
                 _ => format!("{} and {last}", others.join(", ")),
             };
-            let _ = writeln!(text, "  {all} would withstand one");
+            let _ = writeln!(text, "  {all} would resist one");
         }
         if hybrid > 0 {
             let _ = writeln!(
                 text,
-                "  at least {} of OpenSSH's own key exchanges would withstand one; its others are not seen",
+                "  at least {} of OpenSSH's own key exchanges would resist one; OpenSSH's other exchanges are \
+                 not seen",
                 count(hybrid)
             );
         } else if speaks_ssh {
-            text += "  OpenSSH's own key exchanges are not seen, and none shows that it would withstand one\n";
+            text += "  OpenSSH's own key exchanges are not seen; no sign shows that one of them would resist\n";
         }
         text
     }
@@ -412,12 +416,12 @@ impl Report {
                 estimate.because
             );
         }
-        text += "  these times are another machine's; 'outboard advise ssh' measures them on this one\n";
+        text += "  these times come from another machine; 'outboard advise ssh' measures them on this one\n";
         text
     }
 }
 
-/// What is saved; sizes at which it is no faster save nothing.
+/// The saved time. Sizes at which Outboard is not faster save nothing.
 fn saved_time(nanoseconds: u64) -> String {
     match nanoseconds {
         0 => "nothing".to_owned(),
@@ -432,7 +436,7 @@ fn more(kinds: usize) -> String {
     }
 }
 
-/// The class of sizes that most bytes are in.
+/// The class of sizes with the most bytes.
 fn usual_size(row: &Row) -> String {
     let most = row.work.sizes.iter().max_by_key(|class| class.bytes);
     match most.filter(|class| class.bytes > 0) {

@@ -22,11 +22,11 @@ use std::time::SystemTime;
 
 const EXAMPLES: &str = "\
 Examples:
-  outboard status          One screen: is it on, what did it do, what is wrong
+  outboard status          One screen: on or off, work done, problems
   outboard status --json   The same for programs
 
 Exit status: 0 all is well, 1 there is something to do, 2 wrong usage. The first line and the exit \
-status are those of a Nagios plugin: 1 is a warning.";
+status follow the rules for a Nagios plugin: 1 is a warning.";
 
 /// Show whether Outboard is on, what it did, and what is wrong
 #[derive(clap::Args)]
@@ -52,7 +52,7 @@ struct Report {
     /// Whether all cryptography is observed.
     observed: bool,
     processes: Processes,
-    /// When the oldest ledger was made: counters go back no further.
+    /// When the oldest ledger was made. Counters begin there.
     counted_since: Option<String>,
     total: Served,
     programs: Vec<Program>,
@@ -65,7 +65,7 @@ struct Report {
 struct Processes {
     with_outboard: usize,
     without_outboard: usize,
-    /// The line to type that restarts services among the latter.
+    /// The command that restarts services among the latter.
     restart_command: Option<String>,
 }
 
@@ -151,7 +151,7 @@ pub(in crate::command) struct Switch {
 }
 
 impl Switch {
-    /// Off where the configuration cannot be read: 'outboard doctor' says what is wrong with it.
+    /// Off if the configuration cannot be read. 'outboard doctor' then names the reason.
     pub(in crate::command) fn of(in_force: &InForce) -> Self {
         Self::read(in_force).unwrap_or_default()
     }
@@ -190,7 +190,7 @@ fn ledgers() -> Ledgers {
         .collect()
 }
 
-/// Each program once: those that run first, then by what they asked.
+/// Each program once: running programs first, then by the number of operations.
 fn programs(ledgers: &Ledgers, profile: &Profile) -> Vec<Program> {
     let mut programs: Vec<Program> = Vec::new();
     for party in ledgers

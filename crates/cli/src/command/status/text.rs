@@ -1,4 +1,4 @@
-//! The report for people: the first line is that of a Nagios plugin, the rest explains it.
+//! The report for people. The first line follows the rules for a Nagios plugin. The rest explains it.
 
 use super::Report;
 use crate::command::doctor::Finding;
@@ -27,7 +27,7 @@ impl Report {
             }
             _ => {
                 let reason = match self.offer.as_deref() {
-                    Some("none") => "is told to offer nothing",
+                    Some("none") => "tells Outboard to offer nothing",
                     _ => "does not load Outboard",
                 };
                 say("off", format!("{file} {reason}"));
@@ -48,7 +48,7 @@ impl Report {
         );
         say(
             "processes",
-            format!("{with} have it loaded, {without} use OpenSSL without it"),
+            format!("{with} use Outboard, {without} use OpenSSL without Outboard"),
         );
         say("served", self.served_text(&self.total));
         say("saved", saved_text(&self.total));
@@ -91,7 +91,7 @@ impl Report {
 
     fn served_text(&self, served: &Served) -> String {
         let (Some(share), Some(since)) = (served.share(), &self.counted_since) else {
-            return "nothing was asked of it yet".into();
+            return "no program has asked for an operation yet".into();
         };
         format!(
             "{} of {} operations ({share:.0} %) since {since}",
@@ -124,14 +124,14 @@ impl Report {
         table
     }
 
-    /// What is wrong, and the lines to type.
+    /// The problems, and the commands that help.
     fn to_do(&self) -> String {
         let mut text: String = self.problems.iter().map(Finding::text).collect();
         if !self.on && self.problems.is_empty() {
             text += "to switch it on: outboard enable\n";
         }
         if let Some(command) = &self.processes.restart_command {
-            text += &format!("to have running services use it: {command}\n");
+            text += &format!("to restart running services with Outboard: {command}\n");
         }
         match text.is_empty() {
             true => text,

@@ -20,7 +20,7 @@ fn what_cannot_work_is_refused_and_nothing_changes() {
         (
             "no Include",
             |system, _| system.write("sshd_config", "Port 2222\n"),
-            "takes no drop-ins in (add this line at its top: Include ",
+            "does not include drop-ins (add this line at its top: Include ",
         ),
         (
             "an earlier directive",
@@ -32,7 +32,7 @@ fn what_cannot_work_is_refused_and_nothing_changes() {
                     ),
                 )
             },
-            "line 1 sets Ciphers before line 2 takes the drop-in in",
+            "line 1 sets Ciphers before line 2 includes the drop-in",
         ),
         (
             "an earlier drop-in",
@@ -42,7 +42,7 @@ fn what_cannot_work_is_refused_and_nothing_changes() {
                     "# ours\nMACs hmac-sha2-256,umac-64@openssh.com\n",
                 )
             },
-            "01-local.conf line 2 sets MACs and is read before the drop-in",
+            "01-local.conf line 2 sets MACs, and sshd reads that line before the drop-in",
         ),
         (
             "an Include within Match",
@@ -68,7 +68,7 @@ fn what_cannot_work_is_refused_and_nothing_changes() {
                     &format!("{include}\nHost old\n  Ciphers aes128-cbc\n"),
                 );
             },
-            "line 3 sets Ciphers for the block of line 2 alone, but the drop-in would come first",
+            "line 3 sets Ciphers only for the block of line 2, but the drop-in would come first",
         ),
         (
             "a Match that sets MACs further down, for a client",
@@ -79,7 +79,7 @@ fn what_cannot_work_is_refused_and_nothing_changes() {
                     &format!("{include}\nMatch host old\n  MACs +hmac-sha1\n"),
                 );
             },
-            "line 3 sets MACs for the block of line 2 alone, but the drop-in would come first",
+            "line 3 sets MACs only for the block of line 2, but the drop-in would come first",
         ),
         (
             "a later drop-in for some hosts",
@@ -89,7 +89,7 @@ fn what_cannot_work_is_refused_and_nothing_changes() {
                     "Host old\nCiphers +aes128-cbc\n",
                 );
             },
-            "20-old.conf line 2 sets Ciphers for the block of line 1 alone",
+            "20-old.conf line 2 sets Ciphers only for the block of line 1",
         ),
         (
             "one that is not all UTF-8",
@@ -97,7 +97,7 @@ fn what_cannot_work_is_refused_and_nothing_changes() {
                 let text = b"# Pr\xfcfung\nHost old\nCiphers aes256-ctr\n";
                 fs::write(system.path("ssh_config.d/50-old.conf"), text).expect("it is ours");
             },
-            "50-old.conf line 3 sets Ciphers for the block of line 2 alone",
+            "50-old.conf line 3 sets Ciphers only for the block of line 2",
         ),
         (
             "one with quoted keywords",
@@ -110,12 +110,12 @@ fn what_cannot_work_is_refused_and_nothing_changes() {
                     &format!("{include}\n\"Include\" {}\n", more.display()),
                 );
             },
-            "more.conf line 2 sets Ciphers for the block of line 1 alone",
+            "more.conf line 2 sets Ciphers only for the block of line 1",
         ),
         (
             "one that is too long to be read",
             |system, _| system.write("ssh_config.d/50-long.conf", &"#\n".repeat(1 << 20)),
-            "50-long.conf: it is longer than any configuration: what it sets for some hosts",
+            "50-long.conf: it is too long for a configuration, so it is not known what this file sets for some hosts",
         ),
         (
             "a pattern that only glob(3) understands",
@@ -126,7 +126,7 @@ fn what_cannot_work_is_refused_and_nothing_changes() {
                     &format!("Include {}/**\n", directory.display()),
                 );
             },
-            "is for OpenSSH alone to say (write it without **)",
+            "(write the pattern without **)",
         ),
         (
             "a pattern of classes",
@@ -135,7 +135,7 @@ fn what_cannot_work_is_refused_and_nothing_changes() {
                 let pattern = format!("{}/[[:digit:]]*.conf", directory.display());
                 system.write("sshd_config", &format!("Include {pattern}\n"));
             },
-            "is for OpenSSH alone to say (write it without [:)",
+            "(write the pattern without [:)",
         ),
         (
             "a directive in a file that is included earlier",
@@ -150,7 +150,7 @@ fn what_cannot_work_is_refused_and_nothing_changes() {
                     &format!("Include {}\n{include}\n", first.display()),
                 );
             },
-            "first.conf line 1 sets Ciphers and is read before the drop-in",
+            "first.conf line 1 sets Ciphers, and sshd reads that line before the drop-in",
         ),
         (
             "a Host that sets Ciphers in a file that a file includes",
@@ -213,7 +213,7 @@ fn names_that_nothing_here_has_are_refused() {
         .assert()
         .code(2);
     let said = stderr(&refusal);
-    says(&said, "nothing to measure by the name of nosuch (it has ");
+    says(&said, "no algorithm nosuch to measure (it has ");
     says(&said, "aes128-ctr, ");
     assert_eq!(stdout(&refusal), "");
 }
@@ -224,7 +224,7 @@ fn a_document_that_is_none_is_refused() {
     for (text, reason) in [
         (
             "{}",
-            "(it has to be what 'outboard advise ssh --json' printed)",
+            "(the file must be the output of 'outboard advise ssh --json')",
         ),
         ("not json", "cannot understand "),
     ] {
@@ -239,7 +239,7 @@ fn a_document_that_is_none_is_refused() {
     );
     system.write("costs.json", COSTS);
     let refusal = system.advise(&["--prove", "--for", "server"]).code(1);
-    says(&stderr(&refusal), "leave --for out");
+    says(&stderr(&refusal), "leave out --for");
     outboard()
         .args(["advise", "ssh", "--apply", "--revert"])
         .assert()
@@ -264,7 +264,7 @@ fn a_document_that_is_none_is_refused() {
         .arg(&file)
         .assert()
         .code(1);
-    let reason = format!("{} is no directory", file.display());
+    let reason = format!("{} is not a directory", file.display());
     says(&stderr(&no_directory), &reason);
 }
 

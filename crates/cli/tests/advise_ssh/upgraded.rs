@@ -121,7 +121,7 @@ fn what_cannot_be_asked_is_said() {
     assert!(made.expect("it is installed").success());
     let findings = system.examined();
     assert_eq!(findings[0]["state"], "note");
-    says(text(&findings[0], "why"), "it is no plain file");
+    says(text(&findings[0], "why"), "it is not a plain file");
     assert_eq!(findings[1]["state"], "good");
     if is_root() {
         // Whoever may change it could have a Match run what he likes, as root.
@@ -176,10 +176,10 @@ fn a_directory_that_is_none_is_told() {
             &missing,
             format!("there is no directory {}", missing.display()),
         ),
-        (&file, format!("{} is no directory", file.display())),
+        (&file, format!("{} is not a directory", file.display())),
         (
             &within,
-            format!("cannot look at {}: Not a directory", within.display()),
+            format!("cannot examine {}: Not a directory", within.display()),
         ),
     ] {
         let refused = outboard()

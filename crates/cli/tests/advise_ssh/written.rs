@@ -17,19 +17,22 @@ fn nothing_changes_unless_it_is_asked_for() {
         &stdout(&shown),
         "Nothing was changed; --apply writes the drop-ins.",
     );
-    says(&stdout(&shown), "sshd_config.d/10-outboard.conf would say:");
+    says(
+        &stdout(&shown),
+        "sshd_config.d/10-outboard.conf would have this text:",
+    );
     says(
         &stdout(&shown),
         "Ciphers aes128-gcm@openssh.com,aes256-gcm@openssh.com,",
     );
     says(
         &stdout(&shown),
-        "Too close to tell apart, and so as today: ciphers aes128-gcm@openssh.com, aes256-gcm@openssh.com.",
+        "Too close to tell apart, so in today's order: ciphers aes128-gcm@openssh.com, aes256-gcm@openssh.com.",
     );
     says(&stdout(&shown), "Dropped: MAC hmac-sha1 ");
     says(
         &stdout(&shown),
-        "Locked out: a client that knows no other MAC than ",
+        "Locked out: a client that has no other MAC than ",
     );
     system.advise(&["--stock", "--dry-run"]).success();
     assert_eq!(system.state(), before);
@@ -84,7 +87,7 @@ fn applied_twice_is_applied_once_and_reverted_leaves_nothing() {
         let again = system.advise(options).success();
         says(
             &stdout(&again),
-            "Nothing was changed: this is in force already.",
+            "Nothing was changed: the advice is already in force.",
         );
     }
     system.write("costs.json", COSTS);
@@ -168,7 +171,7 @@ fn what_the_administrator_left_out_stays_out() {
     let again = system
         .advise(&["--stock", "--apply", "--for", "server"])
         .success();
-    says(&stdout(&again), "says so already");
+    says(&stdout(&again), "already has this text");
 }
 
 /// Relative names are relative to the configuration's directory, in files that are included, too; ssh asked about
@@ -226,7 +229,7 @@ fn a_host_s_own_lines_are_pointed_out() {
         .success();
     says(
         &stdout(&applied),
-        "ssh_config line 2 sets Ciphers first: where that line holds, it stays",
+        "ssh_config line 2 sets Ciphers first, so for the hosts of that line it stays in force",
     );
     assert_eq!(
         system.in_force("ssh_config", "ciphers")[0],
@@ -238,7 +241,7 @@ fn a_host_s_own_lines_are_pointed_out() {
     let refusal = system
         .advise(&["--stock", "--apply", "--for", "client"])
         .code(1);
-    says(&stderr(&refusal), "within the Host block of line 1");
+    says(&stderr(&refusal), "inside the Host block of line 1");
 }
 
 /// sshd and ssh are asked by root, who would not notice.
@@ -291,15 +294,12 @@ fn a_user_s_configuration_without_end_ends_in_a_note() {
     for (own, note) in [
         (
             "Include /dev/zero\n",
-            "cannot read /dev/zero: it is no plain file",
+            "cannot read /dev/zero: it is not a plain file",
         ),
-        (
-            "Include \u{1b}[2J**\n",
-            r"\u{1b}[2J**' finds is for OpenSSH",
-        ),
+        ("Include \u{1b}[2J**\n", r"\u{1b}[2J**' matches"),
         (
             "Ciphers aes128-ctr\n",
-            "/.ssh/config line 1 sets Ciphers, and for its user",
+            "/.ssh/config line 1 sets Ciphers; for its user",
         ),
     ] {
         system.write(".ssh/config", own);
@@ -315,7 +315,7 @@ fn a_user_s_configuration_without_end_ends_in_a_note() {
     let output = system.limited(&limits, &["--stock", "--for", "client"]);
     says(
         &String::from_utf8_lossy(&output.stdout),
-        "/.ssh/config: it is no plain file",
+        "/.ssh/config: it is not a plain file",
     );
 }
 
@@ -339,9 +339,6 @@ fn what_is_not_in_force_afterwards_is_taken_back() {
     let output = system.limited(&path, &["--stock", "--apply"]);
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{said}");
-    says(
-        &said,
-        "everything is as it was: sshd reads other Ciphers in ",
-    );
+    says(&said, "everything is as it was: sshd reads Ciphers in ");
     assert_eq!(system.state(), before);
 }

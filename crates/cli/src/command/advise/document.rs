@@ -1,4 +1,4 @@
-//! Advice as a document, for what it says of measurements to be read again.
+//! Advice as a document: reads the measurements that an earlier run printed.
 
 use std::fs;
 use std::path::Path;
@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::Failure;
 use crate::output::printable;
 
-/// What was measured, from a document of that schema; `command` is what prints such.
+/// The measurements in a document of that schema. `command` prints such documents.
 ///
 /// # Errors
 /// In words.
@@ -26,19 +26,19 @@ pub(super) fn measured<T: DeserializeOwned>(
     }
     let name = file.display();
     let text = fs::read_to_string(file).map_err(|error| format!("cannot read {name}: {error}"))?;
-    let remedy = format!("(it has to be what '{command}' printed)");
+    let remedy = format!("(the file must be the output of '{command}')");
     let document: Document<T> = serde_json::from_str(&text)
         .map(printable_throughout)
         .and_then(serde_json::from_value)
         .map_err(|error| format!("cannot understand {name}: {error} {remedy}"))?;
     if document.schema != schema {
         let schema = document.schema;
-        return Err(format!("{name} is a document '{schema}' {remedy}").into());
+        return Err(format!("{name} is a document of schema '{schema}' {remedy}").into());
     }
     Ok(document.measured)
 }
 
-/// The document as it can be shown, whoever wrote it.
+/// The document without characters that control a terminal. Anybody may have written it.
 fn printable_throughout(mut value: Value) -> Value {
     fn visit(value: &mut Value) {
         match value {
@@ -64,7 +64,7 @@ mod tests {
         let read: Value = measured(file.path(), "s", "c").expect("it is one");
         assert_eq!(read["names"][0], r"\u{1b}[2Jx");
     }
-    /// Of the fields that advice on something else has, too, a reader would make something.
+    /// Advice on something else has some of the same fields, which a reader would misunderstand.
     #[test]
     fn advice_on_something_else_is_refused() {
         let file = tempfile::NamedTempFile::new().expect("a temporary file");
@@ -72,7 +72,7 @@ mod tests {
         let refusal = measured::<Value>(file.path(), "s", "c").expect_err("it is another");
         let said = refusal.to_string();
         assert!(
-            said.ends_with(" is a document 'other' (it has to be what 'c' printed)"),
+            said.ends_with(" is a document of schema 'other' (the file must be the output of 'c')"),
             "{said}"
         );
     }

@@ -47,8 +47,7 @@ fn check_only(only: &[String], known: &[&str], subject: &str) -> Result<(), Fail
         return Ok(());
     }
     let (unknown, known) = (unknown.join(", "), known.join(", "));
-    let message = format!(
-        "--only: {subject} has nothing to measure by the name of {unknown} (it has {known})"
-    );
+    let message =
+        format!("--only: {subject} has no algorithm {unknown} to measure (it has {known})");
     Err(WrongUsage(message).into())
 }

@@ -1,6 +1,6 @@
-//! The order that follows from costs: only what the measurements tell apart.
+//! The order that follows from costs. Costs that the measurements cannot tell apart count as equal.
 
-/// What one candidate costs: the middle of what was measured, and between what that lies.
+/// The cost of one candidate: the median of its measurements, and their range.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Measured {
     middle: f64,
@@ -8,23 +8,23 @@ pub(super) struct Measured {
     high: f64,
 }
 
-/// Less is nobody's gain, even if it can be told.
+/// The least ratio that counts. Nobody gains from a smaller difference, even if it is real.
 const SAME: f64 = 1.08;
 
-/// How far a single measurement may be off, in either direction: those of a second each of the same on a busy
-/// machine lie about so far from their median.
+/// The assumed error of a single measurement, in either direction. Measurements of one second each on a busy machine lie
+/// about so far from their median.
 const ASSUMED: f64 = 0.25;
 
-/// Fewer show no scatter.
+/// The least number of measurements that shows the scatter.
 const ENOUGH: usize = 3;
 
 impl Measured {
-    /// Of one whose measurements have that median, and lie between these; a quarter to either side where there are
-    /// too few to say.
+    /// From the median and the range of the measurements. With too few measurements, the range is a quarter to either
+    /// side.
     pub(super) fn new(middle: f64, scatter: Option<[f64; 2]>) -> Self {
         let [low, high] = scatter.unwrap_or([middle * (1.0 - ASSUMED), middle * (1.0 + ASSUMED)]);
-        // A median of its own need not lie between them: client's and server's, each settled by itself, say. And a
-        // document may say what it likes; so nobody beats himself.
+        // The median may lie outside the range, for example if it is a sum of two medians (client and server). A document
+        // may also contain anything. With the median in the range, no candidate beats itself.
         Self {
             middle,
             low: low.min(middle),
@@ -33,13 +33,13 @@ impl Measured {
     }
 
     /// Whether it is cheaper by more than chance: each of its measurements is below each of the other's, and the
-    /// medians are not about the same. Of three, if the first beats the second and that the third, so does the first.
+    /// medians differ enough. This relation is transitive.
     fn beats(&self, other: &Self) -> bool {
         self.high < other.low && self.middle * SAME < other.middle
     }
 }
 
-/// The least and the most of some measurements, if there are enough of them.
+/// The lowest and the highest of some measurements, if there are enough of them.
 pub(super) fn scatter(values: impl IntoIterator<Item = f64>) -> Option<[f64; 2]> {
     let mut count = 0;
     let mut range = [f64::INFINITY, f64::NEG_INFINITY];
@@ -50,15 +50,16 @@ pub(super) fn scatter(values: impl IntoIterator<Item = f64>) -> Option<[f64; 2]>
     (count >= ENOUGH).then_some(range)
 }
 
-/// Candidates in order, and who in it stands where it does for another reason than its cost.
+/// Candidates in order, and the candidates whose place does not follow from their cost.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Order<N> {
     pub(super) names: Vec<N>,
-    /// Neighbours that cannot be told apart, each from the next.
+    /// Groups of neighbours in which each cost counts as equal to the next.
     pub(super) ties: Vec<Vec<N>>,
 }
 
-/// The order of `names`, but whoever beats another comes before it; what was not measured comes last.
+/// The order of `names`, except that a candidate comes before each candidate that it beats. Candidates without a
+/// measurement come last.
 pub(super) fn by_cost<N: Clone>(
     names: Vec<N>,
     measured: impl Fn(&N) -> Option<Measured>,
@@ -72,8 +73,8 @@ pub(super) fn by_cost<N: Clone>(
     }
     let mut placed: Vec<(Measured, N)> = Vec::new();
     while !waiting.is_empty() {
-        // The first one, unless it is beaten: then the first of its betters that is not. One is not: nobody beats
-        // himself, nor whoever beats him.
+        // The first candidate, unless another beats it. Then the first candidate that beats it and is not beaten itself.
+        // There is one, because `beats` is transitive and no candidate beats itself.
         let mut next = 0;
         while let Some(better) = waiting.iter().position(|(m, _)| m.beats(&waiting[next].0)) {
             next = better;
@@ -149,7 +150,7 @@ mod tests {
         assert_eq!(ties, ["widefast"]);
     }
 
-    /// The first is beaten by the third alone, which goes before it and so before the second.
+    /// Only the third beats the first. So the third comes before the first, and thereby before the second.
     #[test]
     fn who_goes_before_another_passes_those_between() {
         let made = [

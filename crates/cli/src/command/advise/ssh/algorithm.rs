@@ -1,6 +1,6 @@
 //! What is known of OpenSSH's algorithms: who may still be trusted with what, and why.
 //!
-//! The judgement is a table, so that whoever disagrees finds the line. docs/advising.md has the
+//! The judgement is a table, so that a reader who disagrees finds the line. docs/advising.md has the
 //! sources in full.
 
 use super::super::level::Level;
@@ -141,22 +141,22 @@ const fn known(
     }
 }
 
-/// What `level` makes of the algorithm of that name.
+/// The judgement of `level` about the algorithm of that name.
 ///
 /// `strict_key_exchange`: whether this OpenSSH knows the remedy against Terrapin (CVE-2023-48795).
 pub(crate) fn judge(kind: Kind, name: &str, level: Level, strict_key_exchange: bool) -> Judgement {
     let Some(known) = find(kind, name) else {
         return match (is_broken_by_name(name), level) {
             (Some(reason), _) => Judgement::Out(reason),
-            (None, Level::Fips) => Judgement::Out("unknown to Outboard, so not known as approved"),
-            (None, _) => Judgement::Last("unknown to Outboard: kept, not recommended"),
+            (None, Level::Fips) => Judgement::Out("unknown to Outboard, so perhaps not approved"),
+            (None, _) => Judgement::Last("unknown to Outboard; kept, but not recommended"),
         };
     };
     if known.standing == Standing::Never {
         return Judgement::Out(known.reason);
     }
     if level == Level::Fips && !known.fips {
-        return Judgement::Out("not approved: FIPS 140-3, SP 800-140C and D");
+        return Judgement::Out("not approved (FIPS 140-3, SP 800-140C and D)");
     }
     let falls_to_terrapin = known.name.starts_with("chacha20") && !strict_key_exchange;
     if falls_to_terrapin {
@@ -176,7 +176,7 @@ pub(crate) fn since(kind: Kind, name: &str) -> Option<Since> {
     find(kind, name).map(|known| known.since)
 }
 
-/// The name under which the same algorithm was measured: two names, one cost.
+/// The name under which the same algorithm was measured. Two names of one algorithm have one cost.
 pub(crate) fn measured_as(name: &str) -> &str {
     match name {
         "curve25519-sha256@libssh.org" => "curve25519-sha256",
@@ -191,7 +191,7 @@ fn find(kind: Kind, name: &str) -> Option<&'static Known> {
         .find(|known| known.kind == kind && known.name == name)
 }
 
-/// Names that other versions and distributions have for what is never used.
+/// Recognises broken algorithms by parts of their names, in other versions and distributions.
 fn is_broken_by_name(name: &str) -> Option<&'static str> {
     [
         ("cbc", CBC),
@@ -206,16 +206,17 @@ fn is_broken_by_name(name: &str) -> Option<&'static str> {
     .find_map(|(part, reason)| name.contains(part).then_some(reason))
 }
 
-const CBC: &str = "CBC in SSH gives plaintext away (CVE-2008-5161, and Terrapin)";
+const CBC: &str = "CBC in SSH reveals plaintext (CVE-2008-5161, and Terrapin)";
 const TRIPLE_DES: &str =
     "64-bit blocks (Sweet32, CVE-2016-2183); disallowed since 2024 (SP 800-131A)";
 const SHA1: &str = "SHA-1 has collisions (SHAttered 2017, Shambles 2020); NIST ends it by 2030";
 const GCM: &str = "authenticates by itself (RFC 5647)";
-const CTR: &str = "safe with a MAC of its own (RFC 4344)";
+const CTR: &str = "safe together with a MAC (RFC 4344)";
 const ETM: &str = "encrypt-then-MAC";
-const NOT_ETM: &str = "MACs the plaintext: encrypt-then-MAC is better (RFC 7366, section 1)";
+const NOT_ETM: &str = "MAC of the plaintext; encrypt-then-MAC is better (RFC 7366, section 1)";
 const SHORT_TAG: &str = "a tag of 64 bits";
-const POST_QUANTUM: &str = "hybrid, post-quantum: safe against recording now, decrypting later";
+const POST_QUANTUM: &str =
+    "post-quantum hybrid: protects against recording now and decrypting later";
 
 /// One line for each name. Sources: docs/advising.md.
 #[rustfmt::skip]
@@ -256,7 +257,10 @@ const KNOWN: &[Known] = {
         known(KeyExchange, "diffie-hellman-group16-sha512", Good, true, (7, 3, 2016), "4096 bits (RFC 8268)"),
         known(KeyExchange, "diffie-hellman-group18-sha512", Good, true, (7, 3, 2016), "8192 bits (RFC 8268)"),
         known(KeyExchange, "diffie-hellman-group14-sha256", Tolerated, true, (7, 3, 2016), "2048 bits: 112 bits of strength, until 2030 (SP 800-57)"),
-        known(KeyExchange, "diffie-hellman-group-exchange-sha256", Tolerated, false, (4, 4, 2006), "the group is whatever the server's file holds (RFC 4419)"),
+        known(KeyExchange, "diffie-hellman-group-exchange-sha256", Tolerated, false, (4, 4, 2006), "the server's \
+                                                                                                    file decides \
+                                                                                                    the group \
+                                                                                                    (RFC 4419)"),
         known(KeyExchange, "diffie-hellman-group-exchange-sha1", Never, false, (2, 3, 2000), SHA1),
         known(KeyExchange, "diffie-hellman-group14-sha1", Never, false, (3, 9, 2004), SHA1),
         known(KeyExchange, "diffie-hellman-group1-sha1", Never, false, (2, 0, 2000), "1024 bits (Logjam, CVE-2015-4000), and SHA-1"),

@@ -59,7 +59,7 @@ impl<'a> Target<'a> {
         })
     }
 
-    /// Why there is no configuration to add to, if so.
+    /// Why there is no configuration that could get a drop-in, if so.
     fn missing(&self) -> Option<String> {
         if self.main.exists() {
             return None;
@@ -69,13 +69,13 @@ impl<'a> Target<'a> {
         Some(match vendor.exists() {
             true => {
                 let vendor = vendor.display();
-                format!("there is no {main}, only {vendor} (copy it there, and change that one)")
+                format!("there is no {main}, only {vendor} (copy {vendor} to {main} first)")
             }
-            false => format!("there is no {main} (name where it lies with --directory)"),
+            false => format!("there is no {main} (name its directory with --directory)"),
         })
     }
 
-    /// What its program is built to do without any configuration.
+    /// The lists that the program uses without any configuration.
     ///
     /// # Errors
     /// If the program does not say.
@@ -87,7 +87,8 @@ impl<'a> Target<'a> {
     pub(super) fn text(&self, lists: &Lists, level: Level) -> String {
         let mut text = format!(
             "{MARK}, level {level}; 'outboard advise ssh --revert' removes it.\n\
-             # In front stands what is best, as measured on this machine; the first value holds.\n"
+             # The best algorithms for this machine come first, as measured. OpenSSH uses the first value that \
+             it reads.\n"
         );
         for (kind, names) in lists {
             text += &format!("{} {}\n", kind.keyword(), names.join(","));
@@ -95,7 +96,7 @@ impl<'a> Target<'a> {
         text
     }
 
-    /// What would keep the drop-in `text` from giving these `lists`, in words.
+    /// The reason, in words, why the drop-in `text` would not give these `lists`.
     pub(super) fn obstacle(&self, text: &str, lists: &Lists) -> Option<String> {
         self.file.foreign().or_else(|| {
             let candidate = self
@@ -116,8 +117,8 @@ impl<'a> Target<'a> {
             .or_else(|| self.really_differs(lists))
     }
 
-    /// What sshd itself reads in the drop-in's place, after all that was tried on copies. ssh would seek relative
-    /// names elsewhere, and so does sshd for a configuration that is not the system's.
+    /// Asks sshd about the real files, after the trials with copies. ssh would search relative names in another directory,
+    /// and so does sshd for a configuration that is not the system's.
     fn really_differs(&self, lists: &Lists) -> Option<String> {
         let is_system_s = self.directory() == Path::new(super::SSH_DIRECTORY);
         if self.side == Side::Client || !(is_system_s || self.reading().is_absolute()) {
@@ -131,7 +132,7 @@ impl<'a> Target<'a> {
                     .find(|(kind, names)| given.get(kind) != Some(names))?;
                 let keyword = kind.keyword();
                 Some(format!(
-                    "{program} reads other {keyword} in {main} than the drop-in's"
+                    "{program} reads {keyword} in {main} that differ from the drop-in's"
                 ))
             }
             Err(refusal) => Some(format!(
@@ -140,7 +141,7 @@ impl<'a> Target<'a> {
         }
     }
 
-    /// Directives of ssh_config that hold for some hosts and come before the drop-in.
+    /// Directives of ssh_config that apply to some hosts and come before the drop-in.
     pub(super) fn exceptions(&self) -> Vec<String> {
         let reading = self.reading();
         let before = match reading.includer() {
@@ -153,7 +154,7 @@ impl<'a> Target<'a> {
                 let keyword = kind.keyword();
                 let line = &before.iter().find(|one| one.sets(keyword))?.line;
                 Some(format!(
-                    "{} line {} sets {keyword} first: where that line holds, it stays",
+                    "{} line {} sets {keyword} first, so for the hosts of that line it stays in force",
                     line.file.display(),
                     line.number,
                 ))
@@ -187,7 +188,7 @@ impl<'a> Target<'a> {
         let reading = self.reading();
         let Some(includer) = reading.includer() else {
             return Some(format!(
-                "{} takes no drop-ins in (add this line at its top: Include {}/*.conf)",
+                "{} does not include drop-ins (add this line at its top: Include {}/*.conf)",
                 self.main.display(),
                 self.file.directory().display()
             ));
@@ -199,48 +200,50 @@ impl<'a> Target<'a> {
         Some(self.overridden(kind.keyword(), &reading, includer))
     }
 
-    /// Who sets `keyword` before `includer` takes the drop-in in.
+    /// The directive that sets `keyword` before `includer` includes the drop-in.
     fn overridden(&self, keyword: &str, reading: &Reading, includer: &Directive) -> String {
         let program = self.side.program();
         let (file, included_at) = (includer.line.file.display(), includer.line.number);
         let mut earlier = reading.before().iter().filter(|one| one.sets(keyword));
-        // What holds for some may not have held for whom the program was asked about.
+        // A directive for some hosts may not have applied to the host that the program was asked about.
         let first = earlier.clone().find(|one| one.block.is_none());
         if let Some(Directive { line, .. }) = first.or_else(|| earlier.next()) {
             let number = line.number;
             return if line.file == includer.line.file {
                 format!(
-                    "{file} line {number} sets {keyword} before line {included_at} takes the drop-in in, and \
-                     for {program} the first value holds (remove line {number}, or move it below)"
+                    "{file} line {number} sets {keyword} before line {included_at} includes the drop-in, and \
+                     {program} uses the first value (remove line {number}, or move it below line {included_at})"
                 )
             } else {
                 format!(
-                    "{} line {number} sets {keyword} and is read before the drop-in, and for {program} the \
-                     first value holds (remove that line)",
+                    "{} line {number} sets {keyword}, and {program} reads that line before the drop-in and uses \
+                     the first value (remove that line)",
                     line.file.display()
                 )
             };
         }
         if let Some(block) = &includer.block {
             return format!(
-                "{file} line {included_at} takes the drop-in in within the {} block of line {}{}, \
-                 so that it would hold for some only (move the Include to the top)",
+                "{file} line {included_at} includes the drop-in inside the {} block of line {}{}, so it would \
+                 not apply to all (move the Include to the top)",
                 block.keyword,
                 block.number,
                 elsewhere(block, &includer.line)
             );
         }
         let main = self.main.display();
-        format!("{program} would not use the drop-in's {keyword}: something in {main} comes first")
+        format!(
+            "{program} would not use the drop-in's {keyword}, because another line of {main} comes first"
+        )
     }
 
-    /// Who sets one of these for some hosts or users further down, where the drop-in would come first and
-    /// hold for them, too: they might no longer be reached.
+    /// The later directive that sets one of these lists for some hosts or users. The drop-in would come first and apply to
+    /// them too, so they might no longer connect.
     fn silenced(&self, lists: &Lists) -> Option<String> {
         let reading = self.reading();
         if let Some(reason) = reading.unread() {
             return Some(format!(
-                "{reason}: what it sets for some hosts is not known"
+                "{reason}, so it is not known what this file sets for some hosts"
             ));
         }
         let includer = &reading.includer()?.line;
@@ -250,8 +253,8 @@ impl<'a> Target<'a> {
             let keyword = keyword.into_iter().find(|keyword| directive.sets(keyword))?;
             let line = &directive.line;
             Some(format!(
-                "{} line {} sets {keyword} for the block of line {}{} alone, but the drop-in would come \
-                 first, and the first value holds (move that block in front of line {} of {})",
+                "{} line {} sets {keyword} only for the block of line {}{}, but the drop-in would come first, \
+                 and the first value counts (move that block before line {} of {})",
                 line.file.display(),
                 line.number,
                 block.number,
@@ -262,11 +265,11 @@ impl<'a> Target<'a> {
         })
     }
 
-    /// What the program makes of the configuration with that file as the drop-in.
+    /// The lists that the program reads from the configuration with that file as the drop-in.
     fn evaluate(&self, drop_in: Option<&Path>) -> Result<Lists, Refusal> {
         let unread = |error| Refusal::Unasked(failed("read", &self.main, error).to_string());
         let text = include::read(&self.main).map_err(unread)?;
-        // As private as the most private configuration.
+        // The copy is readable by its owner only, because a configuration may be private.
         let write = |name: &str, text: &str| self.scratch.write_secret(name, text);
         let staging = Staging {
             directory: self.directory(),
@@ -286,7 +289,7 @@ impl<'a> Target<'a> {
                 },
             );
             Refusal::Unasked(format!(
-                "cannot read all that {main} includes: {error}{remedy}"
+                "cannot read all files that {main} includes: {error}{remedy}"
             ))
         })?;
         let file = write(&format!("{}.tried", self.side.file()), &staged.text)

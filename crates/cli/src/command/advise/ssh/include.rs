@@ -40,7 +40,7 @@ impl Staging<'_> {
     /// `text`, the main configuration, so changed.
     ///
     /// # Errors
-    /// If a directory that takes the drop-in in cannot be read, files include one another too deep, or a file
+    /// If a directory that takes the drop-in in cannot be read, files include each other too deeply, or a file
     /// cannot be made.
     pub(super) fn stage(&self, text: &str) -> io::Result<Staged> {
         let mut copies = Vec::new();
@@ -59,7 +59,7 @@ impl Staging<'_> {
         copies: &mut Vec<(PathBuf, PathBuf)>,
     ) -> io::Result<Option<String>> {
         if depth > MAX_DEPTH {
-            return Err(io::Error::other("files include one another too deep"));
+            return Err(io::Error::other("files include each other too deeply"));
         }
         let mut staged = String::new();
         let mut is_changed = false;
@@ -249,7 +249,7 @@ pub(super) fn check_pattern(pattern: &str) -> io::Result<()> {
     let other = ["**", "[^", "[:", "[.", "[=", "\\", "\u{fffd}"];
     match other.iter().find(|part| pattern.contains(**part)) {
         Some(part) => Err(io::Error::other(format!(
-            "what 'Include {pattern}' finds is for OpenSSH alone to say (write it without {part})"
+            "only OpenSSH knows which files 'Include {pattern}' matches (write the pattern without {part})"
         ))),
         None => Ok(()),
     }
@@ -313,12 +313,12 @@ pub(super) fn read(file: &Path) -> io::Result<String> {
         return Ok(String::new());
     }
     if !metadata.is_file() {
-        return unwilling("it is no plain file");
+        return unwilling("it is not a plain file");
     }
     let mut bytes = Vec::new();
     opened.take(MOST + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > MOST {
-        return unwilling("it is longer than any configuration");
+        return unwilling("it is too long for a configuration");
     }
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
@@ -443,7 +443,7 @@ mod tests {
         let refused = staging(&main, &directory.join("x"), None, |staging| {
             staging.stage(text).expect_err("it has no end")
         });
-        assert_eq!(refused.to_string(), "files include one another too deep");
+        assert_eq!(refused.to_string(), "files include each other too deeply");
         drop(root);
     }
 

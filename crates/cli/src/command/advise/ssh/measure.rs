@@ -128,7 +128,7 @@ pub(super) fn measure(
             match contest.cost(name, *pairs, &mut progress) {
                 Ok(cost) => costs.costs.push(cost),
                 Err(error) => remark(&format!(
-                    "outboard: note: {kind} {name} is left out: {error}"
+                    "outboard: note: {kind} {name} was not measured: {error}"
                 )),
             }
         }

@@ -59,34 +59,36 @@ const SCHEMA: &str = "outboard-advise-ssh";
 const EXAMPLES: &str = "\
 Examples:
   outboard advise ssh                      Measure and show, change nothing
-  outboard advise ssh --apply              Write it as drop-ins
-  outboard advise ssh --revert             Take it out again
+  outboard advise ssh --apply              Write the advice as drop-ins
+  outboard advise ssh --revert             Remove the drop-ins
   outboard advise ssh --level fips         Only what FIPS 140-3 allows
-  outboard advise ssh --prove              What a copy of 1 GiB then takes
+  outboard advise ssh --prove              Also copy 1 GiB, before and after
   outboard advise ssh --json >costs.json   Measure once;
   outboard advise ssh --costs costs.json   advise without measuring again
 
-In SSH the client's order decides: of the client's list, the first that the server has. So it is the \
-client's drop-in that makes copies from here fast, and the server's that says what may be used at all.";
+In SSH the client's order decides: both use the first algorithm of the client's list that the server also has. \
+So the client's drop-in makes copies from this machine fast. The server's drop-in excludes algorithms.
+
+Drop-in: a file of its own in /etc/ssh/sshd_config.d or /etc/ssh/ssh_config.d.";
 
 /// Which ciphers, MACs and key exchanges should this machine's ssh and sshd use?
 ///
-/// Measures each one that the installed OpenSSH has, in real transfers and logins through a temporary
-/// sshd on loopback (a minute or two), and puts those that are safe today in order, the fastest first.
-/// What is configured today and is not broken stays, at the end, so that nobody is locked out.
+/// Measures each algorithm of the installed OpenSSH, in real transfers and logins through a temporary sshd on
+/// loopback (a minute or two). Then it puts the algorithms that are safe today in order, the fastest first. An
+/// algorithm that is configured today and is not broken stays at the end, so that nobody is locked out.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// How careful
+    /// How careful the choice is
     #[arg(long, value_name = "LEVEL", default_value_t)]
     level: Level,
-    /// Leave out what is configured today and merely tolerated
+    /// Leave out algorithms that would only come last
     #[arg(long)]
     strict: bool,
-    /// Whose configuration: server, client or both
+    /// Advise for the server, the client or both
     #[arg(long = "for", value_name = "WHOSE", default_value_t)]
     whose: Whose,
-    /// Show what would be written and change nothing; the default
+    /// Show the drop-ins and change nothing (default)
     #[arg(long, conflicts_with_all = ["apply", "revert"])]
     dry_run: bool,
     /// Write the drop-ins
@@ -95,7 +97,7 @@ pub(crate) struct Arguments {
     /// Remove the drop-ins that --apply wrote
     #[arg(long)]
     revert: bool,
-    /// Measure roughly, in some twenty seconds
+    /// Measure roughly, in about twenty seconds
     #[arg(long)]
     quick: bool,
     /// Measure only these algorithms; the others come after them
@@ -104,12 +106,12 @@ pub(crate) struct Arguments {
     /// Take the costs from a document that --json printed, instead of measuring
     #[arg(long, value_name = "FILE", conflicts_with = "only")]
     costs: Option<PathBuf>,
-    /// Copy a file of 1 GiB (128 MiB with --quick) as today and as advised, in pairs
+    /// Copy a file of 1 GiB (128 MiB with --quick) with today's and with the advised lists, in pairs
     #[arg(long, conflicts_with = "revert")]
     prove: bool,
     #[command(flatten)]
     serving: ServingArguments,
-    /// Where sshd_config, ssh_config and their drop-ins lie
+    /// The directory of sshd_config, ssh_config and their drop-ins
     #[arg(long, value_name = "DIRECTORY", default_value = SSH_DIRECTORY)]
     directory: PathBuf,
     /// Print a JSON document
@@ -156,14 +158,14 @@ pub(crate) fn check_directory(directory: &Path, remedy: &str) -> Result<(), Fail
     let name = directory.display();
     match directory.metadata() {
         Ok(metadata) if metadata.is_dir() => Ok(()),
-        Ok(_) => Err(format!("{name} is no directory {remedy}").into()),
+        Ok(_) => Err(format!("{name} is not a directory {remedy}").into()),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             Err(format!("there is no directory {name} {remedy}").into())
         }
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-            Err(format!("cannot look at {name}: {error}{}", system::remedy()).into())
+            Err(format!("cannot examine {name}: {error}{}", system::remedy()).into())
         }
-        Err(error) => Err(format!("cannot look at {name}: {error} {remedy}").into()),
+        Err(error) => Err(format!("cannot examine {name}: {error} {remedy}").into()),
     }
 }
 
@@ -184,9 +186,9 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
         .map(|&side| Target::new(side, &directory, &scratch, &key))
         .collect();
 
-    // All that can be refused is refused before a minute is spent on measuring.
+    // Find every reason to refuse before the measurement, which takes a minute.
     if arguments.prove && arguments.whose == Whose::Server {
-        return Err("--prove copies with the client's settings (leave --for out)".into());
+        return Err("--prove copies with the client's settings (leave out --for)".into());
     }
     let proving = match arguments.prove {
         true => Some(Proving::new(arguments.quick)?),
@@ -252,7 +254,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
     };
     let notes = serving.note.into_iter().chain(notes(&targets));
     let notes = notes.map(|note| printable(&note)).collect();
-    // Last, for what fails after it would leave it unsaid.
+    // This comes last, because a later failure would hide that the files were written.
     if arguments.apply {
         tell_losses(&halves);
         without_interruption(|| apply(&targets, &mut halves))?;
@@ -290,12 +292,12 @@ fn installed_lists() -> Result<Lists, Failure> {
         .collect()
 }
 
-/// Says who will be locked out, while it can still be prevented.
+/// Says which peers will be locked out, while the user can still prevent it.
 fn tell_losses(halves: &[Half]) {
     let changing = |half: &&Half| half.obstacle.is_none() && !half.in_place;
     for half in halves.iter().filter(changing) {
         for lost in &half.advice.no_longer {
-            remark(&format!("outboard: note: locked out from now on: {lost}"));
+            remark(&format!("outboard: note: locked out: {lost}"));
         }
     }
 }
@@ -355,7 +357,7 @@ fn revert(files: &[DropInFile], json: bool) -> Result<ExitCode, Failure> {
         .map(|place| format!("Removed {}.\n", place.display()))
         .collect();
     if text.is_empty() {
-        text = "There was no drop-in of Outboard's; nothing was changed.\n".into();
+        text = "There is no drop-in of Outboard; nothing was changed.\n".into();
     } else if removed
         .iter()
         .any(|place| place.ends_with("sshd_config.d/10-outboard.conf"))
@@ -395,9 +397,10 @@ fn room_for(bytes: u64) -> Result<Workplace, Failure> {
     if space.f_bavail.saturating_mul(space.f_frsize) < bytes {
         let place = workplace.path().parent().unwrap_or(workplace.path());
         let (place, size) = (place.display(), bytes >> 20);
-        return Err(
-            format!("{place} has no room for {size} MiB (name another with TMPDIR)").into(),
-        );
+        return Err(format!(
+            "{place} has no room for {size} MiB (name another directory with TMPDIR)"
+        )
+        .into());
     }
     Ok(workplace)
 }
@@ -429,7 +432,7 @@ fn measure_proof(
     )
 }
 
-/// What else decides which algorithms are used.
+/// Other files that also decide which algorithms are used.
 fn notes(targets: &[Target<'_>]) -> Vec<String> {
     let mut notes = Vec::new();
     for target in targets.iter().filter(|target| target.side == Side::Client) {
@@ -444,14 +447,16 @@ fn notes(targets: &[Target<'_>]) -> Vec<String> {
         };
         let own = Reading::of(&places.directory.join("config"), places, None);
         if let Some(reason) = own.unread() {
-            notes.push(format!("{reason}; what it sets comes first for its user"));
+            notes.push(format!(
+                "{reason}; for its user, the settings in it come first"
+            ));
         }
         for kind in Kind::ORDERED {
             let keyword = kind.keyword();
             if let Some(first) = own.before().iter().find(|one| one.sets(keyword)) {
                 let (own, line) = (first.line.file.display(), first.line.number);
                 notes.push(format!(
-                    "{own} line {line} sets {keyword}, and for its user it comes first"
+                    "{own} line {line} sets {keyword}; for its user, that line comes first"
                 ));
             }
         }

@@ -51,7 +51,7 @@ pub(super) fn prove(
         u64::from(pairs),
         &format!("copying {} MiB {} times", bytes >> 20, 2 * pairs),
     );
-    progress.name("scp, as today and as advised");
+    progress.name("scp, today's and advised lists");
     let (today, advised) = (wishes(today), wishes(advised));
     let (today, advised) = (borrowed(&today), borrowed(&advised));
     let mut taken: Vec<(Seconds, Seconds)> = Vec::new();

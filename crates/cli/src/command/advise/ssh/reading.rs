@@ -57,7 +57,7 @@ impl Reading {
             reading: Self::default(),
         };
         if reader.read(main, None, 0).is_err() {
-            let reason = format!("what {} includes has no end", main.display());
+            let reason = format!("the files that {} includes have no end", main.display());
             reader.reading.unread.get_or_insert(reason);
         }
         reader.reading

@@ -25,7 +25,7 @@ pub(crate) struct Choice {
 pub(crate) struct Advice {
     /// By kind, in the order of preference.
     pub(crate) lists: Lists,
-    /// Neighbours in these whose costs cannot be told apart, each from the next: they stand as they do today.
+    /// Neighbours in these lists whose costs count as equal, each to the next. They keep today's order.
     pub(crate) ties: BTreeMap<Kind, Vec<Vec<String>>>,
     /// What is configured today and no longer will be.
     pub(crate) dropped: Vec<Dropped>,
@@ -98,7 +98,8 @@ pub(crate) fn advise(
         }
         if order.is_empty() {
             return Err(format!(
-                "nothing that {} allows today ({}) is safe at level {} (choose another --level, or set {0} by hand)",
+                "no algorithm that {} allows today ({}) is safe at level {} (choose another --level, or set {0} \
+                 by hand)",
                 kind.keyword(),
                 today.join(","),
                 choice.level,
@@ -115,14 +116,14 @@ pub(crate) fn advise(
     Ok(advice)
 }
 
-/// A tie between more than names of one algorithm.
+/// A tie between different algorithms, without second names of one algorithm.
 fn without_synonyms(mut tie: Vec<String>) -> Option<Vec<String>> {
     let mut seen = BTreeSet::new();
     tie.retain(|name| seen.insert(measured_as(name).to_owned()));
     (tie.len() > 1).then_some(tie)
 }
 
-/// Who no longer finds anything in common, if anybody.
+/// The peers that no longer have an algorithm in common, if there are any.
 fn no_longer(peer: &str, kind: Kind, today: &[String], order: &[String]) -> Option<String> {
     let gone: Vec<&str> = today
         .iter()
@@ -137,17 +138,17 @@ fn no_longer(peer: &str, kind: Kind, today: &[String], order: &[String]) -> Opti
     };
     let versions = match (oldest(today), oldest(order)) {
         (Some(before), Some(now)) if now > before => {
-            format!(", as does OpenSSH before {now}")
+            format!(" (for example OpenSSH before {now})")
         }
         _ => String::new(),
     };
     let only_without = if kind == Kind::Mac {
-        " and no cipher that authenticates by itself"
+        " and no cipher with built-in authentication"
     } else {
         ""
     };
     Some(format!(
-        "a {peer} that knows no other {kind} than {}{only_without} no longer matches{versions}",
+        "a {peer} that has no other {kind} than {}{only_without} no longer matches{versions}",
         gone.join(", ")
     ))
 }

@@ -15,8 +15,8 @@ use std::path::PathBuf;
 
 /// What an administrator has to do after sshd's configuration changed.
 pub(super) const RELOAD: &str = "\
-A running sshd goes on as before until it is reloaded: systemctl reload ssh (or sshd). Keep this session
-open until a new one has succeeded.
+A running sshd does not use the new file until you reload it: systemctl reload ssh (or sshd). Keep this
+session open until a new one has succeeded.
 ";
 
 /// One side's configuration: as it is, as advised.
@@ -63,13 +63,13 @@ impl Half {
         let is_same = earlier.is_some_and(|earlier| earlier.text == self.text);
         let file = self.file.display();
         let (style, verb) = match (self.changed, self.in_place) {
-            (true, _) => (GOOD, "is written"),
-            (false, true) => (GOOD, "says so already"),
-            (false, false) => (TITLE, "would say"),
+            (true, _) => (GOOD, "was written"),
+            (false, true) => (GOOD, "already has this text"),
+            (false, false) => (TITLE, "would have this text"),
         };
         let state = match (is_same, verb) {
-            (true, "would say") => format!("{file} would say the same."),
-            (true, _) => format!("{file} {verb}, with the same text."),
+            (true, "would have this text") => format!("{file} would have the same text."),
+            (true, _) => format!("{file} {verb}; the text is the same."),
             (false, _) => format!("{file} {verb}:"),
         };
         let state = styled(style, state);
@@ -83,7 +83,7 @@ impl Half {
             for (kind, ties) in &self.advice.ties {
                 for tie in ties {
                     text += &format!(
-                        "Too close to tell apart, and so as today: {kind}s {}.\n",
+                        "Too close to tell apart, so in today's order: {kind}s {}.\n",
                         tie.join(", ")
                     );
                 }
@@ -113,7 +113,7 @@ impl Half {
         }
         if self.advice.no_longer.is_empty() {
             text += &format!(
-                "Every {} that matches today matches then.\n",
+                "Every {} that matches today will still match.\n",
                 self.side.peer()
             );
         }
@@ -210,7 +210,7 @@ impl Report {
             .iter()
             .all(|half| half.in_place && !half.changed)
         {
-            text += "Nothing was changed: this is in force already.\n";
+            text += "Nothing was changed: the advice is already in force.\n";
         } else if !self.applied {
             text += "Nothing was changed; --apply writes the drop-ins.\n";
         }
@@ -240,15 +240,15 @@ impl Report {
         let cheapest = costs[0].seconds();
         let heading = match kind {
             Kind::Cipher => format!(
-                "Ciphers: user time for 1 GiB through ssh; those that need a MAC with {}",
+                "Ciphers: user time for 1 GiB through ssh; ciphers that need a MAC use {}",
                 self.measured.mac_of_ciphers
             ),
             Kind::Mac => format!(
-                "MACs: user time for 1 GiB through ssh, together with {}",
+                "MACs: user time for 1 GiB through ssh, with the cipher {}",
                 self.measured.cipher_of_macs
             ),
             Kind::KeyExchange => "Key exchanges: user time of a login".into(),
-            Kind::HostKey => "Host keys: user time of a login; their order is left as it is".into(),
+            Kind::HostKey => "Host keys: user time of a login; their order does not change".into(),
         };
         let mut table = Table::new(&[
             ("name", Align::Left),

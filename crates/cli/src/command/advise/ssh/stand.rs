@@ -167,7 +167,8 @@ impl Stand {
         let server = self.server(&self.settings, openssl)?;
         let client = self.client(&server, "ssh", wishes, openssl)?;
         let talk = client.args(["-v", Sshd::HOST, "true"]).succeed()?.errors;
-        Negotiated::of(&talk).ok_or_else(|| "ssh -v does not tell what was agreed on".into())
+        Negotiated::of(&talk)
+            .ok_or_else(|| "the output of ssh -v does not show the agreed algorithms".into())
     }
 
     fn send(&self, file: &str, wishes: &[Wish<'_>]) -> Result<Seconds, Failure> {

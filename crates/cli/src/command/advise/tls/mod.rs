@@ -28,13 +28,13 @@ const SCHEMA: &str = "outboard-advise-tls";
 
 const EXAMPLES: &str = "\
 Examples:
-  outboard advise tls                      Measure; costs, and servers' lines
-  outboard advise tls --for nginx          Lines for nginx alone
+  outboard advise tls                      Measure; show costs and lines
+  outboard advise tls --for nginx          Show lines for nginx only
   outboard advise tls --level fips         Only what FIPS 140-3 allows
   outboard advise tls --json >costs.json   Measure once;
   outboard advise tls --costs costs.json   advise without measuring again
 
-Nothing is changed: where the lines go is for whoever knows the server.";
+This command changes no file. The right place of the lines depends on the server's configuration.";
 
 /// Which certificates, groups and cipher suites should this machine's servers use?
 ///
@@ -178,7 +178,7 @@ impl Report {
             text += &format!("\n{}\n{}", styled(TITLE, heading), self.table(kind));
             for tie in self.advice.ties.get(&kind).into_iter().flatten() {
                 text += &format!(
-                    "Too close to tell apart, and so in the order of preference: {}.\n",
+                    "Too close to tell apart, so in the order of preference: {}.\n",
                     tie.join(", ")
                 );
             }
@@ -238,8 +238,8 @@ impl Report {
     fn certificates(&self) -> String {
         match (self.advice.certificate, self.advice.second_certificate) {
             (Some(first), Some(second)) => format!(
-                "Certificate: {first}; a second one with {second} beside it for clients that are older than \
-                 elliptic curves (nginx, Apache and HAProxy serve both).\n"
+                "Certificate: {first}. For very old clients without elliptic curves, add a second certificate \
+                 with {second} (nginx, Apache and HAProxy serve both).\n"
             ),
             (Some(only), None) | (None, Some(only)) => format!("Certificate: {only}.\n"),
             (None, None) => String::new(),

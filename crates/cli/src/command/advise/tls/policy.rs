@@ -1,4 +1,4 @@
-//! What is known of TLS's certificates, groups and cipher suites. Sources: docs/advising.md.
+//! The judgements about TLS certificates, groups and cipher suites. Sources: docs/advising.md.
 
 use super::super::level::Level;
 use serde::{Deserialize, Serialize};
@@ -74,7 +74,7 @@ impl Known {
         if level == Level::Fips && !self.fips {
             return (
                 Judgement::Out,
-                "not approved: FIPS 140-3, SP 800-140C and D",
+                "not approved (FIPS 140-3, SP 800-140C and D)",
             );
         }
         let judgement = match (self.standing, level) {
@@ -114,7 +114,8 @@ const fn known(
     }
 }
 
-const POST_QUANTUM: &str = "hybrid, post-quantum: safe against recording now, decrypting later";
+const POST_QUANTUM: &str =
+    "post-quantum hybrid: protects against recording now and decrypting later";
 
 #[rustfmt::skip]
 const KNOWN: &[Known] = {
@@ -126,7 +127,8 @@ const KNOWN: &[Known] = {
         known(Certificate, "RSA-2048", Tolerated, true, "rsa:2048", "112 bits of strength, until 2030 (SP 800-57); for the oldest clients"),
         known(Certificate, "RSA-3072", Good, true, "rsa:3072", "128 bits of strength; for the oldest clients"),
         known(Certificate, "RSA-4096", Good, true, "rsa:4096", "more than 128 bits of strength; for the oldest clients"),
-        known(Certificate, "Ed25519", Private, true, "ed25519", "no public authority signs it, no browser takes it: for one's own clients"),
+        known(Certificate, "Ed25519", Private, true, "ed25519", "no public authority signs it and no browser \
+                                                                 accepts it; only for your own clients"),
 
         known(Group, "X25519MLKEM768", PostQuantum, true, "", POST_QUANTUM),
         known(Group, "SecP256r1MLKEM768", PostQuantum, true, "", POST_QUANTUM),

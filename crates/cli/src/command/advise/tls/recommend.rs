@@ -20,7 +20,7 @@ pub(crate) struct Advice {
     pub(crate) certificate: Option<&'static str>,
     /// The key for a second certificate, for clients without elliptic curves.
     pub(crate) second_certificate: Option<&'static str>,
-    /// Of these and of what is allowed besides: neighbours by cost that cannot be told apart, each from the next. They
+    /// Of these and of the other allowed ones: neighbours whose costs count as equal, each to the next. They
     /// stand in the order of the [`policy`]'s table.
     pub(crate) ties: BTreeMap<Kind, Vec<Vec<&'static str>>>,
 }

@@ -19,7 +19,7 @@ impl Server {
     pub(crate) fn place(self) -> &'static str {
         match self {
             Self::Nginx => {
-                "in each server { } with TLS, or in http { } in the place of what it says (1.19.4 or later)"
+                "in each server { } with TLS, or in http { } in place of its present lines (1.19.4 or later)"
             }
             Self::Apache => "/etc/apache2/conf-available/outboard.conf, then: a2enconf outboard",
             Self::Haproxy => "in the section global of /etc/haproxy/haproxy.cfg",

@@ -20,19 +20,19 @@ const INCOMPARABLE: u8 = 2;
 /// Options of `outboard-bench compare`.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Arguments {
-    /// Results of before: a directory of them, or one file
+    /// The old results: a directory, or one file
     #[arg(value_name = "OLD")]
     old: PathBuf,
-    /// Results of now
+    /// The new results: a directory, or one file
     #[arg(value_name = "NEW")]
     new: PathBuf,
-    /// How much worse is tolerated, in percent; what was measured fewer than six times is given 10
+    /// How much worse a figure may be, in percent; with fewer than six pairs, 50 divided by their number
     #[arg(long, value_name = "PERCENT", default_value_t = 3.0, value_parser = percent)]
     tolerance: f64,
-    /// Compare the figures themselves too: both from one machine, and a quiet one
+    /// Also compare the figures themselves; both results must come from the same quiet machine
     #[arg(long)]
     absolute: bool,
-    /// Show every figure, not only those that changed
+    /// Show every figure, not only changed ones
     #[arg(long)]
     all: bool,
 }
@@ -43,7 +43,7 @@ fn percent(text: &str) -> Result<f64, String> {
     if (0.0..100.0).contains(&value) {
         Ok(value)
     } else {
-        Err("from 0 to less than 100".to_owned())
+        Err("give a number from 0 to less than 100".to_owned())
     }
 }
 
@@ -125,7 +125,7 @@ impl Comparison {
             let Some(new) = new.iter().find(|new| new.workload == old.workload) else {
                 comparison
                     .warnings
-                    .push(format!("{} was not measured anew", old.workload));
+                    .push(format!("{} was not measured again", old.workload));
                 continue;
             };
             comparison.warn(old, new);
@@ -154,7 +154,7 @@ impl Comparison {
         let name = &old.workload;
         if old.machine != new.machine {
             self.warnings
-                .push(format!("{name}: measured on different machines"));
+                .push(format!("{name}: the results come from different machines"));
         }
         if old.extent != new.extent {
             self.warnings
@@ -263,7 +263,7 @@ impl Comparison {
         }
         if self.missing > 0 {
             text += &format!(
-                "{} figures of the old results are not in the new ones\n",
+                "the new results lack {} figures of the old ones\n",
                 self.missing
             );
         }

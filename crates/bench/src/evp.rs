@@ -21,28 +21,28 @@ use report::{Measured, Report};
 /// Options of `outboard-bench evp`.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// The provider [default: beside this program, else where OpenSSL keeps its modules]
+    /// The provider [default: beside this program, else in OpenSSL's modules directory]
     #[arg(long, value_name = "PATH")]
     module: Option<PathBuf>,
-    /// The libcrypto to measure in
+    /// Measure in this libcrypto
     #[arg(long, value_name = "PATH", default_value = Library::SYSTEM)]
     libcrypto: PathBuf,
-    /// What Outboard offers: what the profile says wins, as users have it, or everything
+    /// Which operations Outboard offers: those that win according to the profile, or all
     #[arg(long, value_enum, default_value_t = OfferArgument::Profile)]
     offer: OfferArgument,
-    /// The profile; by default the system's, or what is built in for this processor
+    /// The profile [default: the system's, else the built-in measurements for this processor class]
     #[arg(long, value_name = "PATH")]
     profile: Option<PathBuf>,
-    /// Only workloads whose name contains one of these
+    /// Only workloads with one of these texts in their names
     #[arg(value_name = "NAME")]
     only: Vec<String>,
-    /// Seconds for all of it, about
+    /// The approximate total time, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 90.0)]
     time: f64,
-    /// Also print the results as JSON instead of a table
+    /// Print the results as JSON instead of a table
     #[arg(long)]
     json: bool,
-    /// Where to write the results as JSON
+    /// Write the results as JSON to this file
     #[arg(long, value_name = "PATH", default_value = "target/bench/evp.json")]
     output: PathBuf,
     /// End with status 1 if a target is missed
@@ -90,7 +90,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Error>
         );
     }
     if contests.iter().all(|(group, _)| *group == Group::Control) {
-        return Err(format!("no workload is called {}", arguments.only.join(" or ")).into());
+        return Err(format!("there is no workload {}", arguments.only.join(" or ")).into());
     }
     let plan = Plan {
         budget: Duration::from_secs_f64(arguments.time.clamp(1.0, 3600.0) / contests.len() as f64),
@@ -174,7 +174,7 @@ impl Group {
             Self::Control => "control: stock against stock",
             Self::Operations => "operations",
             Self::Records => "records, as protocols seal them",
-            Self::Loading => "reading keys, and using one just read",
+            Self::Loading => "reading keys, and using a key that was just read",
             Self::PassThrough => "left to stock",
         }
     }

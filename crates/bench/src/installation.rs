@@ -13,14 +13,14 @@ use crate::proof::Proofs;
 /// Options that say where it is.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct InstallationArguments {
-    /// The provider [default: beside this program, else where OpenSSL keeps its modules]
+    /// The provider [default: beside this program, else in OpenSSL's modules directory]
     #[arg(long, value_name = "FILE")]
     pub module: Option<PathBuf>,
     /// The command outboard [default: beside this program, else in PATH]
     #[arg(long, value_name = "FILE")]
     pub outboard: Option<PathBuf>,
-    /// The profile that decides what is offered [default: the one measured with this provider;
-    /// measured now, for outboard-bench alone, if there is none]
+    /// The profile, which decides what Outboard offers [default: the one measured with this provider; if there is
+    /// none, outboard-bench measures one for itself]
     #[arg(long, value_name = "FILE")]
     pub profile: Option<PathBuf>,
 }
@@ -63,7 +63,7 @@ impl Installation {
         let search = Search::new(arguments, true)?;
         if search.seconds_to_calibrate() > 0.0 {
             eprintln!(
-                "Calibrating: each operation, stock and Outboard, on this machine (under a minute)"
+                "Calibrating: measuring each operation with stock OpenSSL and with Outboard (under a minute)"
             );
         }
         search.calibrate()?;
@@ -193,8 +193,7 @@ fn find_profile(module: &Path) -> Result<Profile, Failure> {
         Some(cache) => cache.join("outboard/bench-profile.json"),
         None => {
             return Err(
-                "neither XDG_CACHE_HOME nor HOME is set: there is nowhere to keep a profile \
-                        (give --profile)"
+                "neither XDG_CACHE_HOME nor HOME is set, so there is no place for a profile (give --profile)"
                     .into(),
             );
         }
@@ -246,7 +245,7 @@ fn not_found(what: &str, candidates: &[PathBuf], option: &str) -> Failure {
         .map(|path| path.display().to_string())
         .collect();
     format!(
-        "cannot find {what} in {} (make, or make install; or give {option})",
+        "cannot find {what} in {} (run 'make' or 'make install', or give {option})",
         places.join(", ")
     )
     .into()

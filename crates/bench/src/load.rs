@@ -21,16 +21,16 @@ use crate::table::{Align, table};
 /// Options of `outboard-bench load`.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// The provider [default: beside this program, else where OpenSSL keeps its modules]
+    /// The provider [default: beside this program, else in OpenSSL's modules directory]
     #[arg(long, value_name = "PATH")]
     module: Option<PathBuf>,
-    /// The profile; by default the system's, or what is built in for this processor
+    /// The profile [default: the system's, else the built-in measurements for this processor class]
     #[arg(long, value_name = "PATH")]
     profile: Option<PathBuf>,
-    /// Only what has one of these in its name
+    /// Only measurements with one of these texts in their names
     #[arg(value_name = "NAME")]
     only: Vec<String>,
-    /// How many pairs of runs
+    /// The number of pairs of runs
     #[arg(long, value_name = "NUMBER", default_value_t = 200)]
     pairs: usize,
     /// Print the results as JSON

@@ -9,25 +9,30 @@ use outboard_manual::Manual;
 
 const EXAMPLES: &str = "\
 Examples:
-  outboard-bench run --quick        Every workload, smaller: under five minutes
-  outboard-bench report             What was found: outboard-results/report.html
-  outboard-bench run ssh tls        Two workloads, in full
-  outboard-bench list               The workloads, and how long they take
+  outboard-bench run --quick        Run every workload, smaller: under 5 minutes
+  outboard-bench report             Make a page: outboard-results/report.html
+  outboard-bench run ssh tls        Run two workloads, in full
+  outboard-bench list               List the workloads and their times
   outboard-bench compare OLD NEW    Did something get worse?
 
-Programs get temporary configurations of their own and listen on 127.0.0.1 alone. Ctrl-C leaves nothing \
-running and keeps what was measured.
+Each program gets its own temporary configuration and listens only on 127.0.0.1. Ctrl-C stops every started \
+program and keeps the results so far.
 
-Exit status: 0 done, 1 an error, a figure without its proof, or something that got worse, 2 wrong usage or \
-nothing to compare.";
+Exit status: 0 done, 1 an error, a figure without its proof, or a figure that got worse, 2 wrong usage or \
+nothing to compare.
+
+Stock: OpenSSL without Outboard.
+
+Proof: the counters of Outboard's ledger, which show that Outboard did the measured operations.";
 
 const FILES: &str = "\
 outboard-results/
-  Results and their report, unless another directory is named.
+  Results and their report, unless you name another directory.
 ~/.cache/outboard/bench-profile.json
-  What wins on this machine, as outboard-bench measured it for itself where 'outboard calibrate' has not run.";
+  The cost of each operation on this machine. outboard-bench measures it for itself if 'outboard calibrate' has \
+                     not run.";
 
-/// Measures what Outboard gains: in real programs, and operation by operation
+/// Measure what Outboard gains: in real programs, and for each operation
 #[derive(Parser)]
 #[command(name = "outboard-bench", version, after_help = EXAMPLES, arg_required_else_help = true)]
 struct Cli<C: Subcommand> {
@@ -35,34 +40,34 @@ struct Cli<C: Subcommand> {
     command: C,
 }
 
-/// What people use; man pages and completions tell of these.
+/// The commands that people use. Man pages and completions describe them.
 #[derive(Subcommand)]
 enum Command {
-    /// Measures workloads, stock and with Outboard, with proof: a result file for each
+    /// Measure workloads with stock OpenSSL and with Outboard, with proof; write a result file for each
     Run(suite::Arguments),
-    /// The workloads: what they measure, how long they take, what they lack
+    /// List the workloads: what they measure, how long they take, what they lack here
     List(suite::ListArguments),
-    /// Holds new results against old ones: status 1 if something got worse
+    /// Compare new results with old ones; status 1 if something got worse
     Compare(compare::Arguments),
-    /// Sets results as a page to read, print and pass on
+    /// Make a page of the results, to read, print and send
     Report(report::Arguments),
-    /// The main job: ssh, nginx and curl on loopback, stock and with Outboard, with proof
+    /// Run ssh, nginx and curl on loopback, with stock OpenSSL and with Outboard, with proof
     FirstLight(first_light::Arguments),
-    /// Each operation through EVP: stock and Outboard, alternating in one process
+    /// Measure each operation through EVP: stock and Outboard take turns in one process
     Evp(evp::Arguments),
-    /// What loading the provider costs a process
+    /// Measure what loading the provider costs a process
     Load(load::Arguments),
 }
 
-/// What the build uses.
+/// All commands, including the one that the build uses.
 #[derive(Subcommand)]
 enum AnyCommand {
     #[command(flatten)]
     Public(Command),
-    /// Writes man pages (man/*.1) and shell completions into a directory
+    /// Write man pages (man/*.1) and shell completions into a directory
     #[command(hide = true)]
     Generate {
-        /// The directory, made if it is not there
+        /// The directory; the command makes it if it does not exist
         directory: PathBuf,
     },
 }

@@ -155,7 +155,7 @@ impl Proof {
                     valid: true,
                     text: format!("{name} left to stock: it wins here"),
                 },
-                _ => Self::invalid(&format!("no {name} counted")),
+                _ => Self::invalid(&format!("no {name} was counted")),
             };
         };
         let counted = format!("{} × {name}", count.operations);
@@ -168,11 +168,14 @@ impl Proof {
                 format!("only {counted}, {} bytes", count.bytes)
             }
             (Amount::InCompany(_), Some(SCALAR)) if holds => {
-                format!("{counted}, inline: no gain on cards here")
+                format!("{counted}, on the caller's thread: cards gain nothing here")
             }
             (Amount::InCompany(_), _) if holds => on_cards,
             (Amount::InCompany(_), path) => {
-                format!("{on_cards}; the profile wants path {}", path.unwrap_or("?"))
+                format!(
+                    "{on_cards}; the profile chooses path {}",
+                    path.unwrap_or("?")
+                )
             }
         };
         match holds {

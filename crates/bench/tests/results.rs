@@ -125,11 +125,11 @@ fn damaged_files_are_refused_with_the_reason() {
     let error = |path: &Path| result::read(path).expect_err("no result").to_string();
     let endless = odd.path().join("endless.json");
     std::os::unix::fs::symlink("/dev/zero", &endless).expect("it is ours");
-    assert!(error(&endless).contains("no plain file"));
+    assert!(error(&endless).contains("not a plain file"));
     let long = odd.path().join("long.json");
     let file = std::fs::File::create(&long).expect("it is ours");
     file.set_len(65 << 20).expect("it may have holes");
-    assert!(error(&long).contains("longer than any result"));
+    assert!(error(&long).contains("too long for a result"));
     let cut = damaged("\"tables\"", "").to_string();
     assert!(cut.contains("is not a result of outboard-bench"), "{cut}");
     let twice = directory();

@@ -37,13 +37,13 @@ pub struct Arguments {
     /// Print JSON instead of a table
     #[arg(long)]
     json: bool,
-    /// Fewer and smaller runs: under a minute, for a first look
+    /// Make fewer and smaller runs: under a minute, for a first look
     #[arg(long)]
     quick: bool,
-    /// Compare stock with stock: what differs then is noise
+    /// Compare stock with stock; every difference is then noise
     #[arg(long)]
     null: bool,
-    /// Only the workloads whose names contain this text
+    /// Only workloads with this text in their names
     #[arg(long, value_name = "TEXT")]
     only: Option<String>,
     #[command(flatten)]

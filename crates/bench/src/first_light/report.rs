@@ -142,7 +142,7 @@ impl Report {
              ratio is stock / {by}, the median of neighbouring pairs.\n"
         );
         if self.pinned {
-            text += "Servers and clients were held to a core of their own each.\n";
+            text += "Server and clients were each bound to their own core.\n";
         }
         text
     }

@@ -56,7 +56,8 @@ pub(super) fn page(files: &[ResultFile]) -> String {
                     (how(files))
                 }
                 footer {
-                    p { "Written by " code { "outboard-bench report" } ". This page is complete in itself: it fetches nothing and runs nothing." }
+                    p { "Written by " code { "outboard-bench report" } ". This page is complete. It loads \
+                                                                        nothing and runs nothing." }
                 }
             }
         }
@@ -102,7 +103,7 @@ fn short(summary: &Summary, files: &[ResultFile]) -> Markup {
         }
         @if !summary.invalid.is_empty() || !summary.incomplete.is_empty() {
             div class="note" {
-                p { b { "Not to be relied on" } }
+                p { b { "Do not rely on this" } }
                 ul {
                     @for text in summary.incomplete.iter().chain(&summary.invalid) { li { (text) } }
                 }
@@ -112,7 +113,8 @@ fn short(summary: &Summary, files: &[ResultFile]) -> Markup {
         @if !noisy.is_empty() {
             div class="note" {
                 p { b { "The machine was not quiet" } " in " (super::listed(noisy.iter().map(|file| file.workload.as_str())))
-                    ". Setups took turns, so the ratios suffer less than the figures; the intervals say how much." }
+                    ". Setups took turns, so noise changes the ratios less than the figures. The intervals say \
+                     how much." }
             }
         }
         nav aria-label="Workloads" {
@@ -144,7 +146,7 @@ fn tally(tally: Tally) -> Markup {
         (
             "same",
             tally.same,
-            "the same: mostly left to the program’s own OpenSSL",
+            "the same: mostly operations that stay with the program’s own OpenSSL",
         ),
         ("slower", tally.slower, "slower"),
         ("invalid", tally.invalid, "not proven"),
@@ -177,7 +179,8 @@ fn at_a_glance(files: &[ResultFile]) -> Markup {
         @if !shares.groups.is_empty() {
             section id="glance" {
                 h2 { "CPU time, stock and with Outboard" }
-                p { "By the kernel’s account of the processes; stock is the whole bar, whatever its length in seconds." }
+                p { "From the kernel’s accounting of the processes. The whole bar is stock, whatever its length \
+                     in seconds." }
                 (chart::legend(&[
                     (Ink::Baseline, "Stock".to_owned()),
                     (Ink::Outboard, "Outboard; whiskers are 95 % intervals".to_owned()),
@@ -199,8 +202,8 @@ fn then_and_now(files: &[ResultFile]) -> Markup {
             section id="then" {
                 h2 { "Then and now" }
                 p {
-                    "The same experiments, with the hardware of their day and with Outboard, each on its own machine. Absolute
-                    speeds of different machines say nothing, so there are none here."
+                    "The same experiments, with the hardware of their time and with Outboard, each on its own machine. Absolute
+                    speeds of different machines cannot be compared, so there are none here."
                 }
                 ul class="legend" {
                     li { (chart::key(Ink::Outboard)) "measured here" }
@@ -232,7 +235,7 @@ fn workload(file: &ResultFile) -> Markup {
             p { (file.summary) "." }
             @if let Some(failure) = &file.failure { p class="note" { "It failed: " (failure) } }
             @if !file.noise.reasons.is_empty() {
-                p class="note" { "Take with care: " (super::listed(file.noise.reasons.iter().map(String::as_str))) "." }
+                p class="note" { "Read with care: " (super::listed(file.noise.reasons.iter().map(String::as_str))) "." }
             }
             @for table in &file.tables {
                 @if !table.rows.is_empty() {
@@ -468,10 +471,11 @@ fn how(files: &[ResultFile]) -> Markup {
         section id="how" {
             h2 { "How it was measured" }
             p {
-                "Setups took turns in one run; a ratio is the median of the ratios of neighbours in time, and above 1 it is
-                better, whichever way is good. Its interval holds that median with 95 % confidence (bootstrap). CPU time is the
-                kernel’s account of the processes concerned. Where Outboard is credited with work, its ledger of counted
-                operations was asked whether it did that work; where it had not, the figure is marked as not proven."
+                "Setups took turns in one run. A ratio is the median of the ratios of neighbours in time. Above 1 is better,
+                whichever direction is better for the figure itself. The interval contains the true median with 95 %
+                confidence (bootstrap). CPU time comes from the kernel’s accounting of the measured processes. If a figure
+                credits Outboard with work, Outboard’s ledger (its counters) must show that Outboard did this work.
+                Otherwise the figure is marked as not proven."
             }
             @for (index, file) in files.iter().enumerate() {
                 h3 { (file.workload) }

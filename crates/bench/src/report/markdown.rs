@@ -73,7 +73,7 @@ pub(super) fn page(files: &[ResultFile]) -> String {
         .chain(&summary.invalid)
         .cloned()
         .collect();
-    list(&mut text, "Not to be relied on", &doubts);
+    list(&mut text, "Do not rely on this", &doubts);
     for file in files {
         workload(&mut text, file);
     }
@@ -98,7 +98,7 @@ fn workload(text: &mut String, file: &ResultFile) {
         say!(text, "\nIt was interrupted: some figures are missing.");
     }
     if !file.noise.reasons.is_empty() {
-        say!(text, "\nTake with care: {}.", file.noise.reasons.join("; "));
+        say!(text, "\nRead with care: {}.", file.noise.reasons.join("; "));
     }
     for table in file.tables.iter().filter(|table| !table.rows.is_empty()) {
         figures(text, table);

@@ -35,7 +35,7 @@ use crate::result::{Extent, ResultFile, read_all};
 /// Options of `outboard-bench report`.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Arguments {
-    /// The directory of results that 'outboard-bench run' wrote
+    /// The directory with the results of 'outboard-bench run'
     #[arg(value_name = "DIR", default_value = "outboard-results")]
     directory: PathBuf,
 }
@@ -63,8 +63,10 @@ const PICTURES: [(&str, &str); 2] = [
 ];
 
 /// How a comparison is won or lost.
-const HOW_COUNTED: &str = "Intervals of 95 % decide: of equals one in forty looks slower by chance, and one faster. Less \
-                           than 2 % is no difference; of fewer than six pairs, less than 50 % divided by their number.";
+const HOW_COUNTED: &str = "A result counts as faster or slower only if its 95 % interval says so. By chance, 1 \
+                           in 40 equal results still looks slower and 1 in 40 looks faster. A difference below 2 \
+                           % does not count; with fewer than six pairs, a difference below 50 % divided by their \
+                           number does not count.";
 
 /// Writes `report.html`, `report.md`, `report.svg` and `then.svg` beside the results.
 ///
@@ -116,7 +118,8 @@ pub fn render(results: &[ResultFile]) -> Rendered {
             &glance::glance(&results),
             &[(Ink::Baseline, "stock"), (Ink::Outboard, "with Outboard")],
             &format!(
-                "Less is better; whiskers are 95 % intervals; a thin ratio is no sure difference. {where_and_when}"
+                "Less is better. Whiskers are 95 % intervals. A ratio in thin type is not a certain difference. \
+                 {where_and_when}"
             ),
         ),
         then: chart::standalone(
@@ -182,7 +185,7 @@ fn verdict_in_words(summary: &Summary) -> String {
     };
     match summary.headlines.first() {
         Some(best) => format!("Up to {}\u{a0}× {}{worst}", best.ratio, best.gain),
-        None => format!("Outboard gains nothing here that could be measured{worst}"),
+        None => format!("No measurable gain of Outboard here{worst}"),
     }
 }
 
@@ -190,7 +193,7 @@ fn verdict_in_words(summary: &Summary) -> String {
 fn extents_in_words(results: &[ResultFile]) -> &'static str {
     let any = |extent| results.iter().any(|result| result.extent == extent);
     match (any(Extent::Tiny), any(Extent::Quick), any(Extent::Full)) {
-        (true, ..) => "tiny runs, whose figures say nothing",
+        (true, ..) => "tiny runs, whose figures mean nothing",
         (_, true, true) => "in part quick runs",
         (_, true, _) => "quick runs",
         _ => "whole workloads",
@@ -201,7 +204,7 @@ fn extent_in_words(extent: Extent) -> &'static str {
     match extent {
         Extent::Full => "the whole workload",
         Extent::Quick => "a quick run: fewer and smaller measurements",
-        Extent::Tiny => "a tiny run, for tests: its figures say nothing",
+        Extent::Tiny => "a tiny run, for tests: its figures mean nothing",
     }
 }
 

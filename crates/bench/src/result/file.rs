@@ -30,8 +30,8 @@ pub enum ReadError {
     },
     /// It is from another time.
     #[error(
-        "{path} has version {version} of the schema, but this outboard-bench reads version \
-         {VERSION}: measure again, or use the outboard-bench that wrote it"
+        "{path} has version {version} of the schema, but this outboard-bench reads version {VERSION} (measure \
+         again, or use the outboard-bench that wrote it)"
     )]
     Version {
         /// The file.
@@ -40,7 +40,7 @@ pub enum ReadError {
         version: u64,
     },
     /// Which of them counts is not for us to say.
-    #[error("{first} and {second} are both of the workload {workload}: keep one of them")]
+    #[error("{first} and {second} are both results of the workload {workload} (keep one of them)")]
     Twice {
         /// A file.
         first: PathBuf,
@@ -130,10 +130,10 @@ fn contents(path: &Path) -> io::Result<Vec<u8>> {
         .open(path)?;
     let metadata = file.metadata()?;
     if !metadata.is_file() {
-        return unwilling("it is no plain file");
+        return unwilling("it is not a plain file");
     }
     if metadata.len() > MOST {
-        return unwilling("it is longer than any result");
+        return unwilling("it is too long for a result");
     }
     let mut text = Vec::new();
     file.take(MOST).read_to_end(&mut text)?;

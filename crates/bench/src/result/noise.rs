@@ -83,7 +83,7 @@ impl Watch {
         }
         if stolen > MUCH {
             reasons.push(format!(
-                "the host took {:.0} % of the machine's time away",
+                "the host of this virtual machine took away {:.0} % of its time",
                 stolen * 100.0
             ));
         }

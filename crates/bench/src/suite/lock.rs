@@ -28,7 +28,7 @@ impl Lock {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
                 eprintln!(
-                    "outboard-bench: {} is measuring: waiting for its end",
+                    "outboard-bench: {} is measuring; waiting until it ends",
                     holder(&mut file)
                 );
                 file.lock().map_err(&failed)?;

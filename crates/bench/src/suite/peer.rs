@@ -76,8 +76,8 @@ fn fetched() -> Result<PathBuf, String> {
         .map(in_directory)
         .find(|file| file.is_file())
         .ok_or_else(|| {
-            "there is no crypto_mb beside this program or in the system's libraries: fetch it with \
-             'make crypto-mb', or name the directory of libcrypto_mb.so (crypto_mb=PATH)"
+            "cannot find crypto_mb beside this program or in the system's libraries (fetch it with 'make \
+             crypto-mb', or name the directory of libcrypto_mb.so: crypto_mb=PATH)"
                 .to_owned()
         })
 }
@@ -88,8 +88,8 @@ fn built(name: &str) -> Result<PathBuf, String> {
         .and_then(|target| built_in(&target, name))
         .ok_or_else(|| {
             format!(
-                "there is no {name} beside this program: name its library ({name}=PATH), or build \
-                 OpenSSL 3.5 and 4.0 with 'cargo test -p outboard-openssl-versions'"
+                "cannot find {name} beside this program (name its library: {name}=PATH; or build OpenSSL 3.5 and \
+                 4.0 with 'cargo test -p outboard-openssl-versions')"
             )
         })
 }

@@ -15,23 +15,23 @@ use crate::workloads;
 /// Options of `outboard-bench run`.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Arguments {
-    /// Which workloads; all of them by default (outboard-bench list)
+    /// The workloads [default: all; see outboard-bench list]
     #[arg(value_name = "WORKLOAD")]
     workloads: Vec<String>,
-    /// Fewer and smaller runs: everything in under five minutes
+    /// Make fewer and smaller runs: all workloads in under five minutes
     #[arg(long)]
     quick: bool,
-    /// The smallest runs that can work: shows that everything is there, measures nothing
+    /// Make the smallest possible runs; they show that everything is installed, and measure nothing
     #[arg(long, conflicts_with = "quick", hide = true)]
     tiny: bool,
-    /// Every combination of server, key, cipher and so on (tls, ssh), which takes hours
+    /// Measure every combination of server, key, cipher and so on (tls, ssh); this takes hours
     #[arg(long)]
     all: bool,
-    /// Others to measure as well: openssl-3.5, openssl-4.0 or NAME=PATH of a libcrypto (speed); crypto_mb or
+    /// Also measure these: openssl-3.5, openssl-4.0 or NAME=PATH of a libcrypto (speed); crypto_mb or
     /// crypto_mb=PATH (cards)
     #[arg(long, value_name = "PEER", value_delimiter = ',')]
     peers: Vec<Peer>,
-    /// Where the results go: a file for each workload
+    /// Write the results into this directory, one file for each workload
     #[arg(long, value_name = "DIR", default_value = "outboard-results")]
     out: PathBuf,
     #[command(flatten)]
@@ -65,7 +65,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
                 .map(|one| one.name())
                 .collect();
             let (name, takers) = (&peer.name, takers.join(", "));
-            return Err(format!("{name} can only be measured by: {takers}").into());
+            return Err(format!("only these workloads can measure {name}: {takers}").into());
         }
     }
     let programs: Vec<&str> = chosen
@@ -76,7 +76,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     all_installed(&programs)?;
     std::fs::create_dir_all(&arguments.out)
         .map_err(|error| format!("cannot make {}: {error}", arguments.out.display()))?;
-    // Before minutes are spent: can anything be kept?
+    // Check before the measurement, which takes minutes, whether results can be written.
     tempfile::tempfile_in(&arguments.out)
         .map_err(|error| format!("cannot write into {}: {error}", arguments.out.display()))?;
     stop::on_signals(&arguments.out)?;
@@ -94,13 +94,13 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let plans = chosen.iter().flat_map(|workload| workload.plan(&options));
     let plans: f64 = plans.map(|step| step.seconds).sum();
     let calibration = Step::new(
-        "each operation, to know what to offer",
+        "each operation, for the choice of paths",
         search.seconds_to_calibrate(),
     );
     let mut progress = Progress::new(plans + calibration.seconds);
     if calibration.seconds > 0.0 {
         progress.workload("calibrating");
-        // As text: a failure may not cross from one thread to another.
+        // As text, because a failure may not cross from one thread to another.
         let calibrate = || search.calibrate().map_err(|failure| failure.to_string());
         if let Err(failure) = progress.pass(calibration, calibrate) {
             stop::wait_if_stopped();
@@ -192,7 +192,7 @@ fn choose(names: &[String]) -> Result<Vec<Box<dyn Workload>>, Failure> {
     if let Some(unknown) = names.iter().find(|name| !known(name)) {
         let names: Vec<&str> = all.iter().map(|workload| workload.name()).collect();
         return Err(format!(
-            "there is no workload {unknown}: there are {}",
+            "there is no workload {unknown} (the workloads are {})",
             names.join(", ")
         )
         .into());

@@ -34,7 +34,7 @@ pub(super) fn on_signals(directory: &Path) -> io::Result<()> {
         // Who would have read it may be gone, too: that must not keep the process from ending.
         let _ = writeln!(
             io::stderr(),
-            "\noutboard-bench: stopped; what was measured until now is in {}",
+            "\noutboard-bench: stopped; the results so far are in {}",
             directory.display()
         );
     })

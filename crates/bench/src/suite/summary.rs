@@ -63,7 +63,7 @@ fn line(table: &Table, row: &Row) -> Option<Vec<String>> {
 /// "1.40 and 1.60"; too few pairs have no such interval, and say how few they are.
 fn interval(ratio: &Ratio, pairs: u64) -> String {
     match pairs {
-        1 => "one pair alone".to_owned(),
+        1 => "only one pair".to_owned(),
         2..ENOUGH => format!("{:.2} to {:.2}, all {pairs} pairs", ratio.low, ratio.high),
         _ => format!("{:.2} and {:.2}", ratio.low, ratio.high),
     }

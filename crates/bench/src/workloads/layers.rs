@@ -27,7 +27,7 @@ impl Workload for Layers {
     }
 
     fn summary(&self) -> &'static str {
-        "One operation at each interface: kernel, engine, EVP; what an interface costs"
+        "One operation at each interface (kernel, engine, EVP): the cost of an interface"
     }
 
     fn plan(&self, options: &Options) -> Vec<Step> {
@@ -46,8 +46,7 @@ impl Workload for Layers {
         let keys = Keys::new(&sides.stock);
         session.version("libcrypto", library.version());
         session.note(
-            "every interface is called by one thread, one operation after another; the figures are of \
-             its CPU time.",
+            "one thread calls every interface, one operation after another; the figures are its CPU time.",
         );
         session.table(
             "bulk",

@@ -59,9 +59,9 @@ impl Workload for RampUp {
         );
         let number = connections(session.options());
         session.note(format!(
-            "{number} connections, full handshakes of TLS 1.3 with RSA-2048 and AES-128-GCM; the service greets \
-             each connection with a screen of 1,920 bytes. Memory is what the server's processes \
-             have to themselves (RssAnon), more than before the first connection."
+            "{number} connections with full TLS 1.3 handshakes, RSA-2048 and AES-128-GCM. The service greets \
+             each connection with a screen of 1,920 bytes. Memory is the growth of the server processes' own \
+             memory (RssAnon) since the first connection."
         ));
         let service = terminal::serve(session.cores.client)?;
         for gate in Gate::ALL {

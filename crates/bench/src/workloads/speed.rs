@@ -131,8 +131,8 @@ impl Others {
             library.ignore_system_configuration()?;
             session.version(&peer.name, library.version());
             session.note(format!(
-                "{} is {}: how it was built is for the reader to know (the repository's own tests \
-                 build theirs without optimising their C code much)",
+                "{} is {}. This program does not know how it was built (the repository's own tests build theirs \
+                 with little optimisation of the C code)",
                 peer.name,
                 library.path().display()
             ));

@@ -55,8 +55,8 @@ impl Workload for Steady {
             &["front"],
         );
         session.note(
-            "a query is a line, its answer a screen of 1,920 bytes; TLS 1.3 with \
-             AES-128-GCM. The setups take turns; the connections of the one that waits stay open.",
+            "a query is a line, and its answer is a screen of 1,920 bytes, over TLS 1.3 with AES-128-GCM. The \
+             setups take turns. The connections of a waiting setup stay open.",
         );
         let service = terminal::serve(session.cores.client)?;
         for gate in Gate::ALL {

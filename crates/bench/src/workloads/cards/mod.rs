@@ -71,7 +71,7 @@ impl Workload for Cards {
     }
 
     fn summary(&self) -> &'static str {
-        "Private and public key operations per second, by jobs and cards, as card tables have it"
+        "Private and public key operations per second, by jobs and cards"
     }
 
     fn programs(&self) -> &'static [&'static str] {
@@ -111,9 +111,9 @@ impl Workload for Cards {
             columns,
         );
         session.note(
-            "rates are per second that passes, for one process; cards beyond the first use further \
-             cores. The latency is the mean: jobs / rate. What the profile leaves inline or to stock is \
-             measured there, whatever cards there are.",
+            "rates are per second of elapsed time, for one process. Cards beyond the first use further cores. \
+             The latency is the mean: jobs / rate. If the profile runs an operation on the caller's thread or \
+             leaves it to stock, it is measured there, even if there are cards.",
         );
         let version = session.stock.command()?.arg("version").succeed()?;
         session.version("openssl", version.output.trim());

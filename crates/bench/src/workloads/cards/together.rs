@@ -28,7 +28,9 @@ pub(super) fn crypto_mb(session: &mut Session<'_>) -> Result<Option<CryptoMb>, F
         return Ok(None);
     };
     if !are_possible() {
-        return Err("crypto_mb needs a processor with AVX-512 and IFMA, which this is not".into());
+        return Err(
+            "crypto_mb needs a processor with AVX-512 and IFMA; this processor has none".into(),
+        );
     }
     let library = CryptoMb::open(file)?;
     session.version("crypto_mb", library.version()?);
@@ -38,7 +40,7 @@ pub(super) fn crypto_mb(session: &mut Session<'_>) -> Result<Option<CryptoMb>, F
 pub(super) fn run(session: &mut Session<'_>, crypto_mb: Option<CryptoMb>) -> Result<(), Failure> {
     if !are_possible() {
         session
-            .note("this processor has no lanes (AVX-512 with IFMA): nothing is done eight at once");
+            .note("this processor has no lanes (AVX-512 with IFMA), so it cannot do eight operations at once");
         return Ok(());
     }
     session.table(
@@ -47,8 +49,9 @@ pub(super) fn run(session: &mut Session<'_>, crypto_mb: Option<CryptoMb>) -> Res
         &["operation"],
     );
     session.note(
-        "together: stock and AWS-LC do the eight one after another, lanes and crypto_mb at once, without \
-         cards or a provider around them. All but crypto_mb check what RSA made, and make ECDSA's nonces.",
+        "together: stock and AWS-LC do the eight operations one after another; lanes and crypto_mb do them at \
+         once. No card and no provider is involved. All except crypto_mb check RSA results and make ECDSA's \
+         nonces.",
     );
     let library = Library::open(Library::SYSTEM)?;
     library.ignore_system_configuration()?;

@@ -33,16 +33,16 @@ pub(super) fn plan(options: &Options) -> Vec<Step> {
 pub(super) fn run(session: &mut Session<'_>) -> Result<(), Failure> {
     session.table(
         "cryptography",
-        "The share of CPU time that is spent in libcrypto and Outboard",
+        "The share of CPU time in libcrypto and Outboard",
         &["tool", "cipher", "mac", "side"],
     );
     if let Err(reason) = sample_nothing(session) {
-        session.note(format!("the share of cryptography was left out: {reason}"));
+        session.note(format!("the share of cryptography is missing: {reason}"));
         return Ok(());
     }
     session.note(
-        "the share of cryptography is that of perf's samples (cpu-clock, user and kernel) in \
-         libcrypto and in Outboard; what OpenSSH computes in its own code does not count.",
+        "the share of cryptography is the share of perf's samples (cpu-clock, user and kernel) in libcrypto and \
+         in Outboard. It does not include OpenSSH's own code.",
     );
     for suite in suites(session.options()) {
         session.step(&step(&suite));

@@ -67,10 +67,10 @@ pub(super) fn run(session: &mut Session<'_>) -> Result<(), Failure> {
         &["host_key", "kex"],
     );
     session.note(
-        "before version 9.9 OpenSSH asks OpenSSL for signatures and key exchanges by calls that \
-         no provider sees (RSA_sign, ECDSA_do_sign, ECDH_compute_key) or computes them itself \
-         (Curve25519, Ed25519): what a login gains then is what its session encrypts, and what it \
-         loses is reading the provider, which sshd does for every connection.",
+        "before version 9.9, OpenSSH makes signatures and key exchanges with OpenSSL calls that no provider sees \
+         (RSA_sign, ECDSA_do_sign, ECDH_compute_key), or in its own code (Curve25519, Ed25519). A login then \
+         gains only in the encryption of its session. It loses the time for loading the provider, which sshd \
+         does for every connection.",
     );
     for case in cases(session.options()) {
         session.step(&case.name());

@@ -54,9 +54,9 @@ pub(super) fn run(session: &mut Session<'_>) -> Result<(), Failure> {
         session.table(tool.name(), &title, &["cipher", "mac"]);
     }
     session.note(
-        "real, user and sys are the client's, as time(1) prints them, logging in included; the \
-         kernel samples how CPU time divides into user and sys. scp and rsync send the file, sftp \
-         fetches it. Source and copy are in memory; the published copies went to /dev/null.",
+        "real, user and sys are the client's times, as time(1) prints them, including the login. The kernel \
+         estimates by samples how CPU time divides into user and sys. scp and rsync send the file; sftp fetches \
+         it. Source and copy are in memory; the published copies went to /dev/null.",
     );
     for (tool, suite) in cases(session.options()) {
         session.step(&step(tool, &suite));

@@ -57,13 +57,12 @@ pub(super) fn run(session: &mut Session<'_>) -> Result<(), Failure> {
         &Case::COLUMNS,
     );
     session.note(
-        "the clients are our own, made of rustls, 64 connections at once, on a core of their \
-         own; no program in Debian resumes sessions, shows a certificate and keeps many \
-         connections in flight.",
+        "the clients are our own and use rustls, with 64 connections at once, on their own core. No program in \
+         Debian resumes sessions, shows a certificate and keeps many connections in flight.",
     );
     session.note(
-        "a client's certificate is P-256, so that checking it and not the clients' own \
-         signatures is what is measured. Resumption is by tickets.",
+        "a client's certificate is P-256, so that the figure shows the server's check and not the clients' own \
+         signatures. Resumption is by tickets.",
     );
     let mut waiting = Vec::new();
     for case in Case::all(session.options()) {
@@ -74,8 +73,8 @@ pub(super) fn run(session: &mut Session<'_>) -> Result<(), Failure> {
     }
     if !waiting.is_empty() {
         session.note(format!(
-            "the server was not saturated in {} cases: there the clients or the machine's other work \
-             limit the handshakes per second, not the CPU per handshake ({})",
+            "the server was not saturated in {} cases. There, the clients or other work on the machine limit the \
+             handshakes per second. The CPU time per handshake is not affected ({})",
             waiting.len(),
             waiting.join("; ")
         ));

@@ -5,7 +5,7 @@ use crate::output::remark;
 use outboard_ledger::{self as ledger, LedgerError, Snapshot};
 use std::path::PathBuf;
 
-/// Whose counters.
+/// Selects the counters.
 #[derive(clap::Args)]
 pub(crate) struct Which {
     /// This process only; an error where it has counted nothing
@@ -37,15 +37,15 @@ impl Which {
         }
     }
 
-    /// Whether a ledger that cannot be read is no error: nobody named it.
+    /// Whether an unreadable ledger is no error, because the user did not name it.
     pub(crate) fn tolerates(&self, error: &LedgerError) -> bool {
         self.ledger.is_none() && (self.all || self.pid.is_some() || error.is_missing())
     }
 
-    /// What they say now.
+    /// Reads the selected counters.
     ///
     /// # Errors
-    /// Of one that cannot be read, unless nobody named it.
+    /// If a ledger that the user named cannot be read.
     pub(crate) fn read(&self) -> Result<Ledgers, Failure> {
         let mut ledgers = Vec::new();
         for path in self.paths() {

@@ -30,7 +30,7 @@ pub(crate) struct Load {
 const MOST: f64 = 0.25;
 
 impl Waited {
-    /// Of this thread; zeros where the kernel does not tell.
+    /// The times of this thread; zeros if the kernel does not provide them.
     pub(crate) fn now() -> Self {
         let schedule = fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
         let system = fs::read_to_string("/proc/stat").unwrap_or_default();

@@ -42,7 +42,7 @@ pub(crate) fn printable(text: &str) -> String {
 /// Set once the reader of standard output has gone.
 static UNREAD: AtomicBool = AtomicBool::new(false);
 
-/// Whether nobody reads any more what is printed: what prints for ever ends then.
+/// Whether the reader of standard output has gone. A command that prints forever then ends.
 pub(crate) fn is_unread() -> bool {
     UNREAD.load(Ordering::Relaxed)
 }

@@ -101,7 +101,7 @@ impl NoRecord {
     const LARGEST: u64 = 64 << 10;
 
     fn begin() -> Self {
-        // Another's module that writes more than that is told so, and not ended.
+        // If a module of others writes more than this, its write fails. The signal must not end this process.
         // SAFETY: no handler of ours is replaced; this process does nothing but the trial.
         unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
         let before = getrlimit(Resource::Fsize);

@@ -197,11 +197,11 @@ pub(crate) fn environment(pid: u32, variable: &str) -> Option<String> {
         .find_map(|(name, value)| (name == variable).then(|| value.to_owned()))
 }
 
-/// A file by the name that a process has for it: from its working directory, within its root. Whoever
-/// runs the process chose what that is: nothing but a regular file of moderate size is read.
+/// Reads a file by the name that a process uses for it: from the process's working directory, within its root. The user of
+/// the process may have put anything there. So this function reads only a regular file of moderate size.
 ///
 /// # Errors
-/// If it is anything else, or may not be looked at.
+/// If it is anything else, or if this user may not read it.
 pub(crate) fn file(pid: u32, name: &Path) -> io::Result<Vec<u8>> {
     let of_process = |file: &str| PathBuf::from(format!("/proc/{pid}/{file}"));
     let root = fs::read_link(of_process("root"))?;
@@ -254,7 +254,7 @@ fn is_module(path: &Path) -> bool {
     name == "outboard.so" || name == "liboutboard.so"
 }
 
-/// OpenSSL of any age and its alternatives, which tell why a process cannot use Outboard.
+/// OpenSSL of any version and its alternatives. They explain why a process cannot use Outboard.
 fn is_cryptography(path: &Path) -> bool {
     const NAMES: &[&str] = &[
         "libcrypto.so",

@@ -44,7 +44,7 @@ fn beside(path: &Path, directory: &Path, content: &[u8]) -> io::Result<tempfile:
     let metadata = original.metadata()?;
     let mut temporary = tempfile::Builder::new()
         .prefix(".outboard-")
-        // Not `tempfile_in`, whose error names the file: it was asked for by nobody, and tells nothing.
+        // Not `tempfile_in`: its error names the temporary file, which means nothing to the user.
         .make_in(directory, |path| {
             let mut new = OpenOptions::new();
             new.read(true).write(true).create_new(true).mode(0o600);
@@ -221,7 +221,7 @@ mod tests {
         let pipe = directory.path().join("pipe");
         let made = std::process::Command::new("mkfifo").arg(&pipe).status();
         assert!(made.expect("mkfifo is installed").success());
-        // Both ends are open: whoever writes need not wait for a reader.
+        // Both ends are open, so a writer need not wait for a reader.
         let mut reader = OpenOptions::new()
             .read(true)
             .write(true)

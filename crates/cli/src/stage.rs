@@ -42,7 +42,7 @@ impl Stage {
         Ok(Self { directory })
     }
 
-    /// Writes a file that those users may read who may read `model`; every user if there is no model.
+    /// Writes a file that the readers of `model` may read. Without a model, every user may read it.
     pub(crate) fn write(
         &self,
         name: &str,
@@ -78,7 +78,7 @@ impl Stage {
             .into_iter()
             .map(|(pid, start)| format!("{pid} {start}\n"))
             .collect();
-        // Without the list, the environment of processes and what they have mapped must tell.
+        // Without the list, the environment and the mappings of processes show which process uses the directory.
         let _ = fs::write(self.path().join(Self::LEFT), left);
         let path = self.directory.keep();
         remark(&format!(
@@ -88,7 +88,7 @@ impl Stage {
     }
 }
 
-/// Removes this user's directories whose 'outboard run' has ended and that no process uses.
+/// Removes this user's directories of ended 'outboard run' commands that no process uses.
 fn sweep(place: &Path) {
     let user = rustix::process::geteuid().as_raw();
     for entry in fs::read_dir(place).into_iter().flatten().flatten() {

@@ -23,15 +23,14 @@ const FORWARDED: &[i32] = &[SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2];
 /// How a program ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct End {
-    /// Its exit status as a shell tells it: 128 + n when signal n ended it.
+    /// Its exit status, as a shell reports it: 128 + n if signal n ended it.
     pub(crate) status: u8,
     /// Whether processes that it started, and left, still run.
     pub(crate) left_processes: bool,
 }
 
 impl End {
-    /// The exit status for our own caller, who also asked for a report on the program: what the program
-    /// said, unless it succeeded and the report did not.
+    /// The exit status of this command: the program's status, unless the program succeeded and the report on it failed.
     pub(crate) fn exit_code(self, report: Result<(), Failure>) -> ExitCode {
         if let Err(failure) = report {
             complain(&failure.to_string());
@@ -46,7 +45,7 @@ impl End {
 /// Starts `command`, forwards signals to it, and waits for it.
 ///
 /// # Errors
-/// When it cannot be started, which is said on standard error: the status to end with.
+/// The exit status, if the program cannot be started. The reason goes to standard error.
 pub(crate) fn supervise(command: &mut Command) -> Result<End, ExitCode> {
     wait_upon(command).map_err(|error| {
         let program = command.get_program().display();
@@ -67,7 +66,7 @@ fn wait_upon(command: &mut Command) -> io::Result<End> {
         notice_children(command);
     }
     let forwarded = FORWARDED.iter().filter(|&&signal| !is_in(ignored, signal));
-    // Once the program has ended, nobody else is there to obey: Ctrl-C must end what we do then.
+    // After the program has ended, Ctrl-C must end this command's own work.
     let ended = Arc::new(AtomicBool::new(false));
     for &signal in forwarded.clone() {
         register_conditional_default(signal, Arc::clone(&ended))?;

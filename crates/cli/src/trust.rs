@@ -1,16 +1,16 @@
-//! Who could have put something else in a file's place.
+//! Which users could have replaced a file.
 
 use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// The file itself, or the nearest directory on its way, that somebody other than root and `user` could
-/// change: its owner, or whom its mode lets write. (In a sticky directory, too: who may add names there
-/// may have made the next directory.) None if there is no such person. Links are followed first.
+/// The file itself, or the nearest directory on its path, that a user other than root and `user` could change: its owner,
+/// or a user with write permission. (This includes a sticky directory, because a user who may add names there may have made
+/// the next directory.) None if there is no such user. Links are followed first.
 ///
 /// # Errors
-/// If it cannot be looked at.
+/// If its metadata cannot be read.
 pub(crate) fn changeable_by_others(file: &Path, user: u32) -> io::Result<Option<PathBuf>> {
     const GROUP_OR_OTHERS_WRITE: u32 = 0o022;
     const ROOT: u32 = 0;

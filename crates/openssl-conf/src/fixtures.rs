@@ -172,7 +172,7 @@ fn what_would_change_its_meaning_is_refused() {
     }
 }
 
-/// For a whole system beside it, where it is active; for one program in its place, whoever loads it.
+/// For a whole system, the stand-in stands beside an active `legacy`. For one program, it takes the place of `legacy`.
 #[test]
 fn legacy_is_observed_where_it_would_be_there() {
     let observed = |legacy: &str, beside| {
@@ -318,7 +318,7 @@ proptest! {
         let after = Config::parse(&once, file, NO_ENVIRONMENT).expect("the block is well formed");
         prop_assert!(after.outboard().is_some_and(|named| named.preferred));
         prop_assert_eq!(&before.last_section, &after.last_section);
-        // Everything that was said is still said, but for what the block must replace.
+        // Every assignment stays, except those that the block must replace.
         for (section, assignments) in before.sections() {
             for assignment in assignments {
                 let name = assignment.name.as_str();

@@ -1,4 +1,4 @@
-//! Which providers a configuration names, and what it tells Outboard's.
+//! The providers that a configuration names, and the settings of Outboard's provider.
 
 use super::config::{Assignment, Config, DEFAULT_SECTION};
 use super::{ConfError, Settings, refused};
@@ -23,7 +23,7 @@ pub struct Named {
 }
 
 impl Config {
-    /// What the provider outboard is told, if it is configured.
+    /// The settings of the provider outboard, if it is configured.
     pub fn outboard_settings(&self) -> Option<Settings> {
         let section = self.outboard()?.section;
         let path = |name| {
@@ -58,7 +58,7 @@ impl Config {
         })
     }
 
-    /// The active providers whose work is not observed, where others' is.
+    /// The active providers that are not observed, if others are.
     pub fn unobserved(&self) -> Vec<String> {
         let Some(init) = self.assignment(DEFAULT_SECTION, "openssl_conf") else {
             return Vec::new();
@@ -75,13 +75,13 @@ impl Config {
             .into_iter()
             .filter(|entry| entry.provider != OBSERVED)
             .filter(|entry| !legacy_is_observed || entry.provider != LEGACY)
-            // A stand-in names whom it stands in for.
+            // A stand-in names the provider that it replaces.
             .filter(|entry| self.assignment(&entry.section, "inner").is_none());
         unobserved(&others.collect::<Vec<_>>())
     }
 }
 
-/// Those of the active providers that do cryptography, but for the default one.
+/// The active providers with cryptography, except the default provider.
 pub(super) fn unobserved(entries: &[Entry]) -> Vec<String> {
     let others = entries
         .iter()
@@ -113,7 +113,7 @@ impl Entry {
             provider: setting("identity")
                 .map_or(after_dot(&entry.name), |identity| &identity.value)
                 .to_owned(),
-            // OpenSSL 3.0 and 3.1 take any value for yes; who wrote "no" meant it.
+            // OpenSSL 3.0 and 3.1 read any value as yes. But a user who wrote "no" meant no.
             active: setting("activate").is_some_and(|activate| !is_false(&activate.value)),
             origin: entry.origin.to_string(),
             section,

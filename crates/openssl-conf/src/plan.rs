@@ -71,7 +71,7 @@ impl fmt::Display for Offer {
     }
 }
 
-/// What the provider is told. `None` leaves out the line, and so the provider's own default.
+/// The provider's settings. `None` leaves out the line, and the provider uses its default.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
     /// The file `outboard.so`; `None`: OpenSSL looks in its modules directory.
@@ -175,7 +175,7 @@ fn add_providers(
     let others = entries.iter().find(|e| e.active && e.provider != PROVIDER);
     if let Some(other) = others.filter(|_| !default_is_active) {
         return Err(refused(format!(
-            "{} activates the provider {} without the default provider, which Outboard works beside \
+            "{} activates the provider {} without the default provider. Outboard needs the default provider \
              (activate the default provider too, or leave this system as it is)",
             other.origin, other.provider
         )));
@@ -192,7 +192,7 @@ fn add_providers(
     let mut to_activate: Vec<&str> = Vec::new();
     match (observer, default) {
         (Some(observer), _) if !observer.beside => {
-            // Only who is named is active: an unnamed default provider is not, beside its stand-in.
+            // Only named providers are active. An unnamed default provider beside its stand-in is not active.
             if let Some(default) = default.filter(|default| default.active) {
                 let idle = unused(config, "outboard_idle")?;
                 lines.say(list, &default.name, idle);
@@ -207,7 +207,7 @@ fn add_providers(
             to_activate.push(section);
         }
     }
-    // Who configured Outboard by hand keeps that section; the block has the last word in it.
+    // If a user configured Outboard by hand, that section stays, and the block's assignments in it win.
     let ours = match entries.iter().find(|entry| entry.provider == PROVIDER) {
         _ if settings.is_none() => "",
         Some(entry) => entry.section.as_str(),
@@ -273,9 +273,10 @@ fn add_providers(
     Ok(())
 }
 
-/// Has the provider legacy observed; says whether that is so. For one program a stand-in takes its place, whoever loads it.
-/// Not for a whole system: should the module vanish, programs would lose it; there one is active beside it where it is
-/// active itself, and nowhere else. (Other providers may look at the file that they were loaded from, as fips does.)
+/// Lets the provider `legacy` be observed, and answers whether it is. For one program, a stand-in takes its place. For a
+/// whole system this is not safe: if the module disappeared, programs would lose `legacy`. There, the stand-in is active
+/// beside `legacy`, and only where `legacy` itself is active. (No other provider gets a stand-in, because a provider may
+/// check the file that it was loaded from, as `fips` does.)
 fn observe_legacy(
     config: &Config,
     observer: &Observer,
@@ -350,7 +351,7 @@ fn add_preference(
         .map(str::trim)
         .filter(|clause| !clause.is_empty())
         .collect();
-    // A preference is told by the first of its clauses.
+    // The first clause identifies a preference.
     let is_there = |preference: &str| {
         let first = preference.split(',').next().unwrap_or_default();
         clauses
@@ -382,7 +383,8 @@ fn add_preference(
             .is_some_and(|mode| !is_false(&mode.value));
     if demands_fips && missing.contains(&PREFERENCE) {
         notes.push(format!(
-            "{properties} demands FIPS-approved implementations; Outboard's are none, so OpenSSL will not choose them"
+            "{properties} demands FIPS-approved implementations. Outboard's are not approved, so OpenSSL will \
+             not choose them"
         ));
     }
     let composed: Vec<&str> = clauses.into_iter().chain(missing).collect();

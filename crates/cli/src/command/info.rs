@@ -221,7 +221,7 @@ impl Summary {
     }
 }
 
-/// The profile that the provider uses when it is told `path`, and why it is not the one at `path`.
+/// The profile that the provider uses if its setting is `path`, and the reason if it is not the file at `path`.
 pub(crate) fn in_force(
     path: &Path,
     machine: &Machine,
@@ -245,9 +245,9 @@ pub(crate) fn out_of_date(profile: &Profile, libcrypto: &str) -> Option<String> 
     })
 }
 
-/// The table of operations; one line for each size of those whose cost grows with it.
+/// The table of operations. An operation whose cost depends on the size has one line for each size.
 pub(crate) fn table(profile: &Profile, machine: &Machine) -> String {
-    // A column of times says whose they and the words after them are; without times these have to.
+    // The heading of a column of times also explains the next column. Without times, the next column needs the heading.
     let rows = rows(profile, machine);
     let is_measured = rows.iter().any(|row| !row.measurements.is_empty());
     let (stock, scalar) = match is_measured {

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use std::fmt;
 
-/// Whom an advice is for.
+/// How careful an advice is, and so for which peers it is made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Level {

@@ -36,7 +36,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
     }
 }
 
-/// Refuses the names of `--only` that are not among those that `subject` has here, and tells these.
+/// Refuses names of `--only` that `subject` does not have here. The error lists the names that it has.
 fn check_only(only: &[String], known: &[&str], subject: &str) -> Result<(), Failure> {
     let unknown: Vec<&str> = only
         .iter()

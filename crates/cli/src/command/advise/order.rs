@@ -132,7 +132,7 @@ mod tests {
             let made = [("a", a, [0.8, 1.9]), ("b", b, [0.9, 1.8])];
             assert_eq!(order(&made), told("ab", &["ab"]));
         }
-        // Nor does what is told, and is next to nothing.
+        // A real but tiny difference does not count either.
         let made = [("a", 1.05, [1.04, 1.06]), ("b", 1.0, [0.99, 1.01])];
         assert_eq!(order(&made), told("ab", &["ab"]));
     }

@@ -106,6 +106,12 @@ fn counted(pid: u32) -> Finding {
 fn not_loaded(process: &Process) -> Finding {
     let name = &process.name;
     let problem = Finding::problem("module", format!("{name} does not have Outboard loaded"));
+    if let Some(own) = reads_its_own_section(OsStr::new(name)) {
+        return Finding {
+            state: State::Problem,
+            ..own
+        };
+    }
     if !process.uses_openssl() {
         if let Some((library, what)) = other_cryptography(&process.libraries) {
             return problem
@@ -120,12 +126,6 @@ fn not_loaded(process: &Process) -> Finding {
                     .because("it has not loaded OpenSSL so far")
                     .remedy("run this again after it has used cryptography")
             }),
-        };
-    }
-    if let Some(own) = reads_its_own_section(OsStr::new(name)) {
-        return Finding {
-            state: State::Problem,
-            ..own
         };
     }
     if let Some(configuration) = processes::environment(process.pid, "OPENSSL_CONF")

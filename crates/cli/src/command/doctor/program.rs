@@ -1,6 +1,6 @@
 //! Can a program use Outboard at all?
 
-use super::Finding;
+use super::{Finding, State};
 use crate::Failure;
 use crate::elf::Elf;
 use crate::own_code;
@@ -66,8 +66,15 @@ pub(super) fn examine(program: &OsStr) -> Result<Vec<Finding>, Failure> {
         }
         _ => by_libraries(&name.to_string(), &libraries),
     };
-    findings.push(finding);
-    findings.extend(reads_its_own_section(path.file_name().unwrap_or_default()));
+    match reads_its_own_section(path.file_name().unwrap_or_default()) {
+        // Its own copy of OpenSSL reads a configuration too, but another section.
+        Some(own) if finding.state == State::Problem => findings.push(Finding {
+            why: Some(own.what),
+            remedy: own.remedy,
+            ..finding
+        }),
+        own => findings.extend(std::iter::once(finding).chain(own)),
+    }
     Ok(findings)
 }
 
@@ -94,7 +101,10 @@ pub(super) fn reads_its_own_section(program: &OsStr) -> Option<Finding> {
             "Node.js reads only the section nodejs_conf of openssl.cnf",
         )
         .because("so it does not load the providers that other programs load")
-        .remedy("start it with --openssl-shared-config, for example in NODE_OPTIONS")
+        .remedy(
+            "start it with --openssl-shared-config, for example in NODE_OPTIONS; if it has its own copy of OpenSSL, set \
+             OPENSSL_MODULES too (see docs/incompatibilities.md)",
+        )
     })
 }
 
@@ -247,7 +257,6 @@ fn is_loader(path: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::command::doctor::State;
 
     #[test]
     fn libraries_decide() {

@@ -56,7 +56,7 @@ pub(super) fn with(work: &Work) -> String {
 /// The padding of a TLS server that opens what a client encrypted with its RSA key: PKCS #1 v1.5 in constant time.
 pub(super) const TLS_PADDING: &str = "tls";
 
-/// The same work by names that are compared: a digest by its standard's, a padding that nobody named by its own.
+/// Gives equal work equal names: the standard's name of a digest, and the default padding where the program named none.
 pub(super) fn settle(work: &mut Work) {
     work.digest = digest(&work.digest);
     let is_encryption = matches!(
@@ -107,7 +107,7 @@ pub(super) fn digest(name: &str) -> String {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Severity {
-    /// Broken, or short enough to be broken by those who can pay for it.
+    /// Broken, or so short that an attacker with enough money can break it.
     Weak,
     /// Not broken in this use, but on its way out.
     Legacy,
@@ -266,7 +266,7 @@ fn of_use(work: &Work, name: &str) -> Option<(Severity, &'static str)> {
 const OLD_TLS: &str = "part of TLS 1.0 and 1.1, which RFC 8996 retired";
 
 /// How many bits a key, the field of a curve or the modulus of a group has: `2048`, `modp_1536`, `dh_1024_160`,
-/// `secp112r1`, and curves of WAP and Oakley, which are only numbered. None where the name does not tell.
+/// `secp112r1`, and curves of WAP and Oakley, which only have numbers. None if the name does not contain it.
 fn length(key: &str) -> Option<u32> {
     if let Some(number) = key.strip_prefix("wap-wsg-idm-ecid-wtls") {
         return Some(match number {

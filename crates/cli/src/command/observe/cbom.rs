@@ -116,7 +116,7 @@ pub(super) fn document(report: &Report, libcrypto: Option<&str>) -> Value {
         dependencies.push(json!({ "ref": RUN, "dependsOn": programs }));
     }
     document["dependencies"] = dependencies.into();
-    // Linux makes one for whoever reads; a document without one is valid, too.
+    // Linux makes a new one for each reader. A document without one is valid too.
     if let Ok(number) = std::fs::read_to_string("/proc/sys/kernel/random/uuid") {
         document["serialNumber"] = format!("urn:uuid:{}", number.trim()).into();
     }
@@ -130,7 +130,7 @@ fn provider_reference(implementation: &str) -> String {
     format!("provider/{implementation}")
 }
 
-/// Who has the algorithms: a provider of OpenSSL's libcrypto, or another.
+/// The component that provides the algorithms: a provider of OpenSSL's libcrypto, or another one.
 fn provider_component(implementation: &str, libcrypto: Option<&str>) -> Value {
     let mut component = json!({
         "type": "library",
@@ -327,7 +327,7 @@ fn primitive(work: &Work) -> &'static str {
     }
 }
 
-/// What tells an algorithm's variants apart: the length of a key or of a digest.
+/// The parameter that distinguishes an algorithm's variants: the length of a key or of a digest.
 fn parameters(work: &Work) -> Option<String> {
     if !work.key.is_empty() {
         return catalogue::key(work);
@@ -505,7 +505,7 @@ mod tests {
             .collect();
         assert_eq!(references.len(), 4, "{references:?}");
         assert_eq!(reference(&opened("")), reference(&opened("pkcs1")));
-        // A key of RSA-PSS has that padding where nobody names one.
+        // A key of RSA-PSS has this padding if the program names none.
         let (named, unnamed) = (
             padded(Operation::Sign, "pkcs1"),
             padded(Operation::Sign, ""),

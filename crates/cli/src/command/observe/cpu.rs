@@ -145,8 +145,7 @@ mod tests {
         assert!(Stat::of(u32::MAX).is_none());
     }
 
-    /// Whoever else has the id of a process that counted (a later one, or one that a PID namespace hides behind
-    /// another) did not.
+    /// Another process with the same id (a later one, or one in another PID namespace) did not count.
     #[test]
     fn processes_are_those_that_count() {
         let directory = tempfile::tempdir().expect("a temporary directory");

@@ -5,8 +5,8 @@ use super::report::{Row, float};
 use outboard_observation::{Operation, RecordedProcess, Work, sum};
 use serde::Serialize;
 
-/// Every full TLS handshake agrees on a key once on each side, or a client encrypts one for
-/// the server's RSA key, so their number is estimated by that of key exchanges; resumed ones of TLS 1.2 have none.
+/// An estimate of handshakes from key exchanges. In a full TLS handshake, each side agrees on a key once, or the client
+/// encrypts a key for the server's RSA key. Resumed handshakes of TLS 1.2 have no key exchange.
 #[derive(Serialize)]
 pub(super) struct Handshakes {
     pub(super) estimated: u64,
@@ -28,7 +28,7 @@ impl Handshakes {
         use Operation as O;
         let is_agreement =
             |operation| matches!(operation, O::Derive | O::Encapsulate | O::Decapsulate);
-        // RSA key exchange of TLS 1.2 and before: the server's padding is its own, the client's anybody's.
+        // RSA key exchange of TLS 1.2 and before: the server has a special padding; the client has the usual one.
         let is_opened =
             |work: &Work| work.operation == O::KeyDecrypt && work.mode == catalogue::TLS_PADDING;
         let is_sealed = |work: &&Work| work.operation == O::KeyEncrypt && work.mode == "pkcs1";

@@ -6,8 +6,8 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::ptr;
 
-/// What the system tells a file by that is mapped: its device and its inode, as `/proc/PID/maps` has them. On btrfs and
-/// overlayfs, that is another device than the file's metadata says.
+/// The identity of a mapped file: its device and its inode, as in `/proc/PID/maps`. On btrfs and overlayfs, this device
+/// differs from the device in the file's metadata.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Mapped {
     device: String,
@@ -15,7 +15,7 @@ pub(super) struct Mapped {
 }
 
 impl Mapped {
-    /// Maps a page of the file for a moment, to see how that is told. None where it cannot be mapped.
+    /// Maps a page of the file for a moment, to read its identity. None if the file cannot be mapped.
     pub(super) fn of(path: &Path) -> Option<Self> {
         let file = OpenOptions::new()
             .read(true)
@@ -31,7 +31,7 @@ impl Mapped {
         Some(found)
     }
 
-    /// Whether a process has mapped it as memory that is shared, as those do who count in it.
+    /// Whether a process has mapped the file as shared memory. Processes that count in the file do so.
     pub(super) fn is_shared_by(&self, pid: u32) -> bool {
         self.is_shared_in(&maps(&pid.to_string()))
     }
@@ -55,7 +55,7 @@ fn maps(process: &str) -> String {
     String::from_utf8_lossy(&maps).into_owned()
 }
 
-/// A page of a file, which nobody looks at.
+/// A mapped page of a file. Nothing reads it.
 struct Page(*mut libc::c_void);
 
 /// However large a page is, a mapping has at least one.
@@ -80,7 +80,7 @@ impl Page {
 
 impl Drop for Page {
     fn drop(&mut self) {
-        // SAFETY: ours, and nobody has a reference into it.
+        // SAFETY: the mapping is ours, and no reference into it exists.
         unsafe { libc::munmap(self.0, LENGTH) };
     }
 }

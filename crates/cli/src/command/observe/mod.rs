@@ -138,7 +138,7 @@ fn observe(
         Some(record) => std::path::absolute(record)?,
         None => stage.path().join("record"),
     };
-    // What is wrong is told before the program has done anything.
+    // Report an error before the program has done anything.
     for file in arguments.cbom.iter().chain(&arguments.output) {
         replace::check(file).map_err(|error| cannot_write(file, &error))?;
     }
@@ -322,8 +322,8 @@ impl Arguments {
         )
     }
 
-    /// Tells it where it was asked for. A program's own output goes to standard output: the table
-    /// does not, unless no program was run. What cannot be written where it should be loses nothing else.
+    /// Writes the report to the requested places. Standard output belongs to the program, so the table goes there only if
+    /// no program ran. If one place fails, the others still get the report.
     fn tell(&self, report: &Report, alone: bool) -> Result<(), Failure> {
         let bill = self.cbom.as_ref().map_or(Ok(()), |file| {
             // Services may have run with an earlier one.

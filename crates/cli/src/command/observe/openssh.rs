@@ -1,8 +1,8 @@
-//! What OpenSSH does without OpenSSL's EVP, estimated from what it does with it.
+//! OpenSSH's work without OpenSSL's EVP, estimated from its work with EVP.
 //!
-//! OpenSSH has its own C for Poly1305, UMAC, Curve25519, Ed25519 and NTRU Prime, and until 9.8 calls
-//! RSA and ECDSA past EVP. The cipher and the digests of the key exchange tell which it negotiated;
-//! what that costs is known from another machine, by the constants below.
+//! OpenSSH has its own C code for Poly1305, UMAC, Curve25519, Ed25519 and NTRU Prime. Up to version 9.8, its calls of RSA
+//! and ECDSA do not go through EVP. The cipher, and the digests of the key exchange, show what OpenSSH negotiated. The cost
+//! comes from measurements on another machine: the constants below.
 
 use outboard_observation::{Operation, Work};
 use outboard_programs::Launch;
@@ -179,8 +179,8 @@ pub(super) fn estimates(program: &str, work: &[Work], version: Option<u32>) -> V
     inferred.into_iter().filter_map(estimate).collect()
 }
 
-/// How many key exchanges with sntrup761 a process's digests tell of, at least: of each of its messages there must be
-/// as many as one takes. On both sides these are, with SHA-512,
+/// The least number of key exchanges with sntrup761 that a process's digests show. Each exchange hashes each of these
+/// messages. On both sides they are, with SHA-512:
 ///
 /// ```text
 /// 1159    the public key                                       TELLING_SIZES
@@ -191,8 +191,8 @@ pub(super) fn estimates(program: &str, work: &[Work], version: Option<u32>) -> V
 /// ≤ 197   six keys, each of the secret and two hashes          class 256
 /// ```
 ///
-/// Other digests may be of such sizes, too (the hash of the exchange, where the lists of algorithms are short; what is
-/// signed): for one exchange too many, two of them would have to be so to the byte.
+/// Other digests may have such sizes too (the hash of the exchange, if the lists of algorithms are short; signed data). To
+/// count one exchange too many, two of them would need exactly these sizes.
 fn sntrup761_exchanges(work: &[Work]) -> u64 {
     let digests = work
         .iter()

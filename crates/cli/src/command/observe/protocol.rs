@@ -19,7 +19,7 @@ impl Protocol {
     /// Those of a process: TLS has functions of its own to derive keys, SSH is the only business of some.
     pub(super) fn of(program: &str, work: &[Work]) -> impl Iterator<Item = Self> {
         let enciphers = work.iter().any(|work| work.operation == Operation::Seal);
-        // The digest tells 1.2 (RFC 5246, 5) from what was before (RFC 4346, 5).
+        // The digest distinguishes TLS 1.2 (RFC 5246, 5) from earlier versions (RFC 4346, 5).
         let derives_as = |is_old: bool| {
             work.iter().any(|work| {
                 work.algorithm.eq_ignore_ascii_case("TLS1-PRF")
@@ -87,9 +87,9 @@ pub(super) enum Suite {
 impl Suite {
     const ALL: [Self; 3] = [Self::Aes128Gcm, Self::Aes256Gcm, Self::ChaCha20Poly1305];
 
-    /// Those that a process used in a protocol, as far as its algorithms tell: keys were derived with the suite's digest,
-    /// and its cipher alone can have used them. Where TLS 1.2 was spoken as well, a cipher may have been of that. (Of
-    /// TLS 1.2 itself parts do not tell what was used with what.)
+    /// The cipher suites that a process used in a protocol, as far as its algorithms show them: keys were derived with
+    /// the suite's digest, and only the suite's cipher can have used them. If the process also used TLS 1.2, a cipher
+    /// may belong to TLS 1.2. (For TLS 1.2 itself, the algorithms do not show which were used together.)
     pub(super) fn of(protocol: Protocol, work: &[Work]) -> Vec<Self> {
         if protocol != Protocol::Tls13 {
             return Vec::new();

@@ -180,8 +180,8 @@ impl ProcessReport {
     }
 }
 
-/// Who prepares a key for one digest or padding and then works with another (nginx, for RSA-PSS in TLS 1.2) did
-/// nothing with the first: what the preparation took belongs to the work.
+/// A program may prepare a key for one digest or padding and then use another (nginx does, for RSA-PSS in TLS 1.2). The
+/// time of such a preparation belongs to the work that followed.
 fn with_preparations_settled(mut record: Record) -> Record {
     for process in &mut record.processes {
         let (prepared, used): (Vec<Work>, Vec<Work>) =
@@ -354,7 +354,7 @@ pub(super) mod tests {
         let lacking = text(vec![signed, sealed]);
         let lines = |words: &str| lacking.lines().filter(|line| line.contains(words)).count();
         assert!(lacking.starts_with("At least "), "{lacking}");
-        // Nobody knows its share either.
+        // Its share is unknown too.
         assert_eq!(lines("unknown  "), 0, "{lacking}");
         assert_eq!(lines("  > 0.7 %"), 1, "{lacking}");
         assert_eq!(lines("unknown"), 1, "{lacking}");
@@ -457,7 +457,7 @@ pub(super) mod tests {
         );
     }
 
-    /// As a file may say that anybody has written.
+    /// A file with figures that any user may have written.
     #[test]
     fn the_largest_numbers_do_no_harm() {
         let mut done = work("RSA", Operation::Sign, "2048", "SHA1");
@@ -515,7 +515,7 @@ pub(super) mod tests {
         let report = Report::new(hostile, sources);
         assert_eq!(report.work[0].work.calls, u64::MAX);
         assert_eq!(report.cryptography_nanoseconds, u64::MAX);
-        // Whose each process is.
+        // The user of each process.
         let text = report.text(true, true, To::File);
         assert!(text.contains("1000"), "{text}");
         super::super::cbom::document(&report, None);

@@ -8,7 +8,7 @@ use crate::table::{Align, Table, bytes, count, time};
 use outboard_observation::{Operation, sum};
 use std::fmt::Write;
 
-/// Rows that together are less than this of the time are told in one line.
+/// Rows with less than this share of the time go together into one line.
 const SMALL: f64 = 0.002;
 
 impl Report {
@@ -461,7 +461,7 @@ pub(super) fn is_bulk(row: &Row) -> bool {
     )
 }
 
-/// Whether it is told with others in one line.
+/// Whether the row goes into one line with others.
 pub(super) fn is_small(row: &Row) -> bool {
     row.share_of_cryptography < SMALL && row.finding.is_none() && row.work.untimed == 0
 }
@@ -470,7 +470,7 @@ fn speed(row: &Row) -> String {
     megabytes(row.work.bytes, row.work.nanoseconds)
 }
 
-/// How fast that was, where it was enough to tell.
+/// The speed, if there were enough bytes to measure it.
 pub(super) fn megabytes(bytes: u64, nanoseconds: u64) -> String {
     if bytes < 4096 || nanoseconds == 0 {
         return String::new();

@@ -1,4 +1,4 @@
-//! What is known of OpenSSH's algorithms: who may still be trusted with what, and why.
+//! The judgements about OpenSSH's algorithms: which may still be used, and why.
 //!
 //! The judgement is a table, so that a reader who disagrees finds the line. docs/advising.md has the
 //! sources in full.
@@ -25,8 +25,8 @@ impl Kind {
     /// All of them, in the order of a report.
     pub(crate) const ALL: [Self; 4] = [Self::Cipher, Self::Mac, Self::KeyExchange, Self::HostKey];
 
-    /// Those whose order an advice sets. A client that knows a server by a key of one type must not
-    /// be told to ask for another, so host keys stay as they are.
+    /// The kinds whose order an advice sets. Host keys are not among them: a client that knows a server by a key of one
+    /// type must not ask for a key of another type.
     pub(crate) const ORDERED: [Self; 3] = [Self::Cipher, Self::Mac, Self::KeyExchange];
 
     /// The keyword in `sshd_config` and `ssh_config`.
@@ -64,7 +64,7 @@ impl fmt::Display for Kind {
 /// How much an algorithm may be trusted, whatever it costs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Standing {
-    /// Safe, also against whoever records today and has a quantum computer later.
+    /// Safe, also against an attacker who records today and has a quantum computer later.
     PostQuantum,
     /// Safe.
     Good,

@@ -12,7 +12,7 @@ use std::io::{self, Read as _};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-/// `READCONF_MAX_DEPTH`, `SERVCONF_MAX_DEPTH`. Who goes beyond it is refused by OpenSSH itself.
+/// `READCONF_MAX_DEPTH`, `SERVCONF_MAX_DEPTH`. OpenSSH itself refuses a deeper configuration.
 pub(super) const MAX_DEPTH: usize = 16;
 
 /// What is exchanged in a configuration.
@@ -23,7 +23,7 @@ pub(super) struct Staging<'a> {
     pub(super) place: &'a Path,
     /// What stands for the drop-in; nothing does if `None`.
     pub(super) instead: Option<&'a Path>,
-    /// Makes a file of the changed text of one that is included; the number tells it from the others.
+    /// Makes a copy of an included file, with changed text. The number distinguishes the copies.
     pub(super) keep: &'a dyn Fn(usize, &str) -> io::Result<PathBuf>,
 }
 
@@ -32,7 +32,7 @@ pub(super) struct Staging<'a> {
 pub(super) struct Staged {
     /// What to give to sshd or ssh.
     pub(super) text: String,
-    /// The files that were made, and those in whose places they stand.
+    /// Each copy, and the file that it replaces.
     pub(super) copies: Vec<(PathBuf, PathBuf)>,
 }
 
@@ -98,7 +98,7 @@ impl Staging<'_> {
             let found = match expand(&absolute, place, self.instead.filter(|_| ours)) {
                 Ok(found) => found,
                 Err(error) if ours => return Err(error),
-                // It keeps its files to itself, as it does to whoever reads the configuration as we do.
+                // We may not read this directory. Other readers of the configuration with our rights may not either.
                 Err(_) => Vec::new(),
             };
             let (found, is_staged) = self.stage_files(found, depth, copies)?;

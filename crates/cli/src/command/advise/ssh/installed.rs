@@ -60,7 +60,7 @@ impl std::fmt::Display for Refusal {
 
 impl std::error::Error for Refusal {}
 
-/// Whose configuration.
+/// The side that a configuration belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Side {
@@ -87,7 +87,7 @@ impl Side {
         }
     }
 
-    /// Who is at the other end.
+    /// The name of the other end.
     pub(crate) fn peer(self) -> &'static str {
         match self {
             Self::Server => "client",
@@ -116,7 +116,7 @@ impl Side {
         };
         let said = launch.finish().map_err(unasked)?;
         if !said.status.success() {
-            // It quotes what stands in files, which may be anybody's.
+            // The message quotes files, which any user may have written.
             let lines: Vec<String> = said.errors.trim().lines().map(printable).collect();
             return Err(Refusal::Said(lines.join("\n")));
         }

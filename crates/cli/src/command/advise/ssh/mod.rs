@@ -1,15 +1,14 @@
-//! `outboard advise ssh`: what the installed OpenSSH's algorithms cost here, and in which order to
-//! prefer them.
+//! `outboard advise ssh`: the cost of each algorithm of the installed OpenSSH on this machine, and the advised order.
 //!
 //! ```text
-//! installed  what ssh and sshd know, and what is configured        (ssh -Q, sshd -T, ssh -G)
-//! algorithm  who may be trusted with what, and why
-//! measure    what each costs: real transfers and logins            (stand, cost)
+//! installed  the algorithms of ssh and sshd, and the configured ones   (ssh -Q, sshd -T, ssh -G)
+//! algorithm  which algorithms may be used, and why
+//! measure    the cost of each: real transfers and logins               (stand, cost)
 //! recommend  an order
-//! drop_in    that order as configuration, tried before it counts   (include, reading)
-//! file       where it is written
-//! report     all of that in words and for programs                 (prove)
-//! upgraded   later: whether OpenSSH still takes what was written
+//! drop_in    this order as configuration, tried before it is written   (include, reading)
+//! file       the file of a drop-in
+//! report     the result, in words and for programs                     (prove)
+//! upgraded   later: whether OpenSSH still accepts the drop-ins
 //! ```
 
 mod algorithm;

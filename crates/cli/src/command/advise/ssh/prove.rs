@@ -88,7 +88,7 @@ fn ciphered(openssl: &OpenSsl) -> Result<Option<u64>, Failure> {
     let Some(ledger) = openssl.ledger() else {
         return Ok(None);
     };
-    // Nobody made it where the profile offers nothing that was used.
+    // There is no ledger if the profile offers no operation that the copy used.
     let total = match ledger.exists() {
         true => Snapshot::read(ledger)?.total(),
         false => return Ok(Some(0)),

@@ -1,10 +1,10 @@
-//! A configuration in the order in which sshd or ssh reads it, through all that its files include: who comes
-//! before our drop-in, and whom it would come before.
+//! A configuration in the order in which sshd or ssh reads it, including all included files: the directives before our
+//! drop-in, and those after it.
 //!
-//! As OpenSSH does it (`readconf.c`, `servconf.c`): the files of an `Include` stand where it stands; a `Host` or
-//! `Match` in one of them ends with it, and within a block it narrows that one; a relative name is sought in one
-//! directory, whatever file it stands in; and 16 files may include one another. `Match` conditions are not judged: what
-//! holds for some, may hold.
+//! The rules are OpenSSH's (`readconf.c`, `servconf.c`). The files of an `Include` are read at its place. A `Host` or
+//! `Match` in an included file ends with that file; inside a block it narrows the block. A relative name belongs to one
+//! directory, whatever file contains it. At most 16 files may include each other in a chain. This module does not evaluate
+//! `Match` conditions: a directive for some hosts may apply.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -30,7 +30,7 @@ pub(super) struct Line {
     pub(super) keyword: String,
 }
 
-/// A line, and the `Host` or `Match` that says for whom it holds, unless it holds for all.
+/// A line, and the `Host` or `Match` block that limits it, unless it applies to all.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Directive {
     pub(super) line: Line,

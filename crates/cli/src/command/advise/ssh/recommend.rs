@@ -29,7 +29,7 @@ pub(crate) struct Advice {
     pub(crate) ties: BTreeMap<Kind, Vec<Vec<String>>>,
     /// What is configured today and no longer will be.
     pub(crate) dropped: Vec<Dropped>,
-    /// Who no longer matches, in words: clients of this server, servers of this client.
+    /// The peers that no longer match, in words: clients of this server, servers of this client.
     pub(crate) no_longer: Vec<String>,
 }
 
@@ -66,7 +66,8 @@ pub(crate) fn advise(
     for kind in Kind::ORDERED {
         let of = |lists: &Lists| lists.get(&kind).cloned().unwrap_or_default();
         let (today, installed) = (of(today), of(installed));
-        // Who configured a list excluded the rest; who did not may get what is new and better.
+        // An administrator who configured a list excluded everything else. Without a configured list, new algorithms may
+        // be added.
         let may_add = choice.level == Level::Modern && today == of(default);
         let candidates = today.iter().chain(
             installed

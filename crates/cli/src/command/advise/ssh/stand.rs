@@ -105,9 +105,8 @@ impl Stand {
         Ok(stand)
     }
 
-    /// Sends the file through ssh, each time to a server of its own: what that used is then known to
-    /// the microsecond when it has ended. Nobody keeps what arrives, because new memory can cost the
-    /// kernel more than its encryption.
+    /// Sends the file through ssh, each time to a new server. When that server has ended, its CPU time is known to the
+    /// microsecond. The receiver discards the data, because new memory can cost the kernel more than the encryption.
     pub(super) fn transfer(&self, wishes: &[Wish<'_>]) -> Result<Seconds, Failure> {
         self.send(FILE, wishes)
     }
@@ -151,7 +150,7 @@ impl Stand {
         Ok(spent)
     }
 
-    /// What a client tells of a login when it is told to talk.
+    /// The output of a client's login with -v.
     pub(super) fn talk(&self) -> Result<Finished, Failure> {
         let server = self.server(&self.settings, &self.openssl)?;
         let client = self.client(&server, "ssh", &[], &self.openssl)?;

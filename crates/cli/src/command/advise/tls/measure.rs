@@ -66,7 +66,7 @@ pub(super) fn measure(
 fn groups(openssl: &OpenSsl) -> Result<Vec<&'static str>, Failure> {
     let mut groups = Vec::new();
     for known in policy::all(Kind::Group) {
-        // Nobody answers there; a name that is not known is complained of before that is noticed.
+        // Nothing listens there. openssl reports an unknown name before it tries to connect.
         let said = openssl
             .command()?
             .args(["s_client", "-connect", "127.0.0.1:1", "-groups", known.name])
@@ -209,7 +209,7 @@ impl Server {
             .arg(&certificate.certificate)
             .arg("-key")
             .arg(&certificate.key)
-            // The file for suites, else a page that nobody asks for.
+            // For suites, the file. Otherwise a page that no client requests.
             .arg(if kind == Kind::Suite { "-WWW" } else { "-www" })
             .directory(workplace.path())
             .on(Cores::choose().server)

@@ -3,7 +3,7 @@
 use super::recommend::Advice;
 use std::fmt;
 
-/// A server that is told.
+/// A server that gets lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Server {

@@ -104,6 +104,12 @@ impl Report {
             .iter()
             .filter(|process| process.uses_openssl())
             .partition(|process| process.outboard.is_some());
+        // A restart does not help a program that Outboard is not to serve.
+        let serves = |process: &&Process| {
+            let rollout = switch.rollout.as_ref();
+            rollout.is_none_or(|rollout| rollout.serves(&process.name))
+        };
+        let unserved: Vec<&Process> = without.iter().copied().filter(serves).collect();
         let ledgers = ledgers();
         let programs = programs(&ledgers, &profile);
         let mut total = Served::default();
@@ -122,7 +128,7 @@ impl Report {
             processes: Processes {
                 with_outboard: with.len(),
                 without_outboard: without.len(),
-                restart_command: restart_command(without).filter(|_| switch.is_on),
+                restart_command: restart_command(unserved).filter(|_| switch.is_on),
             },
             counted_since: created.map(rfc3339),
             total,

@@ -1,8 +1,8 @@
 //! `outboard-bench compare OLD NEW`: did something get worse?
 //!
-//! What is compared is each figure's ratio to its baseline, not the figure: the baseline took turns
-//! with it, so that the ratio holds from one hour to the next, which absolute figures don't. On one
-//! and the same quiet machine `--absolute` compares the figures as well.
+//! This compares each figure's ratio to its baseline, not the figure itself. The baseline took turns with the figure, so
+//! the ratio is stable from one hour to the next. Absolute figures are not. On one quiet machine, `--absolute` also
+//! compares the figures.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -50,7 +50,7 @@ fn percent(text: &str) -> Result<f64, String> {
 /// Runs it: status 0 if nothing got worse, 1 if something did, 2 if there is nothing to compare.
 ///
 /// # Errors
-/// None today: what cannot be compared is told, with status 2.
+/// None today: results that cannot be compared give a message and status 2.
 pub fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let (old, new) = match (read_all(&arguments.old), read_all(&arguments.new)) {
         (Ok(old), Ok(new)) => (old, new),
@@ -94,7 +94,7 @@ pub struct Change {
 pub enum Verdict {
     /// Better, and surely so.
     Better,
-    /// Nothing that can be told from noise, or that matters.
+    /// The difference is noise, or too small to matter.
     Same,
     /// Worse by more than is tolerated, and surely so.
     Worse,
@@ -109,7 +109,7 @@ pub struct Comparison {
     pub changes: Vec<Change>,
     /// Figures that only one of them has.
     pub missing: usize,
-    /// What the reader must know: noise, interruptions, other machines.
+    /// Warnings for the reader: noise, interruptions, other machines.
     pub warnings: Vec<String>,
 }
 

@@ -137,7 +137,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Error>
     })
 }
 
-/// The outcome, and the provider that served Outboard's side, where OpenSSL tells.
+/// The outcome, and the provider that served Outboard's side, if OpenSSL reports it.
 fn measure(
     workload: &Workload,
     sides: &Sides,
@@ -190,7 +190,7 @@ impl Group {
     }
 }
 
-/// Tells a person at a terminal how far it is.
+/// Shows the progress on a terminal.
 fn progress(done: usize, total: usize, name: &str) {
     let mut terminal = std::io::stderr();
     if terminal.is_terminal() {

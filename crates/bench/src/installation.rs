@@ -1,5 +1,4 @@
-//! What is measured: the provider, the command `outboard`, and the profile that decides what is
-//! offered.
+//! The measured Outboard: the provider, the command `outboard`, and the profile, which decides what Outboard offers.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -32,7 +31,7 @@ pub struct Installation {
     pub command: PathBuf,
     /// The provider with its profile, as a user has it.
     pub outboard: Outboard,
-    /// What the profile leaves to stock, and what ledgers say.
+    /// Proofs: the operations that the profile leaves to stock, and the counts of ledgers.
     pub proofs: Proofs,
 }
 
@@ -46,7 +45,7 @@ pub struct Search {
 
 #[derive(Clone, Debug)]
 enum Profile {
-    /// The provider's own choice: what it has, or knows of processors like this.
+    /// The provider's own choice: its profile, or the built-in measurements.
     Providers,
     Is(PathBuf),
     /// To be measured into that file.
@@ -54,8 +53,7 @@ enum Profile {
 }
 
 impl Installation {
-    /// Finds it; calibrates first (under a minute, which is said) where there is no profile for this
-    /// very provider.
+    /// Finds it. Without a profile for this build of the provider, it first calibrates (under a minute, with a message).
     ///
     /// # Errors
     /// If something is missing or does not work, with the remedy.
@@ -72,8 +70,8 @@ impl Installation {
 }
 
 impl Search {
-    /// Looks for the provider, the command and a profile; without a profile for this very provider one is
-    /// to be measured, unless told not to: the provider then uses what it has.
+    /// Looks for the provider, the command and a profile. Without a profile for this build of the provider, the caller
+    /// measures one, unless `calibrate` is false: the provider then makes its own choice.
     ///
     /// # Errors
     /// If something is missing, with the remedy.
@@ -113,7 +111,7 @@ impl Search {
                 std::fs::create_dir_all(directory)
                     .map_err(|error| format!("cannot make {}: {error}", directory.display()))?;
             }
-            // What it leaves behind if it is killed, goes with ours.
+            // If the command is killed, its files disappear with ours.
             let temporary = Workplace::new()?;
             Launch::at(&self.command)
                 .args(["calibrate", "--output"])
@@ -179,11 +177,11 @@ fn find_command(arguments: &InstallationArguments) -> Result<PathBuf, Failure> {
         .ok_or_else(|| not_found("the command outboard", &candidates[..1], "--outboard"))
 }
 
-/// The first profile that is younger than the module, else where one is to be measured: what was measured
-/// with another build says nothing of this one.
+/// The first profile that is younger than the module, else the place for a new one. A profile of another build says
+/// nothing about this build.
 ///
-/// What is just built has its profile beside it. What is installed has the system's, the user's, or one in
-/// the user's cache: a measurement does not change what the system's programs do.
+/// A fresh build has its profile beside it. An installed Outboard has the system's profile, the user's, or one in the
+/// user's cache: a measurement does not change what the system's programs do.
 fn find_profile(module: &Path) -> Result<Profile, Failure> {
     let installed = modules_directory()
         .and_then(|directory| directory.canonicalize().ok())

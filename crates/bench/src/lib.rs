@@ -1,10 +1,9 @@
 //! Workloads on real programs, measured from outside.
 //!
-//! `outboard-programs` starts the programs; [`suite`] runs [`workloads`], each of which writes one
-//! [`result`]; [`report`] sets them as pages and [`compare`] holds two of them against each other;
-//! [`mod@reference`] is what earlier studies gained. [`first_light`] is the main job in a table: what a
-//! user gains with ssh, nginx and curl. [`evp`] measures each operation in one process, [`load`] what
-//! loading the provider costs.
+//! `outboard-programs` starts the programs. [`suite`] runs [`workloads`]; each of them writes one [`result`]. [`report`]
+//! makes pages of results, and [`compare`] compares two of them. [`mod@reference`] has the gains of earlier studies.
+//! [`first_light`] shows in a table what a user gains with ssh, nginx and curl. [`evp`] measures each operation in one
+//! process. [`load`] measures the cost of loading the provider.
 
 pub mod compare;
 pub mod evp;
@@ -20,5 +19,5 @@ pub mod suite;
 pub mod table;
 pub mod workloads;
 
-/// Any failure, told to the user as it is.
+/// Any failure. The user sees its text.
 pub type Failure = Box<dyn std::error::Error>;

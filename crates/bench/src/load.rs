@@ -228,7 +228,7 @@ fn wait(child: u32) -> io::Result<(i32, Duration)> {
     let mut status = 0;
     // SAFETY: all-zero is a valid rusage: numbers only.
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
-    // SAFETY: both pointers are to live variables; the child is ours, and nobody else waits for it.
+    // SAFETY: both pointers are to live variables; the child is ours, and nothing else waits for it.
     let answer = unsafe { libc::wait4(child as libc::pid_t, &mut status, 0, &mut usage) };
     if answer < 0 {
         return Err(io::Error::last_os_error());

@@ -1,6 +1,6 @@
-//! Proof from the ledger that Outboard did what a figure credits it with.
+//! Proof from the ledger that Outboard did the work of a figure.
 //!
-//! Read through the command `outboard`, as anybody would.
+//! It comes from the command `outboard`, as any user would read it.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use outboard_programs::{Launch, OpenSsl};
 
 use crate::Failure;
 
-/// What a workload must have made the ledger count, at least.
+/// The least counts that a workload must have caused in the ledger.
 #[derive(Clone, Debug)]
 pub struct Expected {
     operation: String,
@@ -34,7 +34,7 @@ pub struct Proof {
     pub text: String,
 }
 
-/// The command that tells what was counted and what is offered.
+/// The command that shows the counts and the offered operations.
 #[derive(Clone, Debug)]
 pub struct Proofs {
     command: PathBuf,
@@ -64,8 +64,8 @@ impl Expected {
         }
     }
 
-    /// So many operations of whom enough came together for cards: at least half of them on cards where the profile
-    /// wants them there, else none.
+    /// So many operations, of which enough came at the same time for cards: at least half of them on cards if the profile
+    /// chooses cards, else none.
     pub fn in_company(operation: &str, operations: u64) -> Self {
         let amount = Amount::InCompany(operations);
         Self {
@@ -90,8 +90,8 @@ impl Expected {
         }
     }
 
-    /// As much of it as the ledger is told whatever happens. A cipher's context counts for itself: of a program
-    /// that leaves without freeing it, as sshd does, up to a sixteenth is missing.
+    /// The part of the amount that reaches the ledger in any case. A cipher's context counts by itself. If a program ends
+    /// without freeing it, as sshd does, up to a sixteenth is missing.
     fn told_of(&self, amount: u64) -> u64 {
         let by_contexts = ["-seal", "-open"];
         if by_contexts.iter().any(|end| self.operation.ends_with(end)) {
@@ -267,8 +267,8 @@ impl Proofs {
         self.paths.contains_key(operation)
     }
 
-    /// Compares what the ledger of that configuration counted with what must have happened; every
-    /// program that wrote to it should have ended. A configuration without a ledger needs no proof.
+    /// Compares the counts in the ledger of that configuration with the expected ones. Every program that wrote to the
+    /// ledger should have ended. A configuration without a ledger needs no proof.
     ///
     /// # Errors
     /// If the command `outboard` fails.

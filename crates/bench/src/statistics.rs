@@ -1,4 +1,4 @@
-//! What a handful of measurements say: medians, quartiles, and how sure the ratios are.
+//! Statistics of few measurements: medians, quartiles, and intervals of ratios.
 
 pub use outboard_measure::statistics::{bootstrap, median, quartiles};
 

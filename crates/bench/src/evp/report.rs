@@ -29,7 +29,7 @@ pub(super) struct Measured {
     /// The ratio asked for.
     target: f64,
     verdict: Verdict,
-    /// Whether Outboard's implementation served it, where OpenSSL tells.
+    /// Whether Outboard's implementation served it, if OpenSSL reports it.
     offered: Option<bool>,
 }
 

@@ -1,7 +1,7 @@
 //! How many times as fast as stock each workload has to be.
 
-/// What is offered or passed through may not cost more than this leaves room for: the method's own
-/// uncertainty.
+/// The least ratio for an operation that Outboard offers or passes through. The room below 1 is the uncertainty of the
+/// method.
 const NEVER_WORSE: f64 = 0.97;
 
 /// Stock against stock: the method has to be truer than this.

@@ -33,7 +33,7 @@ pub(super) fn steps(setting: &Setting) -> u32 {
     u32::try_from(wanted.count()).unwrap_or(u32::MAX) * setting.rounds(PAIRS)
 }
 
-/// Runs what was asked for.
+/// Runs the selected workloads.
 pub(super) fn run(setting: &Setting, progress: &mut Progress) -> Result<Vec<Row>, Failure> {
     let mut rows = Vec::new();
     for (suite, cipher) in SUITES {

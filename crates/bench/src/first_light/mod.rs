@@ -1,4 +1,4 @@
-//! The main job: ssh, nginx and curl as Debian ships them, on loopback, stock and with Outboard.
+//! ssh, nginx and curl as Debian ships them, on loopback, with stock OpenSSL and with Outboard.
 //!
 //! ```text
 //! Setting      options, programs, cores, the two configurations
@@ -8,9 +8,8 @@
 //!        └─▶ Row      CPU time stock / Outboard, ratio, proof from the ledger ──▶ report
 //! ```
 //!
-//! What is compared is CPU time (user and system, as the kernel accounts it), not the time on the
-//! wall: it is what is paid for, and it is steadier on a machine with other work. Contenders
-//! alternate, and ratios are taken between neighbours in time.
+//! This compares CPU time (user and system, as the kernel accounts it), not elapsed time. CPU time is what users pay for,
+//! and it is steadier on a machine with other work. Contenders alternate. A ratio is one of neighbours in time.
 
 mod download;
 mod handshakes;

@@ -65,7 +65,7 @@ impl Progress {
         (100 * self.done.min(self.steps)) / self.steps.max(1)
     }
 
-    /// From the steps so far; nothing before there are enough of them to tell.
+    /// An estimate from the steps so far; empty until there are enough of them.
     fn time_left(&self) -> String {
         if self.done < 3 {
             return String::new();

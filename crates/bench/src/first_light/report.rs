@@ -15,7 +15,7 @@ use crate::table::{Align, table};
 pub(super) struct Row {
     /// What was done: "scp, sending 256 MiB, aes128-gcm".
     pub(super) workload: String,
-    /// Whose CPU time: "client", "server", "client + server".
+    /// The side of the CPU time: "client", "server", "client + server".
     pub(super) subject: &'static str,
     /// What the CPU time is for: one "transfer", "handshake", "download".
     pub(super) unit: &'static str,
@@ -148,7 +148,7 @@ impl Report {
     }
 }
 
-/// The figures of all rows in columns, and between them what is long.
+/// The figures of all rows in columns, and the long texts in lines between them.
 fn narrow(columns: &[(&str, Align)], cells: &[Vec<String>]) -> String {
     let last = columns.len() - 1;
     let figures: Vec<Vec<String>> = cells.iter().map(|row| row[1..last].to_vec()).collect();

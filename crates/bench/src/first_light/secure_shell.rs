@@ -28,7 +28,7 @@ enum Program {
     Sftp,
 }
 
-/// Who has Outboard.
+/// The side with Outboard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Contender {
     Stock,
@@ -55,7 +55,7 @@ pub(super) fn steps(setting: &Setting) -> u32 {
     u32::try_from(wanted * Contender::ALL.len()).unwrap_or(u32::MAX) * setting.rounds(ROUNDS)
 }
 
-/// Runs what was asked for.
+/// Runs the selected workloads.
 pub(super) fn run(setting: &Setting, progress: &mut Progress) -> Result<Vec<Row>, Failure> {
     let mut rows = Vec::new();
     let workloads = workloads(setting);
@@ -102,7 +102,7 @@ fn measure(
     let server = setting.outboard(&ledger("server"))?;
     let mut rounds = Vec::new();
     for round in 0..setting.rounds(ROUNDS) {
-        // There and back, so that a slow drift of the machine favours nobody.
+        // Forwards and backwards, so that a slow drift of the machine favours no contender.
         let mut order = Contender::ALL;
         if round % 2 == 1 {
             order.reverse();
@@ -171,8 +171,8 @@ fn measure(
     ])
 }
 
-/// Every transfer gets a server of its own: what it and its sessions used is then known to the
-/// microsecond when it has ended.
+/// Every transfer gets its own server. When the server has ended, its CPU time and that of its sessions are known to the
+/// microsecond.
 fn transfer(
     setting: &Setting,
     workload: &Workload,
@@ -221,7 +221,7 @@ impl Contender {
         matches!(self, Self::Server | Self::Both)
     }
 
-    /// Whose CPU time is compared.
+    /// The side of the compared CPU time.
     fn subject(self) -> &'static str {
         match self {
             Self::Stock => "none",

@@ -66,7 +66,7 @@ impl Setting {
         })
     }
 
-    /// Whether the ledger of that configuration bears out what is expected.
+    /// Whether the ledger of that configuration contains the expected operations.
     pub(super) fn proof(&self, openssl: &OpenSsl, expected: &[Expected]) -> Result<Proof, Failure> {
         match &self.installation {
             Some(installation) => installation.proofs.find(openssl, expected),

@@ -45,8 +45,8 @@ impl<'a> Case<'a> {
         self.rows.iter().copied().find(|row| row.setup == setup)
     }
 
-    /// The labels in the table's order, but for one column: "scp, aes128-gcm". What is the same in all of the
-    /// table goes without saying.
+    /// The labels in the table's order, except one column: "scp, aes128-gcm". Labels that are equal in the whole table are
+    /// left out.
     pub(super) fn label_without(&self, column: Option<&str>) -> String {
         let row = self.rows[0];
         let varies = |name: &str| {

@@ -111,7 +111,7 @@ fn ratios(table: &Table, cases: &[Case<'_>]) -> Strips {
                 invalid: row.invalid.is_some(),
             })
             .collect();
-        // What the row says is what Outboard does, where it takes part; peers have their marks.
+        // The row's text is about Outboard, if it takes part. Peers have only marks.
         let ours = || {
             compared()
                 .filter(|(row, _)| is_gain(row) || row.setup == "lanes")

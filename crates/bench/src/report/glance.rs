@@ -21,7 +21,7 @@ struct Cost {
     measure: &'static str,
     /// Outboard's setup.
     setup: &'static str,
-    /// Labels that tell it from the table's others, by column.
+    /// Labels that distinguish the row from the table's others, by column.
     labels: &'static [(&'static str, &'static str)],
     /// What it is called.
     name: &'static str,
@@ -143,7 +143,7 @@ const GROUPS: [Group; 3] = [
     },
 ];
 
-/// The picture, of what was measured of it; without groups if nothing was.
+/// The picture, of the measured rows; without groups if there are none.
 pub(super) fn glance(files: &[ResultFile]) -> Shares {
     let group = |group: &Group| SharesGroup {
         heading: group.heading.to_owned(),

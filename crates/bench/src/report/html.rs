@@ -36,7 +36,7 @@ pub(super) fn page(files: &[ResultFile]) -> String {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
-                // Nothing is fetched and nothing runs, whoever opens the page wherever.
+                // The page loads nothing and runs nothing, wherever it is opened.
                 meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'";
                 title { "Outboard: what it gains here" }
                 style { (PreEscaped(style())) }
@@ -83,7 +83,7 @@ fn extent(files: &[ResultFile]) -> Markup {
     }
 }
 
-/// The ten seconds of a reader who has no more.
+/// The part for a reader with ten seconds.
 fn short(summary: &Summary, files: &[ResultFile]) -> Markup {
     html! {
         @if !summary.headlines.is_empty() {
@@ -172,7 +172,7 @@ fn tally(tally: Tally) -> Markup {
     }
 }
 
-/// What the things that people wait for cost, before and now.
+/// The cost of handshakes, transfers and queries, with stock and with Outboard.
 fn at_a_glance(files: &[ResultFile]) -> Markup {
     let shares = super::glance::glance(files);
     html! {
@@ -373,7 +373,7 @@ fn doubts(case: &Case<'_>) -> Markup {
     }
 }
 
-/// What was published beside what was found.
+/// The published results beside ours.
 fn beside(file: &ResultFile) -> Markup {
     let pairings = pairings(file);
     html! {
@@ -480,7 +480,7 @@ fn how(files: &[ResultFile]) -> Markup {
             @for (index, file) in files.iter().enumerate() {
                 h3 { (file.workload) }
                 dl {
-                    // The machine is said once where it is the same throughout.
+                    // The machine appears once if it is the same for all results.
                     @if index == 0 || file.machine != files[index - 1].machine {
                         dt { "machine" }
                         dd { (file.machine.processor) ", " (file.machine.cores) " processors, " (readable(file.machine.memory as f64, "B")) ", "

@@ -1,4 +1,4 @@
-//! The same as [`super::html`], for a repository or a mail: charts are left out but for the two that are files.
+//! The same as [`super::html`], for a repository or a mail. It has only the two charts that are files.
 
 use std::fmt::Write;
 

@@ -47,9 +47,9 @@ pub struct Rendered {
     pub html: String,
     /// For a repository or a mail.
     pub markdown: String,
-    /// What a handshake and a transfer cost, as an SVG picture that stands for itself, light and dark.
+    /// The cost of a handshake and a transfer, as a self-contained SVG picture, light and dark.
     pub picture: String,
-    /// What earlier studies gained and what is gained here, as such a picture.
+    /// The gains of earlier studies and ours, as such a picture.
     pub then: String,
 }
 
@@ -62,7 +62,7 @@ const PICTURES: [(&str, &str); 2] = [
     ("then.svg", "Published gains and those measured here"),
 ];
 
-/// How a comparison is won or lost.
+/// The rule by which a comparison counts as won or lost.
 const HOW_COUNTED: &str = "A result counts as faster or slower only if its 95 % interval says so. By chance, 1 \
                            in 40 equal results still looks slower and 1 in 40 looks faster. A difference below 2 \
                            % does not count; with fewer than six pairs, a difference below 50 % divided by their \
@@ -94,7 +94,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Sets results as pages.
+/// Makes pages of results.
 pub fn render(results: &[ResultFile]) -> Rendered {
     // From whole systems to single operations, as readers care.
     let mut results = results.to_vec();
@@ -175,7 +175,7 @@ fn then_and_now(title: &str, pairings: &[Pairing]) -> Strips {
     }
 }
 
-/// The report's title: what a reader takes along.
+/// The report's title: the main result.
 fn verdict_in_words(summary: &Summary) -> String {
     let Tally { slower, .. } = summary.tally;
     let worst = match summary.tally.all() {

@@ -60,8 +60,8 @@ pub(super) enum Verdict {
     Slower,
 }
 
-/// The interval decides: one that holds 1, or a difference of less than 2 %, is no difference. What was
-/// measured too seldom for an interval needs a larger one.
+/// The interval decides. If it contains 1, or if the difference is less than 2 %, there is no difference. With too few
+/// pairs for an interval, a larger difference is needed.
 pub(super) fn verdict(row: &Row) -> Verdict {
     let meaningful = 1.0 + least_difference(row.samples).max(MEANINGFUL);
     match &row.ratio {

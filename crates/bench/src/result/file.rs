@@ -60,7 +60,7 @@ impl ResultFile {
         directory.join(format!("{}.json", self.workload))
     }
 
-    /// Writes it into a directory of results; whoever reads meanwhile sees the old or the new one.
+    /// Writes it into a directory of results. A reader sees the old file or the new one.
     ///
     /// # Errors
     /// If the directory or the file cannot be written.
@@ -93,7 +93,7 @@ pub fn read(path: &Path) -> Result<ResultFile, ReadError> {
         path: path.to_owned(),
         reason,
     };
-    // What it is comes first: another version's fields need not be ours.
+    // Check schema and version first: another version may have other fields.
     let value: serde_json::Value =
         serde_json::from_slice(&text).map_err(|error| damaged(error.to_string()))?;
     if value["schema"] != SCHEMA {
@@ -180,7 +180,7 @@ pub fn read_all(path: &Path) -> Result<Vec<ResultFile>, ReadError> {
     Ok(results)
 }
 
-/// Whether any text in it holds control characters but for line feeds and tabs: what we write has none.
+/// Whether any text in it contains control characters other than line feeds and tabs. Our own files have none.
 fn commands_a_terminal(value: &serde_json::Value) -> bool {
     let controls = |text: &str| text.chars().any(is_command);
     match value {

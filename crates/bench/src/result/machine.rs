@@ -4,8 +4,7 @@ use std::fs;
 
 use serde::{Deserialize, Serialize};
 
-/// What a reader has to know of a machine to judge its figures; nothing that tells one machine from
-/// another of its kind.
+/// The facts about a machine that a reader needs to judge its figures. Nothing here identifies a single machine.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Machine {
     /// "Intel(R) Xeon(R) Platinum 8370C CPU @ 2.80GHz".
@@ -21,7 +20,7 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// This one. What the system does not tell stays empty or 0.
+    /// This machine. A fact that the system does not provide stays empty or 0.
     pub fn this() -> Self {
         let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
         let release = read("/proc/sys/kernel/osrelease");

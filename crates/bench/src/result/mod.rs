@@ -1,13 +1,13 @@
-//! What a workload found, as one JSON file: the only thing that reports and comparisons read.
+//! The result of a workload, as one JSON file. Reports and comparisons read only these files.
 //!
 //! ```text
 //! ResultFile            one workload, one run: machine, versions, commands, noise, failure
-//!   └─ Table            "scp, 200 MB": the columns that tell its rows apart
+//!   └─ Table            "scp, 200 MB": the columns that distinguish its rows
 //!        └─ Row         labels × measure × setup: median, spread, ratio to the baseline, proof
 //! ```
 //!
-//! A row is one figure of one setup. Rows that differ in their setup alone belong together: one of
-//! them is the baseline's, and the others' [`Ratio`] says how many times as good they are.
+//! A row is one figure of one setup. Rows that differ only in their setup belong together. One of them is the baseline's.
+//! The [`Ratio`] of each other row says how many times as good it is.
 
 mod file;
 mod machine;
@@ -29,8 +29,8 @@ pub const SCHEMA: &str = "outboard-bench-result";
 /// meaning does.
 pub const VERSION: u32 = 1;
 
-/// The fewest pairs whose ratios can hold their median with 95 % confidence: all of n lie on one side of it
-/// with a probability of 2^(1-n). The interval of fewer is their range, and says less.
+/// The least number of pairs whose ratios can contain the median with 95 % confidence: all n lie on one side of the median
+/// with a probability of 2^(1-n). The interval of fewer pairs is their range, which says less.
 pub const ENOUGH: u64 = 6;
 
 /// The least difference that so many pairs can show, as a part of one. From [`ENOUGH`] on their interval alone
@@ -78,7 +78,7 @@ pub struct ResultFile {
     /// The command that repeats it, then those that it ran, as one could type them.
     #[serde(default)]
     pub commands: Vec<String>,
-    /// What a reader has to know beside the figures: how something was measured, what was left out.
+    /// Notes that a reader needs besides the figures: how something was measured, what is missing.
     #[serde(default)]
     pub notes: Vec<String>,
     /// The figures.

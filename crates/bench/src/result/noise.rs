@@ -22,7 +22,7 @@ pub struct Noise {
     pub reasons: Vec<String>,
 }
 
-/// More of the processors than this in other hands is said.
+/// The share of the processors that other processes may use without a warning.
 const MUCH: f64 = 0.10;
 
 /// An interval of a ratio that reaches further than this from its median, as a part of it, is wide.

@@ -13,7 +13,7 @@ pub struct Lock {
 }
 
 impl Lock {
-    /// Takes it, and waits for another process that has it (which is said on standard error).
+    /// Takes it. If another process has it, waits, with a message on standard error.
     ///
     /// # Errors
     /// [`Error::File`] if the file in the temporary directory cannot be used.
@@ -35,7 +35,7 @@ impl Lock {
             }
             Err(TryLockError::Error(error)) => return Err(failed(error)),
         }
-        // Who it is helps those who wait; that it cannot be told is no reason not to measure.
+        // The process id helps a user who waits. If it cannot be written, measure anyway.
         let _ = file
             .set_len(0)
             .and_then(|()| file.rewind())

@@ -1,9 +1,9 @@
-//! What the user asked of the workloads.
+//! The user's options for workloads.
 
 use super::Peer;
 use crate::result::Extent;
 
-/// How much to run, and against whom.
+/// How much to run, and the peers to compare with.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// How much of each workload.

@@ -69,7 +69,7 @@ impl Progress {
         }
     }
 
-    /// A step that does not tell how far it is: its planned time does, as it passes.
+    /// A step that does not report its progress. Its planned time stands for the progress.
     pub(super) fn pass<T: Send>(&mut self, step: Step, work: impl FnOnce() -> T + Send) -> T {
         const TICK: Duration = Duration::from_millis(500);
         let seconds = step.seconds.max(1e-3);
@@ -140,7 +140,7 @@ impl Progress {
     }
 }
 
-/// The seconds that are left: what is planned, at the pace so far once there is one to tell.
+/// The remaining seconds: the planned time, corrected by the pace so far once there is one.
 fn left(done: f64, total: f64, elapsed: f64) -> f64 {
     /// Seconds of the plan that weigh as much as the plan itself does in the pace.
     const PATIENCE: f64 = 5.0;

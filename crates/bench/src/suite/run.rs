@@ -134,7 +134,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     })
 }
 
-/// Tells which workloads there are, what they do, how long they take and what they lack.
+/// Lists the workloads: what they measure, how long they take and what they lack here.
 ///
 /// # Errors
 /// None today.

@@ -1,4 +1,4 @@
-//! One workload's run: what it needs, and where its figures go.
+//! One run of a workload: its means, and the file of its figures.
 
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -104,7 +104,7 @@ impl<'a> Session<'a> {
             .step(step.unwrap_or_else(|| Step::new(name, 0.0)));
     }
 
-    /// How much of the step is done, 0 to 1; [`Session::alternate`] tells this itself.
+    /// Sets the part of the step that is done, 0 to 1. [`Session::alternate`] does this itself.
     pub fn fraction(&mut self, fraction: f64) {
         self.progress.fraction(fraction);
     }
@@ -118,7 +118,7 @@ impl<'a> Session<'a> {
         Ok(OpenSsl::outboard(&self.workplace, outboard, ledger)?)
     }
 
-    /// Whether the ledger of that configuration bears out what is expected; stock needs no proof.
+    /// Whether the ledger of that configuration contains the expected operations. Stock needs no proof.
     ///
     /// # Errors
     /// If the command `outboard` fails.

@@ -1,7 +1,7 @@
-//! Ctrl-C: nothing is left running, and what was measured is kept.
+//! Ctrl-C: stops every started program and keeps the figures.
 //!
-//! Every figure is on disk as soon as it is recorded, so that there is nothing to be rescued: what
-//! was started is killed, a file being written is finished, the process ends.
+//! Every figure is on disk as soon as it is recorded, so nothing must be rescued. The handler kills the started programs,
+//! lets a file that is being written finish, and ends the process.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -31,7 +31,7 @@ pub(super) fn on_signals(directory: &Path) -> io::Result<()> {
     clean_up_on_signals_then(move || {
         // Never given back: nothing is written after this.
         std::mem::forget(writing());
-        // Who would have read it may be gone, too: that must not keep the process from ending.
+        // The reader of this message may be gone. That must not keep the process from ending.
         let _ = writeln!(
             io::stderr(),
             "\noutboard-bench: stopped; the results so far are in {}",

@@ -1,4 +1,4 @@
-//! What a workload found, for the terminal: every comparison in a line.
+//! The result of a workload for the terminal: one line for each comparison.
 
 use crate::report::readable;
 use crate::result::{ENOUGH, Ratio, ResultFile, Row, Table};

@@ -9,7 +9,7 @@ use super::tls::client::{Cipher, Client, ClientOptions, Connection, Version};
 use crate::Failure;
 use crate::suite::Session;
 
-/// Who made it, and how it works.
+/// The program, and how it works.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Gate {
     /// One thread for all connections.

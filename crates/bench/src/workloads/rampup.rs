@@ -14,7 +14,7 @@ use crate::suite::{Measure, Options, Rounds, Session, Step, Workload};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RampUp;
 
-/// The CPU time of a connection is told for so many groups of them.
+/// The number of groups of connections. Each group has its own CPU time per connection.
 const GROUPS: usize = 12;
 
 impl Workload for RampUp {
@@ -139,7 +139,7 @@ fn ramp_up(gate: &Opened, all: usize) -> Result<Vec<f64>, Failure> {
     Ok(values)
 }
 
-/// What the gate's processes have to themselves, in bytes.
+/// The private memory of the gate's processes, in bytes.
 fn memory(gate: &Opened) -> u64 {
     let mut processes = gate.server.workers();
     processes.push(gate.server.id());

@@ -1,4 +1,4 @@
-//! What a contest in this process found, as rows.
+//! The result of a contest in this process, as rows.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -35,7 +35,7 @@ pub(super) fn prove(
     session.installation.proofs.find_in(&ledger, &[expected])
 }
 
-/// How a time for one call is told.
+/// How the time of one call is reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Figure {
     /// Operations per second of one core, so many at a time.

@@ -2,7 +2,7 @@
 
 use crate::proof::Proof;
 
-/// Who has Outboard; the baseline first. In the published tables: none, one side, the other, both.
+/// The sides with Outboard; the baseline first. In the published tables: none, one side, the other, both.
 pub(super) const SETUPS: [&str; 4] = ["stock", "client", "server", "both"];
 
 /// Whether the client has it, by the setup's place in [`SETUPS`].

@@ -21,7 +21,7 @@ pub(super) fn serve(core: Option<usize>) -> io::Result<u16> {
     let listener = TcpListener::bind(("127.0.0.1", 0))?;
     let port = listener.local_addr()?.port();
     std::thread::spawn(move || {
-        // What it starts from now on stays there as well. Where it cannot be held, it runs anyway.
+        // Its later threads stay on this core too. If it cannot be bound to the core, it runs anyway.
         core.map(|core| hold_to(core).ok());
         for connection in listener.incoming().flatten() {
             // A connection that cannot be served is closed: its client says so.

@@ -48,7 +48,7 @@ impl Page {
 pub(super) trait Chart {
     /// What it shows, in a few words.
     fn title(&self) -> &str;
-    /// What it says, for who cannot see it.
+    /// Its content in words, for readers who cannot see it.
     fn description(&self) -> String;
     /// The height it takes and its elements.
     fn draw(&self, page: Page) -> (f64, Markup);
@@ -120,7 +120,7 @@ fn picture(chart: &dyn Chart, page: Page, id: &str) -> Markup {
     }
 }
 
-/// Whose figure a mark stands for: its colour and shape.
+/// The kind of a figure, which decides the colour and shape of its mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Ink {
     /// The program's own OpenSSL: what all others are compared with.

@@ -1,4 +1,4 @@
-//! What is left of a cost: stock's is the whole, Outboard's a part of it, so that microseconds and seconds fit
+//! The remaining part of a cost: stock's is the whole, and Outboard's is a part of it. So microseconds and seconds fit into
 //! one picture.
 
 use maud::{Markup, html};
@@ -28,7 +28,7 @@ pub(in crate::report) struct Pair {
     pub text: String,
     /// "2.5 ×".
     pub ratio: String,
-    /// Nothing that can be told from noise, or that matters: set less boldly.
+    /// The difference is noise, or too small to matter. Such a ratio is in thin type.
     pub same: bool,
     /// Not to be believed: drawn hollow.
     pub invalid: bool,

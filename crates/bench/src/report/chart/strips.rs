@@ -26,7 +26,7 @@ pub(in crate::report) struct Mark {
     pub ratio: f64,
     /// Its interval, where it has one.
     pub interval: Option<(f64, f64)>,
-    /// What it is, for who points at it.
+    /// Its name, which appears when the reader points at it.
     pub name: String,
     pub invalid: bool,
 }

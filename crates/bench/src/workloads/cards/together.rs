@@ -1,5 +1,5 @@
-//! Eight private-key operations handed over together, on one core: what a card that is always full does at
-//! best, and what others do with the same eight.
+//! Eight private-key operations handed over together, on one core: the best case of a card that is always full, and the
+//! same eight operations by others.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Ciphers and MACs: OpenSSH's names, the engine's, and what a ledger can be expected to count.
+//! Ciphers and MACs: OpenSSH's names, the engine's names, and the expected counts in a ledger.
 
 use outboard_programs::OpenSsl;
 
@@ -9,14 +9,14 @@ use crate::suite::Session;
 /// A cipher with its MAC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Suite {
-    /// As the results name it: as OpenSSH does, but for what follows an `@`.
+    /// Its name in the results: OpenSSH's name without the part after an `@`.
     pub(super) cipher: &'static str,
     /// Likewise; "-" for a cipher that authenticates by itself.
     pub(super) mac: &'static str,
 }
 
 impl Suite {
-    /// What OpenSSH chooses today if nobody says otherwise.
+    /// OpenSSH's default today.
     pub(super) const DEFAULT: Self = Self::new("chacha20-poly1305", "-");
     pub(super) const AES_128_GCM: Self = Self::new("aes128-gcm", "-");
     pub(super) const AES_256_GCM: Self = Self::new("aes256-gcm", "-");

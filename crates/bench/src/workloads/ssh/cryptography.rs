@@ -18,7 +18,7 @@ const SETUPS: [&str; 2] = ["stock", "both"];
 
 const MEASURES: [Measure; 2] = [Measure::neither("share of CPU", ""); 2];
 
-/// What the two measures are told of.
+/// The sides that the two measures belong to.
 const SIDES: [&str; 2] = ["client", "server"];
 
 pub(super) fn plan(options: &Options) -> Vec<Step> {

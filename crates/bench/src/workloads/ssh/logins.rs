@@ -1,4 +1,4 @@
-//! Many logins at once: what a handshake costs each side, by host key and key exchange.
+//! Many logins at once: the cost of a handshake at each side, by host key and key exchange.
 
 use std::time::{Duration, Instant};
 
@@ -20,7 +20,7 @@ const MEASURES: [Measure; 3] = [
 /// How many clients log in at once.
 const AT_ONCE: usize = 8;
 
-/// What a login agrees on; the user's key is of the host key's kind.
+/// The algorithms of a login. The user's key has the host key's kind.
 struct Case {
     host_key: &'static str,
     /// OpenSSH's name of the signature.

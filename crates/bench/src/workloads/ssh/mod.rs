@@ -1,4 +1,4 @@
-//! OpenSSH: what a transfer and a login cost each side, by cipher and MAC.
+//! OpenSSH: the cost of a transfer and of a login at each side, by cipher and MAC.
 //!
 //! ```text
 //! cipher         what OpenSSH calls it, what the engine calls it, what can be expected of the ledger
@@ -70,10 +70,10 @@ fn bytes(options: &Options) -> u64 {
     options.pick(205_468_776, 51_367_194, 1_000_000)
 }
 
-/// An sshd that has been given whatever may be asked for.
+/// An sshd that accepts every algorithm of the workload.
 ///
-/// Its users have an empty home: bash reads `.bashrc` for every command that comes through sshd, and
-/// what that does has nothing to do with what is measured.
+/// Its users have an empty home. bash reads `.bashrc` for every command that comes through sshd, and that work must not be
+/// measured.
 fn sshd(session: &Session<'_>, openssl: &OpenSsl) -> Result<Sshd, Failure> {
     let home = session.workplace.path().display();
     let options = SshdOptions {
@@ -89,8 +89,8 @@ fn file(session: &Session<'_>) -> PathBuf {
     session.workplace.join("file")
 }
 
-/// Where it arrives. In memory like the file itself: neither disk nor /dev/null, whose mode a
-/// privileged copy would change.
+/// The copy. It is in memory like the file itself. It is not on a disk, and not /dev/null, because a privileged copy would
+/// change the mode of /dev/null.
 fn copy(session: &Session<'_>) -> PathBuf {
     session.workplace.join("copy")
 }
@@ -100,7 +100,7 @@ fn remote(path: &std::path::Path) -> String {
     format!("{}:{}", Sshd::HOST, path.display())
 }
 
-/// What was copied is all there; it is removed, so that the next copy is none of an old file.
+/// Checks that the copy is complete, and removes it, so that the next check cannot see an old copy.
 fn check(session: &Session<'_>) -> Result<(), Failure> {
     let copy = copy(session);
     let length = copy.metadata()?.len();

@@ -97,8 +97,8 @@ fn measure(session: &mut Session<'_>, tool: Tool, suite: Suite) -> Result<(), Fa
     session.record(tool.name(), &labels, &MEASURES, &comparison, &proofs)
 }
 
-/// Every transfer gets a server of its own: what it and its sessions used is then known to the
-/// microsecond when it has ended.
+/// Every transfer gets its own server. When the server has ended, its CPU time and that of its sessions are known to the
+/// microsecond.
 fn transfer(
     session: &Session<'_>,
     tool: Tool,

@@ -1,4 +1,4 @@
-//! A large file from nginx or Apache by curl: bytes per second, and what a gigabyte costs each side.
+//! A large file from nginx or Apache by curl: bytes per second, and the cost of a gigabyte at each side.
 
 use std::time::Duration;
 

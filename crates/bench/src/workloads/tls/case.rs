@@ -12,7 +12,7 @@ pub(super) struct Case {
     pub(super) key: Key,
     pub(super) version: Version,
     pub(super) cipher: Cipher,
-    /// Every connection resumes a session, but for each client's first.
+    /// Every connection resumes a session, except the first of each client.
     pub(super) resumed: bool,
     /// The client shows a certificate of its own (P-256), and the server checks it.
     pub(super) authentication: bool,
@@ -170,7 +170,7 @@ impl Case {
         "client_authentication",
     ];
 
-    /// What tells its rows apart.
+    /// The labels that distinguish its rows.
     pub(super) fn labels(&self) -> [(&'static str, &'static str); 6] {
         let values = [
             self.make.name(),

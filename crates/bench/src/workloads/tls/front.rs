@@ -11,7 +11,7 @@ use outboard_programs::{
 use super::storm::FILE;
 use crate::Failure;
 
-/// Who made it.
+/// The program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Make {
     /// One worker, which does one thing at a time.
@@ -142,7 +142,7 @@ impl Front {
         }
     }
 
-    /// CPU time so far of what serves.
+    /// The CPU time so far of the serving processes.
     pub(super) fn cpu(&self) -> Result<Duration, Failure> {
         Ok(match self {
             Self::Nginx(nginx) => nginx.worker_cpu()?,

@@ -1,4 +1,4 @@
-//! TLS servers: how many handshakes and how many bytes a core serves, and what each costs.
+//! TLS servers: the handshakes and bytes that a core serves, and the cost of each.
 //!
 //! ```text
 //! case         what is varied: server, key, version, cipher, resumption, client's certificate

@@ -55,7 +55,7 @@ impl Storm {
                 let (left, failed) = (&left, &failed);
                 scope.spawn(move || {
                     if let Err(error) = work() {
-                        // The others stop as well: the first failure is what is told.
+                        // The others stop as well. The first failure is reported.
                         left.store(0, Ordering::Relaxed);
                         let mut failed = failed.lock().unwrap_or_else(|e| e.into_inner());
                         failed.get_or_insert(error);
@@ -74,7 +74,7 @@ impl Storm {
     }
 }
 
-/// One connection, request and answer; tells whether a session was resumed.
+/// One connection, request and answer. Answers whether a session was resumed.
 fn exchange(client: &Client, port: u16, request: &[u8]) -> io::Result<bool> {
     let mut connection = client.connect(port)?;
     connection.send(request)?;

@@ -210,7 +210,7 @@ fn a_profile_of_another_version_is_told() {
             &passed_over,
             "of another version of Outboard: 0.0.9 with format ",
         );
-        says(&passed_over, "(run 'outboard calibrate' to make it anew)");
+        says(&passed_over, "(run 'outboard calibrate' to make a new one)");
     }
 }
 

@@ -32,19 +32,19 @@ macro_rules! reasons {
 }
 
 reasons! {
-    Profile = "profile", "stock was measured to be as fast or faster";
-    Key = "key", "the engine does not do keys of this shape";
-    Curve = "curve", "the engine does not do this curve";
-    Digest = "digest", "the engine does not do this digest";
-    Parameter = "parameter", "the engine does not do this parameter";
-    Size = "size", "the engine does not do this size";
+    Profile = "profile", "OpenSSL is as fast or faster, according to the profile";
+    Key = "key", "Outboard does not support keys of this form";
+    Curve = "curve", "Outboard does not support this curve";
+    Digest = "digest", "Outboard does not support this digest";
+    Parameter = "parameter", "Outboard does not support this parameter";
+    Size = "size", "Outboard does not support this size";
     Error = "error", "the operation failed on the chosen path";
     Disabled = "disabled", "switched off by the configuration";
     CardFull = "card-full", "the card's queue was full";
     CardDied = "card-died", "the card died";
-    Alone = "alone", "no other operation was there at that moment to share the lanes with";
-    Randomness = "randomness", "the system refuses randomness to the program (getrandom)";
-    Single = "single", "this process does one operation at a time: it has one thread and no asynchronous jobs";
+    Alone = "alone", "no other operation came at the same time to share the lanes";
+    Randomness = "randomness", "the sandbox refuses the program randomness (getrandom)";
+    Single = "single", "this process does one operation at a time (one thread, no asynchronous jobs)";
 }
 
 impl Reason {

@@ -43,8 +43,8 @@ pub enum ProfileError {
         reason: String,
     },
     /// It is of another version of Outboard.
-    #[error("the profile {path} is of another version of Outboard: {outboard} with format {version}, \
-             this is {our_outboard} with {ours} (run 'outboard calibrate' to make it anew)",
+    #[error("the profile {path} comes from another version of Outboard: {outboard} with format {version}; this \
+             is {our_outboard} with {ours} (run 'outboard calibrate' to make a new one)",
             path = .path.display(), our_outboard = super::OURS, ours = super::VERSION)]
     Version {
         /// The file.
@@ -67,8 +67,7 @@ pub enum ProfileError {
         ours: String,
     },
     /// It was measured against another libcrypto.
-    #[error("the profile {path} was measured against libcrypto {theirs}, this is {ours} (run \
-             'outboard calibrate')",
+    #[error("the profile {path} was measured with libcrypto {theirs}; this is {ours} (run 'outboard calibrate')",
             path = .path.display())]
     OtherLibcrypto {
         /// The file.

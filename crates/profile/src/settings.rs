@@ -1,5 +1,4 @@
-//! What a configuration may say, as the provider's section of `openssl.cnf` does: read the same way by the
-//! provider, which obeys, and by `outboard doctor`, which explains.
+//! The settings of the provider's section of `openssl.cnf`. The provider and `outboard doctor` read them with the same code.
 
 use outboard_operation::{Operation, card};
 
@@ -87,7 +86,7 @@ pub enum Offer {
 /// Reads `offer`.
 ///
 /// # Errors
-/// What it may be, for whoever wrote something else.
+/// The allowed values, if the value is another one.
 pub fn offer(value: &str) -> Result<Offer, String> {
     match value {
         "profile" => Ok(Offer::Profile),
@@ -100,7 +99,7 @@ pub fn offer(value: &str) -> Result<Offer, String> {
 /// Reads `cards`: how many at most; none for one per core.
 ///
 /// # Errors
-/// What it may be, for whoever wrote something else.
+/// The allowed values, if the value is another one.
 pub fn cards(value: &str) -> Result<Option<usize>, String> {
     if value == "auto" {
         return Ok(None);
@@ -115,7 +114,7 @@ pub fn cards(value: &str) -> Result<Option<usize>, String> {
 /// Reads `async`.
 ///
 /// # Errors
-/// What it may be, for whoever wrote something else.
+/// The allowed values, if the value is another one.
 pub fn asynchronous(value: &str) -> Result<bool, String> {
     match value {
         "yes" => Ok(true),
@@ -124,8 +123,8 @@ pub fn asynchronous(value: &str) -> Result<bool, String> {
     }
 }
 
-/// Reads `algorithms`: whether each operation is among them. A name that is none is a reason to tell of,
-/// and the others hold.
+/// Reads `algorithms`: whether each operation is among them. An unknown name gives an error text,
+/// and the other names apply.
 pub fn algorithms(value: &str) -> (impl Fn(Operation) -> bool, Option<String>) {
     let (known, unknown): (Vec<&str>, Vec<&str>) = value
         .split(',')
@@ -167,7 +166,7 @@ fn is(program: &str, name: &str) -> bool {
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
 }
 
-/// What is wrong with a setting; none where nothing is.
+/// The error of a setting, if it has one.
 pub fn check(name: &str, value: &str) -> Option<String> {
     match name {
         "offer" => offer(value).err(),
@@ -206,7 +205,7 @@ fn refusal(name: &str, value: &str, reason: &str) -> String {
         .iter()
         .find(|setting| setting.name == name)
         .map_or("", |setting| setting.values);
-    format!("{name} = {value}: {reason}; passed over (it takes {takes})")
+    format!("{name} = {value}: {reason}; ignored (it takes {takes})")
 }
 
 #[cfg(test)]

@@ -1,24 +1,24 @@
 # Outboard: build, try, test, measure, install.
 #
 #   make            build the provider and the commands (release)
-#   make run        real programs under stock and under Outboard: CPU time, ratio, proof
+#   make run        run real programs with stock OpenSSL and with Outboard: CPU time, ratio, proof
 #   make test       formatting, lints, every test
-#   make test-openssl, make test-others   suites that others wrote, under stock and under Outboard: the same results
-#   make measure    every workload, smaller (MEASURE=--quick): results and a report in outboard-results
-#   make results    the same into results/: the figures and pictures of README and docs
-#   make bench      each operation through EVP: stock and Outboard, alternating in one process
-#   make deny       licences and advisories of what we depend on
+#   make test-openssl, make test-others   test suites of others, with stock and with Outboard: the same results
+#   make measure    measure every workload, smaller (MEASURE=--quick); results and a report in outboard-results
+#   make results    the same, into results/: the figures and pictures of README and docs
+#   make bench      measure each operation through EVP: stock and Outboard take turns in one process
+#   make deny       check licences and advisories of all dependencies
 #   make install    PREFIX=/usr/local DESTDIR=   (then: outboard calibrate; outboard enable)
 #   make uninstall
 #
-# What a target needs from Debian's packages, scripts/need.sh installs when root; otherwise it says
-# the one line to type.
+# scripts/need.sh installs the Debian packages that a target needs, if you are root. Otherwise it prints the
+# command that installs them.
 
 PREFIX     ?= /usr/local
 DESTDIR    ?=
 CARGO      ?= cargo
 STRIP      ?= strip --strip-debug
-# Where this system's libcrypto looks for provider modules.
+# The directory where this system's libcrypto looks for provider modules.
 MODULESDIR ?= $(shell openssl version -m 2>/dev/null | sed -n 's/^MODULESDIR: "\(.*\)"$$/\1/p')
 
 release     = target/release
@@ -28,13 +28,13 @@ docdir      = $(DESTDIR)$(PREFIX)/share/doc/outboard
 bashdir     = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 zshdir      = $(DESTDIR)$(PREFIX)/share/zsh/site-functions
 fishdir     = $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
-# What 'make install' needs of a build.
+# The files of a build that 'make install' needs.
 built       = $(release)/outboard $(release)/outboard-bench $(release)/liboutboard.so $(release)/liboutboard_observe.so
-# A rustup without a toolchain has a cargo that only fails.
+# A rustup without a toolchain has a cargo that always fails.
 has_cargo  := $(shell $(CARGO) --version 2>/dev/null)
 documents   = README.md CHANGELOG.md LICENSE docs/*.md
 
-# Debian packages, by what needs them.
+# Debian packages, by purpose.
 build_packages = build-essential openssl
 run_packages   = $(build_packages) openssh-server openssh-sftp-server openssh-client nginx nghttp2-client curl
 measure_packages = $(run_packages) rsync wrk haproxy apache2-bin stunnel4 linux-perf
@@ -50,7 +50,7 @@ build: need-build
 run: need-run build
 	$(release)/outboard-bench first-light
 
-# lanes-check (crates/lanes/lanes.mk): the lanes' arithmetic on the emulation, bits flipped in it.
+# lanes-check (crates/lanes/lanes.mk): the lanes' arithmetic on the emulation, also with flipped bits.
 test: need-test fmt lint check lanes-check test-evp
 
 fmt:
@@ -59,51 +59,51 @@ fmt:
 lint: need-build
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 
-# The provider first: whole-program tests load it from the target directory. A program that is missing fails its test.
-# A test program that sticks is ended and named, and the others go on.
+# The provider comes first, because whole-program tests load it from the target directory. A missing program fails its
+# test. A test program that hangs is ended and named, and the others continue.
 check: need-test
 	$(CARGO) build --locked -p outboard-provider -p outboard-observer -p outboard-cli
 	OUTBOARD_TEST_ALL=1 $(CARGO) test --workspace --locked --no-fail-fast \
 	  --config "target.'cfg(unix)'.runner = 'timeout --foreground --kill-after=60 3600'"
 
-# OpenSSL's own evp_test with its vectors: the part of test-openssl that takes a minute.
+# OpenSSL's own evp_test with its vectors: the part of test-openssl that takes one minute.
 test-evp: need-test
 	$(CARGO) build --locked -p outboard-provider -p outboard-cli
 	OUTBOARD=target/debug/outboard MODULE=target/debug/liboutboard.so scripts/suites/run.sh evp
 
-# Others' suites, each with stock and with Outboard, and their results compared: see scripts/suites/run.sh.
+# Test suites of others, each with stock and with Outboard. The results must be equal: see scripts/suites/run.sh.
 test-openssl: build
 	scripts/suites/run.sh openssl-3.0 openssl-3.5
 
 test-others: build
 	scripts/suites/run.sh cryptography cpython openssh ruby
 
-# Empty for the full length: about an hour.
+# Set MEASURE= (empty) for the full length, about an hour.
 MEASURE ?= --quick
 
 measure: need-measure build
 	$(release)/outboard-bench run $(MEASURE)
 	$(release)/outboard-bench report
 
-# What README and docs show, and its sources: to be run on a quiet machine, and committed.
+# The figures of README and docs, and their sources. Run this on a quiet machine, and commit the result.
 results: need-measure build
 	$(release)/outboard-bench run $(MEASURE) --out results
 	$(release)/outboard-bench report results
 
-# The pages and pictures of results/ alone, after a change of how they are drawn.
+# Only the pages and pictures of results/, after a change of their drawing.
 report: need-build
 	$(CARGO) run --release --locked -q -p outboard-bench -- report results
 
 bench: build
 	$(release)/outboard-bench evp
 
-# Licences and advisories of what we depend on; see deny.toml.
+# Licences and advisories of all dependencies; see deny.toml.
 deny:
 	@command -v cargo-deny >/dev/null || { echo "cargo-deny is not installed: cargo install --locked cargo-deny" >&2; exit 1; }
 	$(CARGO) deny check
 
-# Every file by one rename (scripts/put.sh): programs that start meanwhile see the old one or the new one. What was built
-# is enough: 'sudo make install' works where root has no cargo.
+# One rename puts each file in place (scripts/put.sh), so a program that starts meanwhile sees the old file or the new
+# one. The files of a build are enough: 'sudo make install' works if root has no cargo.
 install: $(if $(has_cargo),build)
 	@test -n "$(MODULESDIR)" || { echo "cannot find OpenSSL's modules directory: install openssl, or pass MODULESDIR=" >&2; exit 1; }
 	@for file in $(built); do \
@@ -130,7 +130,7 @@ install: $(if $(has_cargo),build)
 	    scripts/put.sh 0644 $$document $(docdir)/$${document##*/}; \
 	done
 
-# A system that is still switched on is switched off first, so that no configuration names a file that is gone.
+# First switch Outboard off, so that no configuration names a removed file.
 uninstall:
 	@test -n "$(MODULESDIR)" || { echo "cannot find OpenSSL's modules directory: pass MODULESDIR=" >&2; exit 1; }
 	if [ -z "$(DESTDIR)" ] && [ -x $(bindir)/outboard ]; then $(bindir)/outboard disable; fi
@@ -147,7 +147,7 @@ help:
 
 need-build:
 	@scripts/need.sh $(build_packages)
-	@command -v $(CARGO) >/dev/null || { echo "Rust is not installed; type: curl --proto '=https' -sSf https://sh.rustup.rs | sh" >&2; exit 1; }
+	@command -v $(CARGO) >/dev/null || { echo "Rust is not installed; run: curl --proto '=https' -sSf https://sh.rustup.rs | sh" >&2; exit 1; }
 
 need-run:
 	@scripts/need.sh $(run_packages)

@@ -1,11 +1,11 @@
 #!/bin/sh
-# Makes sure that Debian packages are there.
+# Makes sure that Debian packages are installed.
 #
 #   scripts/need.sh PACKAGE...
 #
-# Root: installs what is missing, without starting the daemons that come with it.
-# Anyone else: prints the one line to type and fails.
-# A system without dpkg: does nothing; the build then names what it misses.
+# As root: installs the missing packages, without starting their daemons.
+# As another user: prints the command that installs them, and fails.
+# On a system without dpkg: does nothing. The build then names what is missing.
 set -eu
 
 command -v dpkg-query >/dev/null 2>&1 || exit 0
@@ -20,7 +20,7 @@ done
 [ -n "$missing" ] || exit 0
 
 if [ "$(id -u)" -ne 0 ]; then
-    echo "missing packages; type: sudo apt-get install -y --no-install-recommends$missing" >&2
+    echo "missing packages; run: sudo apt-get install -y --no-install-recommends$missing" >&2
     exit 1
 fi
 

@@ -1,6 +1,6 @@
 # The command's own tests that take longer. Included by the Makefile.
 #
-#   make install-stress       programs start again and again while 'make install' replaces what they load
+#   make install-stress       start programs again and again while 'make install' replaces the files that they load
 #                             (STARTS=2000)
 
 STARTS ?= 2000

@@ -1,16 +1,16 @@
 # The cards' own commands. Included by the Makefile; also `make -f crates/engine/cards.mk bench-cards` from
 # the repository's root.
 #
-#   make bench-cards          processor time and fill of event loops and thread pools, and latency at several
-#                             loads, scalar and cards taking turns
+#   make bench-cards          measure processor time and fill of event loops and thread pools, and latency at
+#                             several loads; scalar and cards take turns
 #                             (ONLY="rsa-2048 latency": parts of the names)
-#   make cards-stress         threads, forks, cancelled requests, full queues, dying workers, for long
+#   make cards-stress         a long test with threads, forks, cancelled requests, full queues, dying workers
 #                             (ROUNDS=200)
-#   make cards-model          the queue in every order of its threads' steps, a closer look
+#   make cards-model          test the queue in every order of its threads' steps, more closely
 #                             (PREEMPTIONS=4)
-#   make cards-anywhere       the tests of cards and of HAProxy with lanes or without: batches run one by one
-#   make cards-sanitize       the tests under ThreadSanitizer, which reports what two threads touch with
-#                             nothing between them: needs a nightly toolchain with its sources   (SANITIZED=5)
+#   make cards-anywhere       test cards and HAProxy without lanes: batches run one by one
+#   make cards-sanitize       run the tests under ThreadSanitizer, which reports unordered accesses of two
+#                             threads; needs a nightly toolchain with its sources   (SANITIZED=5)
 
 CARGO       ?= cargo
 ROUNDS      ?= 200

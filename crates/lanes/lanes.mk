@@ -1,24 +1,24 @@
 # The lanes' own commands. Included by the Makefile; also `make -f crates/lanes/lanes.mk bench-lanes`
 # from the repository's root.
 #
-#   make bench-lanes          stock, AWS-LC, crypto_mb and lanes for every operation, break-even numbers,
-#                             target/bench/lanes.json   (SECONDS_EACH=0.5, ONLY=part of a name: the
-#                             rest of the file stays as it is)
-#   make crypto-mb            fetches Intel's crypto_mb from PyPI, to be compared with: target/bench/crypto_mb
-#   make bench-lanes-kernels  RSA's kernels: their share of the processor's bound
-#   make bench-lanes-timing   whether time depends on secrets: Welch's t for each private operation
+#   make bench-lanes          measure stock, AWS-LC, crypto_mb and lanes for every operation, and the break-even
+#                             numbers: target/bench/lanes.json   (SECONDS_EACH=0.5; ONLY=part of a name: the
+#                             rest of the file does not change)
+#   make crypto-mb            fetch Intel's crypto_mb from PyPI, for comparison: target/bench/crypto_mb
+#   make bench-lanes-kernels  measure RSA's kernels: their share of the processor's bound
+#   make bench-lanes-timing   test whether time depends on secrets: Welch's t for each private operation
 #                             (MEASUREMENTS=2000 a class, ONLY=part of a name)
-#   make lanes-emulated       the vectors and a few random batches on the portable emulation, whatever the
+#   make lanes-emulated       test the vectors and a few random batches on the portable emulation, on any
 #                             processor (part of make test)
-#   make lanes-count          vpmadd52 instructions of each operation (part of make test)
-#   make lanes-secrets        no branch and no address depends on a secret, from the loading of a key on: Valgrind
-#                             looks (slow: it emulates)
-#   make lanes-leftovers      no operation leaves a secret on the stack or in a vector register (release build;
-#                             part of make test; where there is no IFMA, the emulation's)
-#   make lanes-table-scan     the assembly of all table scans, to look at
-#   make lanes-fault          a flipped bit anywhere releases nothing wrong (slow: it emulates; LANES_FAULTS= of
-#                             them each; make test draws a few)
-#   make lanes-fuzz           random batches against AWS-LC
+#   make lanes-count          count the vpmadd52 instructions of each operation (part of make test)
+#   make lanes-secrets        check with Valgrind that no branch and no address depends on a secret, including the
+#                             loading of a key (slow: it emulates)
+#   make lanes-leftovers      check that no operation leaves a secret on the stack or in a vector register (release
+#                             build; part of make test; on the emulation if there is no IFMA)
+#   make lanes-table-scan     print the assembly of all table scans, for review
+#   make lanes-fault          check that a flipped bit anywhere releases nothing wrong (slow: it emulates;
+#                             LANES_FAULTS=number for each operation; make test draws a few)
+#   make lanes-fuzz           compare random batches with AWS-LC
 #                             (FUZZ_SECONDS=60 for each target; needs cargo-fuzz and a nightly compiler)
 
 CARGO        ?= cargo

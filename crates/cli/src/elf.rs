@@ -6,7 +6,7 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-/// What a file says of itself.
+/// The facts in a file's header.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Elf {
     /// The `e_machine` field.

@@ -1,11 +1,11 @@
-//! What does the work of an operation on a path: instructions made for it, lanes, or software.
+//! The processor features that an operation uses on a path: special instructions, lanes, or none.
 
 use outboard_operation::{Operation, Path};
 use outboard_profile::Machine;
 use serde::Serialize;
 use std::fmt;
 
-/// What serves an operation.
+/// The means that serve an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase", tag = "kind", content = "with")]
 pub(crate) enum Serving {

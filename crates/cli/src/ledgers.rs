@@ -88,7 +88,7 @@ impl Which {
     }
 }
 
-/// What was counted between an earlier look and now.
+/// The counts between an earlier reading and now.
 pub(crate) fn since(now: &Ledgers, earlier: &Ledgers) -> Ledgers {
     now.iter()
         .map(|(path, snapshot)| {

@@ -1,4 +1,4 @@
-//! What the ledger counted, as tables and as documents.
+//! The counts of the ledger, as tables and as documents.
 
 use crate::output::To;
 use crate::table::{Align, Table, bytes, count, time};
@@ -11,7 +11,7 @@ use serde::Serialize;
 pub(crate) struct Counted {
     /// What ran, and where.
     work: Vec<Worked>,
-    /// What ran elsewhere than it might have, and why.
+    /// Operations that ran on another path than the chosen one, and why.
     fallbacks: Vec<Fallback>,
     /// The requests that cards accepted, by the operations that can share the lanes.
     cards: Vec<Carded>,
@@ -56,7 +56,7 @@ impl From<&Counts> for Counted {
     }
 }
 
-/// What a line of a table stands for.
+/// The meaning of a line of a table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum By {
     /// All processes of one program

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use std::fs;
 
-/// What the kernel has counted so far.
+/// The kernel's counters so far.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Waited {
     /// Nanoseconds that this thread ran.
@@ -18,9 +18,9 @@ pub(crate) struct Waited {
 /// How much of the time others had the processors.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub(crate) struct Load {
-    /// Of the time in which the measuring thread wanted to run, the share that it waited, from 0 to 1.
+    /// The measuring thread's share of waiting, in the time in which it wanted to run, from 0 to 1.
     waited_share: f64,
-    /// Of the processors' time, the share that the hypervisor gave to others, from 0 to 1.
+    /// The share of the processors' time that the hypervisor gave to others, from 0 to 1.
     stolen_share: f64,
     /// Whether the machine was quiet enough for the result to be believed.
     believable: bool,
@@ -57,7 +57,7 @@ impl Waited {
 }
 
 impl Load {
-    /// What came to pass between two looks.
+    /// The load between two readings.
     pub(crate) fn between(before: Waited, after: Waited) -> Self {
         let share = |part: u64, whole: u64| match whole {
             0 => 0.0,
@@ -75,7 +75,7 @@ impl Load {
         }
     }
 
-    /// What to say of it, if it was too much.
+    /// A warning, if the load was too high.
     pub(crate) fn warning(&self) -> Option<String> {
         (!self.believable).then(|| {
             format!(

@@ -76,7 +76,7 @@ pub(crate) fn in_modules_directory(library: Option<&Library>) -> Option<PathBuf>
     Some(library?.modules_directory()?.join(FILE))
 }
 
-/// What keeps a module from being loaded by every program, as far as its file shows.
+/// The reason why some program could not load a module, as far as its file shows it.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Obstacle {
     /// Not a file at all, or not readable.

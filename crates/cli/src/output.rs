@@ -1,4 +1,4 @@
-//! What is printed: lines for people, documents for programs.
+//! Output: lines for people, documents for programs.
 
 use anstyle::{AnsiColor, Style};
 use serde::Serialize;
@@ -9,11 +9,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Column titles.
 pub(crate) const TITLE: Style = Style::new().bold();
-/// What is as it should be.
+/// For findings without a problem.
 pub(crate) const GOOD: Style = AnsiColor::Green.on_default();
-/// What is worth knowing.
+/// For notes.
 pub(crate) const NOTE: Style = AnsiColor::Yellow.on_default();
-/// What is wrong.
+/// For problems.
 pub(crate) const BAD: Style = AnsiColor::Red.on_default().bold();
 
 /// `text` in a style; terminals alone see it, because printing strips it for everything else.
@@ -192,13 +192,13 @@ pub(crate) fn json(schema: &str, body: &impl Serialize) -> io::Result<String> {
 
 /// An error, on standard error.
 pub(crate) fn complain(message: &str) {
-    // What it quotes of files and of other programs steers no terminal. (It may have several lines.)
+    // Quoted text of files and other programs must not control the terminal. (It may have several lines.)
     let shown = |line: &str| printable(&line.trim_end().replace('\t', "    "));
     let lines: Vec<String> = message.split('\n').map(shown).collect();
     remark(&format!("outboard: {}", lines.join("\n")));
 }
 
-/// A line on standard error, for what is not the result.
+/// Writes a line that is not the result to standard error.
 pub(crate) fn remark(line: &str) {
     remark_exact(&localised(line));
 }

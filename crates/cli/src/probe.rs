@@ -1,5 +1,5 @@
-//! What libcrypto makes of a configuration and of the module: tried in a child process, because a
-//! module that crashes must not take the asker with it.
+//! Tries how libcrypto reads a configuration and loads the module. This happens in a child process, so that a module that
+//! crashes does not end this command.
 
 use outboard_openssl_conf as openssl_conf;
 
@@ -21,7 +21,7 @@ pub(crate) struct Arguments {
     module: Option<PathBuf>,
 }
 
-/// What came of it.
+/// The result of the trial.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Report {
     /// Why OpenSSL refuses the configuration.

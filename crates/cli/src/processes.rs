@@ -70,7 +70,7 @@ impl Process {
             .filter(|&pid| pid != own)
             .collect();
         pids.sort_unstable();
-        // Those that end meanwhile, or belong to others, are left out.
+        // Processes that end meanwhile, or belong to other users, are left out.
         pids.into_iter()
             .filter_map(|pid| Self::read(pid).ok())
             .collect()
@@ -81,7 +81,7 @@ impl Process {
         self.libraries.iter().any(|library| is_openssl_3(library))
     }
 
-    /// What must be restarted for it to change: its service, else the program.
+    /// The name to restart: the process's service, else the program.
     pub(crate) fn restart_name(&self) -> String {
         match &self.service {
             Some(service) => service.clone(),
@@ -125,7 +125,7 @@ pub(crate) fn restart_lines(names: &[String]) -> Vec<String> {
     lines.into_iter().map(line).collect()
 }
 
-/// What must be restarted, each once, in the order of their names.
+/// The names to restart, each once, in alphabetical order.
 pub(crate) fn restart_names<'a>(processes: impl IntoIterator<Item = &'a Process>) -> Vec<String> {
     let names: BTreeSet<String> = processes.into_iter().map(Process::restart_name).collect();
     names.into_iter().collect()

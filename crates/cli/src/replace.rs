@@ -84,7 +84,7 @@ pub(crate) fn write(path: &Path, content: &[u8]) -> io::Result<()> {
     }
 }
 
-/// What [`write`] would fail of, as far as it can be known before; nothing is changed.
+/// Checks for reasons why [`write`] would fail, as far as they can be known before. Changes nothing.
 ///
 /// # Errors
 /// Of the file system.

@@ -11,14 +11,14 @@ use serde::Serialize;
 pub(crate) struct Served {
     /// Operations that programs asked of Outboard.
     pub(crate) asked: u64,
-    /// Those of them that ran on its own paths, not on OpenSSL's.
+    /// The operations that ran on Outboard's own paths, not on path stock.
     pub(crate) served: u64,
     /// The saved CPU time according to the profile. None if the profile has no measurement of a served operation.
     pub(crate) saved_cpu_seconds: Option<f64>,
 }
 
 impl Served {
-    /// What was counted, priced by a profile.
+    /// The counts, priced by a profile.
     pub(crate) fn of(counts: &Counts, profile: &Profile) -> Self {
         let mut sum = Self::default();
         for row in counts.rows() {

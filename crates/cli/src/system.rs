@@ -38,7 +38,7 @@ pub(crate) fn configuration(library: &Library) -> Result<PathBuf, Failure> {
 pub(crate) enum InForce {
     /// `openssl.cnf`, as the library was built.
     System(PathBuf),
-    /// What `OPENSSL_CONF` names.
+    /// The file that `OPENSSL_CONF` names.
     Environment(PathBuf),
     /// `OPENSSL_CONF` is empty: OpenSSL reads nothing.
     Nothing,
@@ -67,7 +67,7 @@ impl InForce {
         self.path().unwrap_or(Path::new("(nothing)"))
     }
 
-    /// What it says; nothing where it is not there, which OpenSSL, too, passes over.
+    /// Its content; empty if the file does not exist, because OpenSSL ignores a missing file too.
     pub(crate) fn read(&self) -> Result<Vec<u8>, Failure> {
         match self.path().map(fs::read) {
             None => Ok(Vec::new()),
@@ -79,7 +79,7 @@ impl InForce {
         }
     }
 
-    /// What it would say without Outboard, for `--stock`.
+    /// Its content without Outboard, for `--stock`.
     pub(crate) fn without_outboard(&self) -> Result<Vec<u8>, Failure> {
         let text = openssl_conf::strip(&self.read()?)?;
         let config = Config::parse(&text, self.name(), environment)?;

@@ -123,7 +123,7 @@ impl Table {
     }
 }
 
-/// What stands between columns.
+/// The gap between columns.
 const GAP: &str = "  ";
 
 /// The least room for words beside other columns, in characters.

@@ -25,7 +25,7 @@ Path: where an operation runs. Path 'stock' is the program's own OpenSSL. Path '
 caller's thread. Path 'card' runs up to eight requests together in the processor's lanes, if they come at the \
 same time. A lone request of path 'card' runs on path 'scalar', or in one lane if that is faster.";
 
-/// What `docs/cards.md` says in "The rule", beside its numbers.
+/// The rules of `docs/cards.md`, next to their numbers.
 const CONCURRENCY: &str = "\
 lanes from   A batch of this many requests of one kind runs in lanes
              together. A smaller batch runs one by one on path scalar.
@@ -73,7 +73,7 @@ struct Rule {
     /// The fewest that do so though they had to be queued: while batches come out smaller, nothing is
     /// queued. 9: none do.
     queued: u8,
-    /// Whether these are of this machine; else they are built in.
+    /// Whether these numbers were measured on this machine. Otherwise they are built in.
     measured: bool,
 }
 
@@ -147,7 +147,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What this machine can do, and what is on.
+/// The abilities of this machine, and whether Outboard is on.
 #[derive(Serialize)]
 struct Summary {
     /// Whether the processor has lanes: eight private-key operations at once.
@@ -320,7 +320,7 @@ fn rows<'a>(profile: &'a Profile, machine: &Machine) -> Vec<Row<'a>> {
     Operation::ALL.iter().map(row).collect()
 }
 
-/// What the lanes gain, where they were chosen, in a few words.
+/// The gain of the lanes in a few words, if the profile chooses them.
 fn in_company(profile: &Profile, operation: Operation) -> Option<String> {
     let rule = rule(profile, operation)?;
     let from = match rule.lanes {

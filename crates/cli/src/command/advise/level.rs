@@ -7,10 +7,10 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Level {
-    /// What is safe today, the fastest first; what is merely tolerated comes after it
+    /// Safe algorithms, the fastest first; then tolerated ones
     #[default]
     Modern,
-    /// What is configured today and not broken, the fastest first
+    /// All algorithms that are configured today and not broken, the fastest first
     Compatible,
     /// Only what FIPS 140-3 modules may use
     Fips,

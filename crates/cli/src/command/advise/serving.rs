@@ -1,4 +1,4 @@
-//! What serves libcrypto while something is measured: Outboard, if it is there.
+//! The provider of the measured programs: Outboard, if it is installed.
 
 use outboard_programs::{Offer, OpenSsl, Outboard, Workplace};
 use std::path::PathBuf;
@@ -19,7 +19,7 @@ pub(super) struct ServingArguments {
     profile: Option<PathBuf>,
 }
 
-/// What was found.
+/// The provider that was found.
 pub(super) struct Serving {
     outboard: Option<Outboard>,
     /// Why not Outboard, if it was looked for.

@@ -26,9 +26,9 @@ pub(super) fn examine<'a>(processes: impl IntoIterator<Item = &'a Process>) -> V
 
 /// How an HAProxy was started.
 struct Started {
-    /// What `-f` and `--` name: files and directories of them.
+    /// The files and directories that `-f` and `--` name.
     files: Vec<PathBuf>,
-    /// What `-n` says in place of the configuration's `maxconn`.
+    /// The number of `-n`, which replaces the configuration's `maxconn`.
     most: Option<u64>,
 }
 
@@ -101,7 +101,7 @@ fn texts(path: &Path) -> io::Result<Vec<String>> {
     files.iter().map(|file| processes::text(file)).collect()
 }
 
-/// What of a configuration matters here.
+/// The settings that matter here.
 #[derive(Default)]
 struct Settings {
     asynchronous: bool,

@@ -1,4 +1,4 @@
-//! What Outboard does of the work, and would do.
+//! The part of the work that Outboard does, and the part that it would also do.
 
 use super::report::Row;
 use outboard_observation::sum;
@@ -14,7 +14,8 @@ pub(super) struct Acceleration {
     /// What that would save if each operation came alone, as far as it was measured; none where the profile
     /// was not measured.
     pub(super) saved_nanoseconds: Option<u64>,
-    /// What it would save if what can share the lanes came eight at once; none where nothing can.
+    /// The time that it would save if operations that can share the lanes came eight at once. None if there are no such
+    /// operations.
     pub(super) saved_in_company_nanoseconds: Option<u64>,
 }
 

@@ -113,7 +113,7 @@ pub(super) enum Severity {
     Legacy,
 }
 
-/// What is wrong with a kind of work, if anything is.
+/// The finding about a kind of work, if there is one.
 pub(super) fn finding(work: &Work) -> Option<(Severity, &'static str)> {
     all_findings(work).into_iter().next()
 }

@@ -108,7 +108,7 @@ pub(super) fn document(report: &Report, libcrypto: Option<&str>) -> Value {
         },
         "components": components,
     });
-    // What was run need not be what did it: 'sh -c …'.
+    // The program that ran may not be the one that did the work, as in 'sh -c …'.
     if let Some(program) = &report.program {
         let component = json!({ "type": "application", "bom-ref": RUN, "name": program });
         document["metadata"]["component"] = component;
@@ -150,7 +150,7 @@ fn inferred_reference(algorithm: openssh::Algorithm) -> String {
     format!("crypto/openssh/{}", algorithm.name())
 }
 
-/// What OpenSSH does in its own code, and we know by its traces.
+/// An algorithm in OpenSSH's own code, known by its traces.
 fn inferred_component(algorithm: openssh::Algorithm) -> Value {
     let (primitive, functions) = match algorithm {
         openssh::Algorithm::Poly1305 | openssh::Algorithm::Umac => ("mac", json!(["tag"])),

@@ -1,4 +1,4 @@
-//! What is weak or on its way out, and what cannot be seen.
+//! Weak and legacy work, and the work that the report cannot see.
 
 use super::catalogue::{self, Severity};
 use super::openssh;
@@ -14,13 +14,13 @@ pub(super) struct Finding {
     pub(super) name: String,
     pub(super) operation: Operation,
     pub(super) calls: u64,
-    /// Those that answered an error, which are not among the calls.
+    /// Calls that returned an error. They are not among `calls`.
     pub(super) failed: u64,
     pub(super) because: String,
     pub(super) programs: Vec<String>,
 }
 
-/// Those of all work, the worst first.
+/// The findings about all work, the worst first.
 pub(super) fn findings(rows: &[Row], processes: &[RecordedProcess]) -> Vec<Finding> {
     let mut findings: Vec<Finding> = rows
         .iter()

@@ -1,4 +1,4 @@
-//! What connections cost.
+//! The cost of connections.
 
 use super::catalogue;
 use super::report::{Row, float};

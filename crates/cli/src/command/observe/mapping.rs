@@ -19,7 +19,7 @@ impl Mapped {
     pub(super) fn of(path: &Path) -> Option<Self> {
         let file = OpenOptions::new()
             .read(true)
-            // As records are opened: no link that another user put there, and no waiting for a pipe's other end.
+            // The same flags as for records: follow no link of another user, and do not wait for a pipe's other end.
             .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK | libc::O_NOCTTY)
             .open(path)
             .ok()?;

@@ -56,7 +56,7 @@ pub(super) fn speaks_ssh(program: &str) -> bool {
     matches!(program, "ssh" | "sshd" | "ssh-keyscan") || program.starts_with("sshd-")
 }
 
-/// What a process of OpenSSH used unseen.
+/// An algorithm that a process of OpenSSH used unseen.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Inferred {
     /// What it is.
@@ -110,7 +110,7 @@ impl Algorithm {
         }
     }
 
-    /// What one takes, of that many bytes or exchanges, in a process of that `program` and `version`, if that is known.
+    /// The time for that many bytes or exchanges, in a process of that `program` and `version`, if it is known.
     fn nanoseconds(self, inferred: &Inferred, program: &str, version: Option<u32>) -> Option<u64> {
         match self {
             Self::Poly1305 => Some(inferred.bytes / 1000 * POLY1305_PICOSECONDS),
@@ -128,7 +128,7 @@ impl Algorithm {
     }
 }
 
-/// What a process of that `program` used unseen; key exchanges at least.
+/// The algorithms that a process of that `program` used unseen. Key exchanges are a least number.
 pub(super) fn inferred(program: &str, work: &[Work]) -> Vec<Inferred> {
     if !speaks_ssh(program) {
         return Vec::new();
@@ -163,7 +163,7 @@ pub(super) fn inferred(program: &str, work: &[Work]) -> Vec<Inferred> {
         .collect()
 }
 
-/// What that cost a process, as far as it is known: of that `program`, and that `version`.
+/// The time of these algorithms in a process of that `program` and `version`, as far as it is known.
 pub(super) fn estimates(program: &str, work: &[Work], version: Option<u32>) -> Vec<Estimate> {
     let estimate = |inferred: Inferred| {
         let algorithm = inferred.algorithm;

@@ -36,7 +36,7 @@ impl Protocol {
         .filter_map(|(protocol, is_used)| is_used.then_some(protocol))
     }
 
-    /// What others refer to it by.
+    /// The name by which others refer to it.
     pub(super) fn reference(self) -> String {
         let (kind, version) = self.parts();
         format!("protocol/{kind}/{}", version.replace(' ', "-"))

@@ -1,4 +1,4 @@
-//! What of the key agreements and signatures would withstand a quantum computer.
+//! The key agreements and signatures that would resist a quantum computer.
 
 use super::catalogue::Quantum;
 use super::openssh;

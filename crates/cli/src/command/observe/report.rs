@@ -1,4 +1,4 @@
-//! What was observed, and what follows from it.
+//! The observed work, and the conclusions from it.
 
 use super::acceleration::Acceleration;
 use super::catalogue::{self, Quantum, Severity};
@@ -12,7 +12,7 @@ use outboard_observation::{Record, RecordedProcess, Work, sum};
 use outboard_profile::Profile;
 use serde::Serialize;
 
-/// What was observed of a program or of a system's programs.
+/// The observed work of a program, or of a system's programs.
 #[derive(Serialize)]
 pub(super) struct Report {
     /// The program that was run; none where services were observed.
@@ -29,16 +29,16 @@ pub(super) struct Report {
     pub(super) share_of_cpu_estimated: Option<f64>,
     /// All work added up, the most time first.
     pub(super) work: Vec<Row>,
-    /// What each process did.
+    /// The work of each process.
     pub(super) processes: Vec<ProcessReport>,
     pub(super) handshakes: Handshakes,
-    /// What is weak or on its way out.
+    /// Weak and legacy work.
     pub(super) findings: Vec<Finding>,
     pub(super) quantum: QuantumReadiness,
     pub(super) acceleration: Acceleration,
-    /// What OpenSSH did past EVP, estimated.
+    /// OpenSSH's work in its own code, estimated.
     pub(super) estimates: Vec<Estimate>,
-    /// What cannot be seen, one sentence each.
+    /// The work that the report cannot see, one sentence each.
     pub(super) unseen: Vec<String>,
     /// Operations that the record had no room for: at least so many.
     pub(super) lost: u64,
@@ -171,7 +171,7 @@ impl ProcessReport {
             program: process.program.clone(),
             uid: process.uid,
             processes: process.processes,
-            // What was seen last may be older than the work.
+            // The last reading may be older than the work.
             cpu_nanoseconds: cpu.map(|cpu| cpu.max(cryptography)),
             cryptography_nanoseconds: cryptography,
             share_of_cpu: share(cryptography, cpu),

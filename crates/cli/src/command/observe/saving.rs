@@ -1,5 +1,5 @@
-//! What Outboard would do of the work that OpenSSL did, and the time that would save: from the
-//! profile of this machine.
+//! The part of OpenSSL's work that Outboard would do, and the time that this would save, according to this machine's
+//! profile.
 
 use outboard_observation::{Operation, Work};
 use outboard_operation::{Operation as Accelerated, Path as Route};
@@ -20,7 +20,7 @@ pub(super) struct Saving {
     pub(super) in_company_nanoseconds: Option<u64>,
 }
 
-/// What Outboard would do of that work, if it was done by another and the profile chooses a path.
+/// Outboard's part of that work, if another provider did it and the profile chooses a path for it.
 pub(super) fn of(work: &Work, profile: &Profile) -> Option<Saving> {
     if work.implementation == "outboard" {
         return None;
@@ -41,7 +41,7 @@ pub(super) fn of(work: &Work, profile: &Profile) -> Option<Saving> {
             distance(a).total_cmp(&distance(b))
         })
     };
-    // Of what a scalar operation costs, so much.
+    // `of_scalar`: the cost as a part of a scalar operation's cost.
     let saved = |of_scalar: f64| {
         let mut saved = 0.0;
         for class in work.sizes.iter().filter(|class| class.calls > 0) {
@@ -65,7 +65,7 @@ pub(super) fn of(work: &Work, profile: &Profile) -> Option<Saving> {
     })
 }
 
-/// What an operation on path `card` costs, in scalar operations.
+/// The cost of an operation on path `card`, in scalar operations.
 struct Lanes {
     /// Without company: one, or a batch of one lane where that is faster.
     alone: f64,

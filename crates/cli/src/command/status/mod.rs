@@ -56,7 +56,7 @@ struct Report {
     counted_since: Option<String>,
     total: Served,
     programs: Vec<Program>,
-    /// What is wrong, as 'outboard doctor' has it.
+    /// The problems that 'outboard doctor' finds.
     problems: Vec<Finding>,
 }
 
@@ -143,7 +143,7 @@ impl Report {
     }
 }
 
-/// What the configuration says.
+/// The state that the configuration sets.
 #[derive(Default)]
 pub(in crate::command) struct Switch {
     /// Whether programs load Outboard, prefer it, and are offered something.

@@ -6,7 +6,7 @@ use crate::output::printable;
 use crate::served::{Served, seconds};
 use crate::table::{Align, Table, count};
 
-/// So many programs fit a screen.
+/// The number of programs that fit on a screen.
 const SHOWN: usize = 10;
 
 impl Report {

@@ -7,7 +7,7 @@ use super::super::level::Level;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// What an algorithm is for.
+/// The purpose of an algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Kind {
@@ -39,7 +39,7 @@ impl Kind {
         }
     }
 
-    /// What `ssh -Q` calls it.
+    /// Its name for `ssh -Q`.
     pub(crate) fn query(self) -> &'static str {
         match self {
             Self::Cipher => "cipher",
@@ -74,14 +74,14 @@ enum Standing {
     Never,
 }
 
-/// What a level makes of an algorithm.
+/// The judgement of a level about an algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Judgement {
     /// Comes first, whatever it costs.
     First(&'static str),
     /// In, where its cost puts it.
     In(&'static str),
-    /// Behind everything else, for the peers that know nothing better.
+    /// After all others, for peers that have nothing better.
     Last(&'static str),
     /// Out.
     Out(&'static str),

@@ -1,4 +1,4 @@
-//! What algorithms cost, as measured; as a document between one run and another.
+//! The measured cost of algorithms, and its document, which a later run can read.
 
 use super::algorithm::{Kind, measured_as};
 use crate::Failure;
@@ -6,7 +6,7 @@ use crate::command::advise::{document, order::Measured};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
-/// What one algorithm costs: time in user mode.
+/// The cost of one algorithm: time in user mode.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Cost {
     /// What it is for.
@@ -24,7 +24,7 @@ pub(crate) struct Cost {
     pub(crate) pairs: u32,
 }
 
-/// What was measured, and on what.
+/// The measurements and their conditions.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Costs {
     /// OpenSSH's version.
@@ -42,7 +42,7 @@ pub(crate) struct Costs {
 }
 
 impl Cost {
-    /// What client and server spend together, in seconds.
+    /// The time of client and server together, in seconds.
     pub(crate) fn seconds(&self) -> f64 {
         self.client_seconds + self.server_seconds
     }

@@ -34,7 +34,7 @@ impl<'a> Target<'a> {
         }
     }
 
-    /// What is configured without our drop-in.
+    /// The configured lists, without our drop-in.
     ///
     /// # Errors
     /// If the configuration cannot be read, or its program does not accept it.

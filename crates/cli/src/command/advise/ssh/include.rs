@@ -15,13 +15,13 @@ use std::path::{Path, PathBuf};
 /// `READCONF_MAX_DEPTH`, `SERVCONF_MAX_DEPTH`. OpenSSH itself refuses a deeper configuration.
 pub(super) const MAX_DEPTH: usize = 16;
 
-/// What is exchanged in a configuration.
+/// The file that a staged configuration replaces, and how.
 pub(super) struct Staging<'a> {
-    /// What a relative name is relative to. It is `/etc/ssh` to sshd, and to ssh for the system's configuration.
+    /// The directory of relative names. It is `/etc/ssh` to sshd, and to ssh for the system's configuration.
     pub(super) directory: &'a Path,
     /// The drop-in's place.
     pub(super) place: &'a Path,
-    /// What stands for the drop-in; nothing does if `None`.
+    /// The file that stands for the drop-in; none if `None`.
     pub(super) instead: Option<&'a Path>,
     /// Makes a copy of an included file, with changed text. The number distinguishes the copies.
     pub(super) keep: &'a dyn Fn(usize, &str) -> io::Result<PathBuf>,
@@ -30,7 +30,7 @@ pub(super) struct Staging<'a> {
 /// A configuration in which a drop-in was exchanged.
 #[derive(Debug)]
 pub(super) struct Staged {
-    /// What to give to sshd or ssh.
+    /// The text for sshd or ssh.
     pub(super) text: String,
     /// Each copy, and the file that it replaces.
     pub(super) copies: Vec<(PathBuf, PathBuf)>,
@@ -137,7 +137,7 @@ impl Staging<'_> {
         let mut files = Vec::new();
         let mut is_staged = false;
         for file in found {
-            // What cannot be read is for sshd or ssh to complain of.
+            // sshd or ssh reports a file that cannot be read.
             let changed = match (Some(&*file) == self.instead, read(&file)) {
                 (false, Ok(text)) => self.changed(&text, depth + 1, copies)?,
                 _ => None,
@@ -175,8 +175,8 @@ pub(super) fn split_keyword(line: &str) -> Option<(String, &str)> {
     is_one.then_some((keyword, rest))
 }
 
-/// What OpenSSH's `strdelim` cuts off: up to a space or one `=`; or to the end of what is quoted, which may begin
-/// within a word. Without its end it is nothing.
+/// The first word, as OpenSSH's `strdelim` cuts it off: up to a space or one `=`, or to the end of a quotation, which may
+/// begin within a word. A quotation without an end gives nothing.
 fn first_word(text: &str) -> Option<(String, &str)> {
     let is_space = |c: char| matches!(c, ' ' | '\t' | '\r' | '\n');
     let Some(end) = text.find(|c| is_space(c) || matches!(c, '"' | '=')) else {
@@ -245,7 +245,7 @@ fn escaped(
 /// # Errors
 /// If so, in words.
 pub(super) fn check_pattern(pattern: &str) -> io::Result<()> {
-    // What was not text in UTF-8 is another name now.
+    // A name that was not UTF-8 is a different name now.
     let other = ["**", "[^", "[:", "[.", "[=", "\\", "\u{fffd}"];
     match other.iter().find(|part| pattern.contains(**part)) {
         Some(part) => Err(io::Error::other(format!(

@@ -18,13 +18,13 @@ pub(super) fn version() -> Result<String, Failure> {
     Ok(version.to_owned())
 }
 
-/// What `ssh -Q` lists.
+/// The names that `ssh -Q` lists.
 pub(super) fn known(kind: Kind) -> Result<Vec<String>, Failure> {
     let said = Launch::new("ssh")?.args(["-Q", kind.query()]).succeed()?;
     Ok(said.output.lines().map(str::to_owned).collect())
 }
 
-/// Those of `names` that this sshd accepts; `key` is a host key for it.
+/// The names that this sshd accepts. `key` is a host key for the trial.
 pub(super) fn accepted(kind: Kind, names: Vec<String>, key: &Path) -> Result<Vec<String>, Failure> {
     Sshd::make_its_directory()?;
     let mut accepted = Vec::new();

@@ -16,7 +16,7 @@ use crate::output::remark;
 /// How thoroughly.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Effort {
-    /// What is copied, in bytes.
+    /// The size of the copy, in bytes.
     pub(super) bytes: u64,
     /// How often what is a candidate runs next to its reference.
     pairs: u32,
@@ -44,7 +44,7 @@ impl Effort {
     };
 }
 
-/// What is measured with what.
+/// One measurement: an algorithm and its partners.
 struct Plan {
     subjects: Vec<(Kind, String, u32)>,
     mac: String,
@@ -62,8 +62,8 @@ const HOST_KEYS: [&str; 6] = [
     "rsa-sha2-512",
 ];
 
-/// Those of `offered` that can be measured: of two names for one algorithm the usual one, of host keys those
-/// that the stand has.
+/// The names in `offered` that can be measured. Of two names for one algorithm, this is the usual one. Of host keys, these
+/// are the ones that the stand has.
 pub(super) fn measurable(offered: &Lists) -> impl Iterator<Item = (Kind, &str)> {
     offered.iter().flat_map(|(&kind, names)| {
         let is_synonym = |name: &str| {
@@ -91,7 +91,7 @@ pub(super) fn measure(
     let talk = stand.talk()?.errors;
     // OpenSSH's client offers it in its list of key exchanges, which it shows at this verbosity.
     let strict_key_exchange = talk.contains("kex-strict-c-v00@openssh.com");
-    // What is asked for by its name is measured, though it be out.
+    // An algorithm that the user named is measured, even if it is judged out.
     let effort = Effort {
         all: effort.all || !only.is_empty(),
         ..effort
@@ -186,7 +186,7 @@ struct Contest<'a> {
     plan: &'a Plan,
     effort: Effort,
     reference: String,
-    /// What is spent besides: on starting the server, on logging in.
+    /// Other work: starting the server, logging in.
     besides: Seconds,
 }
 

@@ -367,7 +367,7 @@ fn revert(files: &[DropInFile], json: bool) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What a proof takes, and where.
+/// The size of a proof, and its place.
 struct Proving {
     workplace: Workplace,
     bytes: u64,

@@ -11,16 +11,16 @@ use super::stand::{Negotiated, Seconds, Stand};
 use crate::Failure;
 use crate::command::advise::pairs::{Progress, alternate, median};
 
-/// What the advice gains.
+/// The gain of the advice.
 #[derive(Debug, Serialize)]
 pub(super) struct Proof {
     /// The size of the file, in bytes.
     pub(super) bytes: u64,
     /// How many pairs were measured.
     pub(super) pairs: u32,
-    /// What client and server agree on with today's settings.
+    /// The algorithms that client and server agree on with today's settings.
     pub(super) today: Negotiated,
-    /// What they agree on as advised.
+    /// The algorithms that they agree on with the advice.
     pub(super) advised: Negotiated,
     /// The share of the bytes that Outboard ciphered at both ends, as advised, by its ledger; `None` if it did not
     /// serve.
@@ -98,7 +98,7 @@ fn ciphered(openssl: &OpenSsl) -> Result<Option<u64>, Failure> {
     Ok(Some(ours.map(|row| row.work.bytes).sum()))
 }
 
-/// Of a whole, at most 1: packets are a little more than what they carry.
+/// A share of at most 1. Packets are a little larger than their content.
 #[expect(clippy::cast_precision_loss, reason = "a few digits are enough")]
 fn share(part: u64, whole: u64) -> f64 {
     (part as f64 / whole as f64).min(1.0)

@@ -15,9 +15,9 @@ use super::include::{self, MAX_DEPTH, arguments, check_pattern, expand, split_ke
 /// Where names are sought.
 #[derive(Clone, Copy)]
 pub(super) struct Places<'a> {
-    /// What a relative name is relative to.
+    /// The directory of relative names.
     pub(super) directory: &'a Path,
-    /// What `~` stands for; in the system's files nothing.
+    /// The directory that `~` stands for; none in the system's files.
     pub(super) home: Option<&'a Path>,
 }
 
@@ -47,7 +47,7 @@ pub(super) struct Reading {
 }
 
 impl Reading {
-    /// Of the file `main`, if it can be read, and what it includes. What is or will be at `place` is not read: it
+    /// Reads the file `main`, if it can be read, and the files that it includes. The file at `place` is not read, because it
     /// is our drop-in.
     pub(super) fn of(main: &Path, places: Places<'_>, place: Option<&Path>) -> Self {
         let mut reader = Reader {
@@ -68,7 +68,7 @@ impl Reading {
         self.drop_in.as_ref().map(|(_, includer)| includer)
     }
 
-    /// What is read before our drop-in, or at all if none is.
+    /// The directives before our drop-in; all directives if there is no drop-in.
     pub(super) fn before(&self) -> &[Directive] {
         let end = self.drop_in.as_ref().map(|(at, _)| *at);
         &self.directives[..end.unwrap_or(self.directives.len())]
@@ -84,7 +84,7 @@ impl Reading {
         !self.has_relative_names
     }
 
-    /// What is read after our drop-in.
+    /// The directives after our drop-in.
     pub(super) fn after(&self) -> &[Directive] {
         &self.directives[self.before().len()..]
     }

@@ -27,7 +27,7 @@ pub(crate) struct Advice {
     pub(crate) lists: Lists,
     /// Neighbours in these lists whose costs count as equal, each to the next. They keep today's order.
     pub(crate) ties: BTreeMap<Kind, Vec<Vec<String>>>,
-    /// What is configured today and no longer will be.
+    /// Algorithms that are configured today and not in the advice.
     pub(crate) dropped: Vec<Dropped>,
     /// The peers that no longer match, in words: clients of this server, servers of this client.
     pub(crate) no_longer: Vec<String>,

@@ -13,7 +13,7 @@ use crate::table::{Align, Table, time};
 use serde::Serialize;
 use std::path::PathBuf;
 
-/// What an administrator has to do after sshd's configuration changed.
+/// What an administrator must do after sshd's configuration changed.
 pub(super) const RELOAD: &str = "\
 A running sshd does not use the new file until you reload it: systemctl reload ssh (or sshd). Keep this
 session open until a new one has succeeded.
@@ -34,7 +34,7 @@ pub(super) struct Half {
     pub(super) changed: bool,
     /// Whether it is in place with this text.
     pub(super) in_place: bool,
-    /// What keeps it from having its effect.
+    /// The reason why it would have no effect, if there is one.
     pub(super) obstacle: Option<String>,
 }
 

@@ -26,7 +26,7 @@ pub(super) struct Seconds {
     pub(super) client_cpu: f64,
 }
 
-/// What client and server agreed on.
+/// The algorithms that client and server agreed on.
 #[derive(Debug, serde::Serialize)]
 pub(super) struct Negotiated {
     pub(super) cipher: String,
@@ -35,7 +35,7 @@ pub(super) struct Negotiated {
     pub(super) key_exchange: String,
 }
 
-/// What a client asks for: a keyword of ssh_config and its value.
+/// A setting of the client: a keyword of ssh_config and its value.
 pub(super) type Wish<'a> = (&'a str, &'a str);
 
 /// The file that is sent, and an empty one.
@@ -46,7 +46,7 @@ const EMPTY: &str = "empty";
 const MORE_ECDSA: [&str; 2] = ["384", "521"];
 
 impl Seconds {
-    /// Of a client, and of its server, which is stopped.
+    /// The time of a client and of its server. Stops the server.
     fn of(client: &Finished, server: Sshd) -> Result<Self, Failure> {
         Ok(Self {
             client: client.user.as_secs_f64(),
@@ -111,7 +111,7 @@ impl Stand {
         self.send(FILE, wishes)
     }
 
-    /// Sends nothing: what a transfer costs besides its bytes.
+    /// Sends nothing. This is the cost of a transfer without its bytes.
     pub(super) fn empty_transfer(&self, wishes: &[Wish<'_>]) -> Result<Seconds, Failure> {
         self.send(EMPTY, wishes)
     }

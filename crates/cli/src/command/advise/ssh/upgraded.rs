@@ -23,13 +23,13 @@ pub(crate) struct DropIn {
     pub(crate) verdict: Verdict,
 }
 
-/// What its program makes of it.
+/// The judgement of its program.
 #[derive(Debug)]
 pub(crate) enum Verdict {
     Accepted,
     /// It does not accept it.
     Refused {
-        /// What it says.
+        /// The program's message.
         said: String,
         /// The names in it that it does not have.
         gone: Vec<String>,

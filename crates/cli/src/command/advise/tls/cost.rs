@@ -1,4 +1,4 @@
-//! What TLS costs a server and its clients, as measured.
+//! The measured cost of TLS for a server and its clients.
 
 use super::policy::Kind;
 use crate::Failure;
@@ -6,7 +6,7 @@ use crate::command::advise::{document, order::Measured};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
-/// What one choice costs: CPU seconds for a full handshake, or for 1 GiB (suites).
+/// The cost of one choice: CPU seconds for a full handshake, or for 1 GiB (suites).
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Cost {
     pub(crate) kind: Kind,
@@ -27,10 +27,10 @@ pub(crate) struct Cost {
     pub(crate) pairs: u32,
 }
 
-/// What was measured, and on what.
+/// The measurements and their conditions.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Costs {
-    /// What `openssl version` says.
+    /// The output of `openssl version`.
     pub(crate) openssl: String,
     /// One for each choice that this OpenSSL has.
     pub(crate) costs: Vec<Cost>,

@@ -62,7 +62,7 @@ pub(super) fn measure(
     })
 }
 
-/// Those groups that this OpenSSL has: the ones that its client takes as an argument.
+/// The groups of this OpenSSL: those that its client accepts as an argument.
 fn groups(openssl: &OpenSsl) -> Result<Vec<&'static str>, Failure> {
     let mut groups = Vec::new();
     for known in policy::all(Kind::Group) {

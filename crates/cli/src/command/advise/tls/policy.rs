@@ -4,7 +4,7 @@ use super::super::level::Level;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// What a cost is of.
+/// The kind of a choice that has a cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Kind {
@@ -43,7 +43,7 @@ enum Standing {
     Private,
 }
 
-/// What a level makes of it; the order is that of preference.
+/// The judgement of a level, in the order of preference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Judgement {
@@ -69,7 +69,7 @@ impl fmt::Display for Judgement {
 }
 
 impl Known {
-    /// What `level` makes of it, and why.
+    /// The judgement of `level`, and its reason.
     pub(crate) fn judge(&self, level: Level) -> (Judgement, &'static str) {
         if level == Level::Fips && !self.fips {
             return (

@@ -1,4 +1,4 @@
-//! Moments that a `fork` must not cut in two.
+//! Moments that a `fork` must not cut in two, nor the end of the process.
 //!
 //! A forked child has one thread, and finds every lock as its parent's threads held it. AWS-LC's
 //! random generator and its RSA take read locks for a moment and, in a child, a write lock at the
@@ -6,6 +6,11 @@
 //! have. So a fork waits until no thread is in such a moment, and no thread begins one until the fork
 //! is done. The end of a thread that used AWS-LC is such a moment, too: its state is taken off a list
 //! there.
+//!
+//! When the process ends, AWS-LC's destructor locks the generator of every thread for good: a thread that draws at that
+//! moment or later never returns, or aborts the process. But a program draws that late: destructors run after AWS-LC's, and
+//! other threads run until the process is gone. So from the first exit handler on nobody draws from AWS-LC
+//! ([`may_draw`]), and the exit waits, as a fork does.
 //!
 //! Both sides wait for [`PATIENCE`] at most: a stopped thread must not stop its process's forks.
 
@@ -17,6 +22,8 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use crate::scalar;
+
 /// Longer than any such moment on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(1);
 /// Between two looks; a fork itself takes longer.
@@ -26,6 +33,8 @@ const NAP: Duration = Duration::from_micros(50);
 static INSIDE: AtomicU32 = AtomicU32::new(0);
 /// Forks that wait or are under way.
 static FORKS: AtomicU32 = AtomicU32::new(0);
+/// The process ends.
+static ENDING: AtomicBool = AtomicBool::new(false);
 /// Forks between the first process and this one.
 static GENERATION: AtomicU32 = AtomicU32::new(0);
 
@@ -61,6 +70,12 @@ pub fn ready() {
     }
 }
 
+/// Whether AWS-LC may be asked for randomness, in such a moment: the process does not end, and AWS-LC can keep a generator
+/// for this thread. Where there is no memory, or no `pthread_key_create` left, it would abort the process.
+pub(crate) fn may_draw() -> bool {
+    READY.get() && !ENDING.load(SeqCst)
+}
+
 impl Drop for Whole {
     fn drop(&mut self) {
         let depth = DEPTH.get() - 1;
@@ -82,6 +97,8 @@ pub fn watch() {
     // SAFETY: the functions are there as long as the process: the module is never unloaded. If there is
     // no memory, forks go unwatched.
     unsafe { libc::pthread_atfork(Some(before), Some(in_parent), Some(in_child)) };
+    // SAFETY: as above. What is registered runs before the destructors of modules.
+    unsafe { libc::atexit(at_exit) };
     let mut key = 0;
     // SAFETY: as above.
     if unsafe { libc::pthread_key_create(&raw mut key, Some(at_last)) } == 0
@@ -127,14 +144,7 @@ fn stand_back() {
 
 extern "C" fn before() {
     FORKS.fetch_add(1, SeqCst);
-    let ours = ours();
-    wait_while(|| {
-        let wait = INSIDE.load(SeqCst) > ours;
-        if wait {
-            sleep(NAP);
-        }
-        wait
-    });
+    wait_for_others();
 }
 
 extern "C" fn in_parent() {
@@ -147,7 +157,29 @@ extern "C" fn in_child() {
     GENERATION.fetch_add(1, SeqCst);
 }
 
-/// 1 where a signal's handler forks in the midst of a moment of its own thread.
+extern "C" fn at_exit() {
+    ENDING.store(true, SeqCst);
+    wait_for_others();
+    if ours() > 0 {
+        // A signal's handler ends the process in the midst of a draw: AWS-LC's destructor would wait for this thread's lock.
+        // SAFETY: what is interrupted is not gone on with.
+        unsafe { aws_lc_sys::AWSLC_thread_local_clear() };
+    }
+}
+
+/// Waits until no other thread is in such a moment.
+fn wait_for_others() {
+    let ours = ours();
+    wait_while(|| {
+        let wait = INSIDE.load(SeqCst) > ours;
+        if wait {
+            sleep(NAP);
+        }
+        wait
+    });
+}
+
+/// 1 where a signal's handler forks, or ends the process, in the midst of a moment of its own thread.
 fn ours() -> u32 {
     u32::from(DEPTH.get() > 0)
 }
@@ -171,9 +203,16 @@ const NEXT_ROUND: *mut c_void = ptr::without_provenance_mut(2);
 
 #[cold]
 fn make_ready() {
-    READY.set(true);
-    // SAFETY: clears this thread's queue, which belongs to our copy of AWS-LC alone; makes it first.
-    unsafe { aws_lc_sys::ERR_clear_error() };
+    scalar::memory::link();
+    // SAFETY: puts an error into this thread's queue, which belongs to our copy of AWS-LC alone, and takes it out again.
+    // The queue is made first; where it cannot be, nothing is in it.
+    let is_made = unsafe {
+        aws_lc_sys::ERR_put_error(aws_lc_sys::ERR_LIB_USER, 0, 1, c"".as_ptr(), 0);
+        let is_made = aws_lc_sys::ERR_peek_error() != 0;
+        aws_lc_sys::ERR_clear_error();
+        is_made
+    };
+    READY.set(is_made);
     // While the thread ends already, there is nothing to prepare.
     let _ = END.try_with(|_| ());
 }

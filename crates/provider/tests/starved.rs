@@ -54,6 +54,29 @@ fn no_program_is_ended_for_want_of_memory() {
     }
 }
 
+/// A thread that draws its first randomness: AWS-LC makes a generator for it, and would abort where it cannot.
+#[test]
+fn no_new_thread_ends_a_program_for_want_of_memory() {
+    if std::env::var_os(STARVED).is_none() {
+        return in_a_process_that_can_starve();
+    }
+    let sides = common::sides();
+    let shim = Shim::of(c"liboutboard.so");
+    let own = keys(&sides.outboard);
+    let signs = |count| {
+        shim.starve_after(count);
+        let signed = signs(&own.p256, Some("SHA256"));
+        (shim.feed(), signed)
+    };
+    let in_a_thread = |count| {
+        let ended = std::thread::scope(|scope| scope.spawn(|| signs(count)).join());
+        ended.unwrap()
+    };
+    let enough = (0..MOST).find(|&count| in_a_thread(count).0 == 0).unwrap();
+    assert!(enough > 3, "{enough} allocations");
+    assert!(in_a_thread(enough).1);
+}
+
 /// What is kept for later must come from somewhere: with none given back, calls fail before the reserve is used up.
 #[test]
 fn keys_without_end_end_in_an_error() {

@@ -13,6 +13,7 @@ pub mod rsa;
 pub mod x25519;
 
 mod big_number;
+pub(crate) mod memory;
 mod owned;
 mod per_process;
 mod private_key;

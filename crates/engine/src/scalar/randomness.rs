@@ -43,6 +43,9 @@ pub fn randomise(buffer: &mut [u8]) -> Result<()> {
 pub(super) fn drawing() -> Result<Whole> {
     // No fork by another thread comes between the word and the draw.
     let whole = fork::whole();
+    if !fork::may_draw() {
+        return Err(Error::Randomness);
+    }
     let generation = fork::generation();
     let left = match GRANTED.get() {
         (granted_to, left) if granted_to == generation && left > 0 => left,

@@ -1,0 +1,176 @@
+//! What a program is made of beside OpenSSL: allocators with functions that AWS-LC would call, thread keys that are used
+//! up, destructors and threads that sign while the process ends. All goes on as without Outboard.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod common;
+
+use std::ffi::{CString, c_void};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::rc::Rc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use common::jobs::{DIGEST, is_right, rsa, sha256};
+use outboard_libcrypto::{Context, DigestSigner, Key, Library, Params, Result, Signer};
+use outboard_measure::Sides;
+use outboard_programs::{Workplace, child};
+
+/// Where a test that runs in a process of its own finds what was built for it.
+const BUILT: &str = "OUTBOARD_TEST_BUILT";
+
+#[test]
+fn the_programs_allocators_are_not_asked() {
+    let place = Workplace::new().unwrap();
+    let preloaded = build("functions.c", &place);
+    let mut again = again("it_signs");
+    assert!(
+        again
+            .env("LD_PRELOAD", preloaded)
+            .status()
+            .unwrap()
+            .success()
+    );
+}
+
+#[test]
+#[ignore = "for the test above, which starts it"]
+fn it_signs() {
+    let sides = common::sides();
+    let key = Rc::new(rsa(&sides.outboard));
+    let signature = Signer::new(&key, &sha256()).unwrap().sign(DIGEST).unwrap();
+    assert!(is_right(&key, &signature));
+}
+
+/// As OpenSSL: what needs a key of the C library's for threads fails, and the program goes on.
+#[test]
+fn a_program_without_thread_keys_is_not_ended() {
+    assert!(child::ends_well(|| {
+        let sides = common::sides();
+        let mut number = 0;
+        // SAFETY: makes keys without destructors, until there are no more.
+        while unsafe { libc::pthread_key_create(&raw mut number, None) } == 0 {}
+        let made = common::both(&sides)
+            .map(|(_, context)| ["EC", "X25519"].map(|kind| generate(context, kind).is_ok()));
+        made[0] == made[1]
+    }));
+}
+
+#[test]
+fn a_program_may_sign_until_it_is_gone() {
+    let place = Workplace::new().unwrap();
+    let late = build("late.c", &place);
+    let mut process = again("it_signs_while_it_ends")
+        .env(BUILT, late)
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    let begun = Instant::now();
+    loop {
+        if let Some(status) = process.try_wait().unwrap() {
+            assert_eq!(status.code(), Some(SIGNED));
+            return;
+        }
+        if begun.elapsed() > Duration::from_secs(60) {
+            process.kill().unwrap();
+            panic!("it never ends");
+        }
+        thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// What the process below returns if it signed to the end.
+const SIGNED: i32 = 77;
+
+/// What threads and a destructor use while the process ends.
+struct Ending {
+    key: Key,
+    is_over: AtomicBool,
+    threads: AtomicU32,
+    _sides: Sides,
+}
+
+#[test]
+#[ignore = "for the test above, which starts it"]
+fn it_signs_while_it_ends() {
+    let Some(late) = std::env::var_os(BUILT) else {
+        return;
+    };
+    let library = Library::open(Path::new(Library::SYSTEM)).unwrap();
+    // As OpenSSL 4.0 is by default: it leaves its objects alone when the process ends.
+    const NO_CLEANUP: u64 = 0x0008_0000;
+    // SAFETY: null settings are allowed.
+    unsafe { (library.functions().OPENSSL_init_crypto)(NO_CLEANUP, std::ptr::null()) };
+    let sides = common::sides();
+    let ending: &Ending = Box::leak(Box::new(Ending {
+        key: generate(&sides.outboard, "EC").unwrap(),
+        is_over: AtomicBool::new(false),
+        threads: AtomicU32::new(0),
+        _sides: sides,
+    }));
+    for _ in 0..2 {
+        ending.threads.fetch_add(1, SeqCst);
+        thread::spawn(|| {
+            while !ending.is_over.load(SeqCst) && signs(&ending.key) {}
+            ending.threads.fetch_sub(1, SeqCst);
+        });
+    }
+    // SAFETY: loads the module that was built for this, and calls its function by its type.
+    unsafe {
+        let name = CString::new(late.as_bytes()).unwrap();
+        let handle = libc::dlopen(name.as_ptr(), libc::RTLD_NOW);
+        assert!(!handle.is_null());
+        let late = libc::dlsym(handle, c"late".as_ptr());
+        assert!(!late.is_null());
+        let late: unsafe extern "C" fn(extern "C" fn(*const Ending), *const Ending) =
+            std::mem::transmute::<*mut c_void, _>(late);
+        late(at_end, ending);
+    }
+    thread::sleep(Duration::from_millis(50));
+    std::process::exit(0);
+}
+
+/// The destructor's: signs, and waits for the threads.
+extern "C" fn at_end(ending: *const Ending) {
+    // SAFETY: what was leaked for this.
+    let ending = unsafe { &*ending };
+    let signed = (0..10).all(|_| signs(&ending.key));
+    ending.is_over.store(true, SeqCst);
+    while ending.threads.load(SeqCst) > 0 {
+        thread::sleep(Duration::from_millis(1));
+    }
+    // SAFETY: ends the process.
+    unsafe { libc::_exit(if signed { SIGNED } else { 1 }) };
+}
+
+fn generate(context: &Context, kind: &str) -> Result<Key> {
+    let group = if kind == "EC" { "P-256" } else { kind };
+    Key::generate(context, kind, &Params::new().text(c"group", group))
+}
+
+fn signs(key: &Key) -> bool {
+    let signer = DigestSigner::new(key, Some("SHA256"), &Params::new());
+    signer.is_ok_and(|mut signer| signer.sign(b"a message").is_ok())
+}
+
+/// This very test program, for one test.
+fn again(test: &str) -> Command {
+    let mut again = Command::new(std::env::current_exe().unwrap());
+    again.args(["--exact", test, "--ignored"]);
+    again
+}
+
+/// A shared object of one of the sources beside this file.
+fn build(source: &str, place: &Workplace) -> PathBuf {
+    let object = place.join(source).with_extension("so");
+    let built = Command::new("cc")
+        .args(["-shared", "-fPIC", "-O1", "-o"])
+        .arg(&object)
+        .arg(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/host")).join(source))
+        .status();
+    assert!(built.unwrap().success());
+    object
+}

@@ -134,12 +134,17 @@ fn enter() {
 
 #[cold]
 fn stand_back() {
-    wait_while(|| {
+    let ended = wait_while(|| {
         INSIDE.fetch_sub(1, SeqCst);
         sleep(NAP);
         INSIDE.fetch_add(1, SeqCst);
         FORKS.load(SeqCst) > 0
     });
+    if !ended {
+        // A fork that takes that long is not waited for again. Or it was under way when this process was made by the
+        // system call alone, and never ends here.
+        FORKS.store(0, SeqCst);
+    }
 }
 
 extern "C" fn before() {
@@ -148,7 +153,7 @@ extern "C" fn before() {
 }
 
 extern "C" fn in_parent() {
-    FORKS.fetch_sub(1, SeqCst);
+    let _ = FORKS.fetch_update(SeqCst, SeqCst, |forks| forks.checked_sub(1));
 }
 
 extern "C" fn in_child() {
@@ -184,9 +189,15 @@ fn ours() -> u32 {
     u32::from(DEPTH.get() > 0)
 }
 
-fn wait_while(condition: impl Fn() -> bool) {
+/// Whether the condition came to its end.
+fn wait_while(condition: impl Fn() -> bool) -> bool {
     let begun = Instant::now();
-    while condition() && begun.elapsed() < PATIENCE {}
+    while condition() {
+        if begun.elapsed() >= PATIENCE {
+            return false;
+        }
+    }
+    true
 }
 
 /// The end of a thread, in the C library's order: what is thread-local to Rust is dropped first, which
@@ -235,5 +246,23 @@ extern "C" fn at_last(round: *mut c_void) {
     // SAFETY: a key of ours.
     if round != THIS_ROUND || unsafe { libc::pthread_setspecific(key, NEXT_ROUND) } != 0 {
         drop(Whole(()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As in a child that was made without the C library while another thread forked.
+    #[test]
+    fn a_fork_that_never_ends_is_waited_for_once() {
+        FORKS.store(1, SeqCst);
+        let begun = Instant::now();
+        drop(whole());
+        let once = begun.elapsed();
+        (0..5).for_each(|_| drop(whole()));
+        assert!(once >= PATIENCE && begun.elapsed() < once + PATIENCE / 2);
+        in_parent();
+        assert_eq!(FORKS.load(SeqCst), 0);
     }
 }

@@ -48,6 +48,8 @@ impl Request {
         if !key.is_private() {
             return Err(Error::NoPrivateKey);
         }
+        // The leftmost bits count, as many as the curve's order has: no more is copied of what may be as large as memory.
+        let digest = &digest[..digest.len().min(key.curve().field_length())];
         Ok(Self {
             operation: match key.curve() {
                 Curve::P256 => Operation::P256Sign,

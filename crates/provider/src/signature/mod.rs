@@ -142,6 +142,9 @@ impl<A: Algorithm> Plain<A> {
 
 /// The longest signature of any algorithm.
 const MOST: usize = 512;
+/// The longest message that a card gets, which needs a copy. Of a longer one most of the time goes into its digest, which the
+/// lanes do not share.
+const MOST_QUEUED: usize = 1 << 16;
 
 impl<A: Algorithm> Signature for Context<A> {
     type Key = Key<A::Key>;
@@ -502,8 +505,8 @@ impl<A: Algorithm> Context<A> {
             return Ok(false);
         }
         let signed = match path {
-            Path::Card => self.sign_on_card(operation, data, output),
-            _ => self.shared.run(Some(operation), path, || {
+            Path::Card if data.len() <= MOST_QUEUED => self.sign_on_card(operation, data, output),
+            _ => self.shared.run(Some(operation), Path::Scalar, || {
                 let mut room = [0; MOST];
                 let written = A::sign(key, &plain.settings, plain.digest, data, &mut room)?;
                 Ok(output.put(&room[..written]))

@@ -59,6 +59,53 @@ fn a_program_without_thread_keys_is_not_ended() {
     }));
 }
 
+/// A program that keeps a context for each of its customers.
+#[test]
+fn contexts_without_the_default_provider_leave_nothing_behind() {
+    let place = Workplace::new().unwrap();
+    let configuration = place.join("openssl.cnf");
+    let text = format!(
+        "openssl_conf = init\n[init]\nproviders = providers\n[providers]\noutboard = outboard\n[outboard]\n\
+         activate = 1\noffer = all\nmodule = {}\nledger = {}\n",
+        common::module().display(),
+        place.join("ledger").display()
+    );
+    std::fs::write(&configuration, text).unwrap();
+    assert!(child::ends_well(|| {
+        let library = Library::open(Path::new(Library::SYSTEM)).unwrap();
+        library.ignore_system_configuration().unwrap();
+        let some = || {
+            for _ in 0..100 {
+                let context = Context::from_configuration(&library, &configuration).unwrap();
+                assert!(generate(&context, "EC").is_ok());
+            }
+            most_memory()
+        };
+        // What is kept for the next ones is there after some.
+        let [_, before, after] = [some(), some(), some()];
+        after - before < 1 << 20
+    }));
+}
+
+/// OpenSSL reads it where it lies; what Outboard copied would be twice the program's size.
+#[test]
+fn a_large_message_is_not_copied() {
+    const LENGTH: usize = 64 << 20;
+    assert!(child::ends_well(|| {
+        let sides = common::sides();
+        let key = generate(&sides.outboard, "ED25519").unwrap();
+        let sign = |message: &[u8]| {
+            let mut signer = DigestSigner::new(&key, None, &Params::new()).unwrap();
+            signer.sign(message).unwrap()
+        };
+        sign(b"a message");
+        let message = vec![7; LENGTH];
+        let before = most_memory();
+        sign(&message);
+        most_memory() - before < LENGTH / 2
+    }));
+}
+
 #[test]
 fn a_program_may_sign_until_it_is_gone() {
     let place = Workplace::new().unwrap();
@@ -114,7 +161,9 @@ fn it_signs_while_it_ends() {
     for _ in 0..2 {
         ending.threads.fetch_add(1, SeqCst);
         thread::spawn(|| {
-            while !ending.is_over.load(SeqCst) && signs(&ending.key) {}
+            while !ending.is_over.load(SeqCst) {
+                assert!(signs(&ending.key));
+            }
             ending.threads.fetch_sub(1, SeqCst);
         });
     }
@@ -147,8 +196,22 @@ extern "C" fn at_end(ending: *const Ending) {
 }
 
 fn generate(context: &Context, kind: &str) -> Result<Key> {
-    let group = if kind == "EC" { "P-256" } else { kind };
-    Key::generate(context, kind, &Params::new().text(c"group", group))
+    let params = match kind {
+        "EC" => Params::new().text(c"group", "P-256"),
+        _ => Params::new(),
+    };
+    Key::generate(context, kind, &params)
+}
+
+/// The most memory that this process has had, in bytes.
+fn most_memory() -> usize {
+    // SAFETY: zero is a valid value, which the call overwrites.
+    let usage = unsafe {
+        let mut usage: libc::rusage = std::mem::zeroed();
+        libc::getrusage(libc::RUSAGE_SELF, &raw mut usage);
+        usage
+    };
+    usage.ru_maxrss as usize * 1024
 }
 
 fn signs(key: &Key) -> bool {

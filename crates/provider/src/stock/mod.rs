@@ -46,7 +46,7 @@ pub(crate) struct Stock {
     core: Core,
     providers: Providers,
     /// A default provider of our own, where the program has none.
-    own: OnceBox<Option<Own>>,
+    own: OnceBox<Option<&'static Own>>,
     pub(crate) keys: Sources<foreign::KeyManagement>,
     pub(crate) exchanges: Sources<foreign::KeyExchange>,
     pub(crate) signatures: Sources<foreign::Signature>,
@@ -178,9 +178,9 @@ impl Stock {
         }
     }
 
-    fn own(&self) -> Option<&Own> {
-        let make = || Own::of(self.core.address()?);
-        self.own.get_or_init(|| Box::new(make())).as_ref()
+    fn own(&self) -> Option<&'static Own> {
+        let find = || Own::of(self.core.address()?);
+        *self.own.get_or_init(|| Box::new(find()))
     }
 }
 

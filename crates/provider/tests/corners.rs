@@ -215,3 +215,24 @@ fn a_key_of_numbers_that_do_not_belong_together_signs_as_with_openssl_alone() {
         assert!(wrong.is_some() || stock == [Some(true); 3]);
     }
 }
+
+/// OpenSSL signs with a key that has no public half, and does nothing else with it.
+#[test]
+fn a_key_without_a_public_half_only_signs() {
+    let sides = common::sides();
+    let group = || Params::new().text(c"group", "P-256");
+    let whole = Key::generate(&sides.stock, "EC", &group()).unwrap();
+    let number = whole.number(c"priv").unwrap();
+    let [stock, outboard] = [&sides.stock, &sides.outboard].map(|context| {
+        let mut params = group().big_endian(c"priv", &number);
+        let half = Key::from_params(context, "EC", Selection::Pair, &mut params).unwrap();
+        let mut signer = DigestSigner::new(&half, Some("SHA256"), &Params::new()).unwrap();
+        let signature = signer.sign(b"message").unwrap();
+        let verify = |key: &Key| {
+            let mut verifier = DigestVerifier::new(key, Some("SHA256"), &Params::new()).unwrap();
+            verifier.verify(&signature, b"message").ok()
+        };
+        (verify(&whole), verify(&half), half.check().is_ok())
+    });
+    assert_eq!((stock, outboard.0), (outboard, Some(true)));
+}

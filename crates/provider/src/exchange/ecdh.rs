@@ -30,7 +30,7 @@ impl Algorithm for Ecdh {
     }
 
     fn fits(key: &EcNative, peer: &EcNative) -> bool {
-        match (key.key(), peer.key()) {
+        match (key.key(), peer.public()) {
             (Some(key), Some(peer)) => key.curve() == peer.curve(),
             _ => false,
         }

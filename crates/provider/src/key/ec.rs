@@ -20,6 +20,8 @@ pub(crate) enum Native {
     Curve(Curve),
     /// A key on it.
     Key(Arc<ec::Key>),
+    /// A key that has a private number alone, for its owner: the engine's form has a public half nevertheless.
+    Private(Arc<ec::Key>),
 }
 
 impl Native {
@@ -27,7 +29,15 @@ impl Native {
     pub(crate) fn key(&self) -> Option<&Arc<ec::Key>> {
         match self {
             Self::Curve(_) => None,
+            Self::Key(key) | Self::Private(key) => Some(key),
+        }
+    }
+
+    /// The key, where it has a public half: OpenSSL verifies with no other, nor takes one for a peer's.
+    pub(crate) fn public(&self) -> Option<&Arc<ec::Key>> {
+        match self {
             Self::Key(key) => Some(key),
+            Self::Curve(_) | Self::Private(_) => None,
         }
     }
 
@@ -38,7 +48,7 @@ impl Native {
     fn curve(&self) -> Curve {
         match self {
             Self::Curve(curve) => *curve,
-            Self::Key(key) => key.curve(),
+            Self::Key(key) | Self::Private(key) => key.curve(),
         }
     }
 
@@ -65,7 +75,11 @@ impl KeyType for Ec {
         match (params.find(c"priv").filter(|_| private), point) {
             (Some(number), point) => {
                 let number = number.big_endian().ok()?;
-                ec::Key::private(curve, &number, point).ok().map(Native::of)
+                let key = ec::Key::private(curve, &number, point).ok()?;
+                Some(match point {
+                    Some(_) => Native::of(key),
+                    None => Native::Private(Arc::new(key)),
+                })
             }
             (None, Some(point)) => ec::Key::public(curve, point).ok().map(Native::of),
             (None, None) => Some(Native::Curve(curve)),

@@ -24,10 +24,10 @@ impl Algorithm for Ecdsa {
     const HASHES: bool = true;
 
     fn operation(key: &EcNative, signing: bool) -> Option<Operation> {
-        let key = key.key()?;
-        if signing && !key.is_private() {
-            return None;
-        }
+        let key = match signing {
+            true => key.key().filter(|key| key.is_private())?,
+            false => key.public()?,
+        };
         Some(match (key.curve(), signing) {
             (Curve::P256, true) => Operation::P256Sign,
             (Curve::P256, false) => Operation::P256Verify,

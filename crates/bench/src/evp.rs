@@ -155,15 +155,17 @@ fn measure(
 enum Group {
     Control,
     Operations,
+    Extractions,
     Records,
     Loading,
     PassThrough,
 }
 
 impl Group {
-    const ALL: [Self; 5] = [
+    const ALL: [Self; 6] = [
         Self::Control,
         Self::Operations,
+        Self::Extractions,
         Self::Records,
         Self::Loading,
         Self::PassThrough,
@@ -173,6 +175,7 @@ impl Group {
         match self {
             Self::Control => "control: stock against stock",
             Self::Operations => "operations",
+            Self::Extractions => "the other half of TLS13-KDF",
             Self::Records => "records, as protocols seal them",
             Self::Loading => "reading keys, and using a key that was just read",
             Self::PassThrough => "left to stock",
@@ -183,6 +186,7 @@ impl Group {
         match self {
             Self::Control => Workload::control(),
             Self::Operations => Workload::operations(),
+            Self::Extractions => Workload::extractions(),
             Self::Records => Workload::records(),
             Self::Loading => Workload::loading(),
             Self::PassThrough => Workload::pass_through(),

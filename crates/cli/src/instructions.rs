@@ -50,6 +50,8 @@ pub(crate) fn serving(
                 Serving::Software
             }
         }
+        (_, Kind::Sha256) if has(&["sha_ni"]) => Serving::Instructions("SHA-NI"),
+        (_, Kind::Sha256) if has(&["sha2"]) => Serving::Instructions("SHA-2"),
         // OpenSSL 3.0 has the multiplication for primes of 1024 bits alone.
         (_, Kind::RsaPrivate { bits }) if knows_avx512 || bits == 2048 => {
             if has(&["avx512ifma", "avx512vl"]) {
@@ -64,6 +66,7 @@ pub(crate) fn serving(
 
 enum Kind {
     AesGcm,
+    Sha256,
     RsaPrivate { bits: u32 },
     Other,
 }
@@ -74,6 +77,7 @@ fn kind(operation: Operation) -> Kind {
         O::Rsa2048Sign | O::Rsa2048Decrypt => Kind::RsaPrivate { bits: 2048 },
         O::Rsa3072Sign | O::Rsa3072Decrypt => Kind::RsaPrivate { bits: 3072 },
         O::Rsa4096Sign | O::Rsa4096Decrypt => Kind::RsaPrivate { bits: 4096 },
+        O::Tls13KdfSha256 | O::Tls1PrfSha256 | O::HkdfSha256 | O::HmacSha256 => Kind::Sha256,
         operation if operation.is_bulk() => Kind::AesGcm,
         _ => Kind::Other,
     }

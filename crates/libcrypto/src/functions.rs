@@ -67,6 +67,17 @@ functions! {
         fn OPENSSL_version_patch() -> c_uint;
         fn OPENSSL_init_crypto(u64, *const c_void) -> c_int;
         fn RAND_bytes(*mut c_uchar, c_int) -> c_int;
+        fn EVP_KDF_fetch(*mut OSSL_LIB_CTX, *const c_char, *const c_char) -> *mut c_void;
+        fn EVP_KDF_free(*mut c_void);
+        fn EVP_KDF_get0_provider(*const c_void) -> *const OSSL_PROVIDER;
+        fn EVP_KDF_CTX_new(*mut c_void) -> *mut c_void;
+        fn EVP_KDF_CTX_free(*mut c_void);
+        fn EVP_KDF_derive(*mut c_void, *mut c_uchar, usize, *const OSSL_PARAM) -> c_int;
+        fn EVP_MAC_get0_provider(*const EVP_MAC) -> *const OSSL_PROVIDER;
+        fn EVP_Q_mac(
+            *mut OSSL_LIB_CTX, *const c_char, *const c_char, *const c_char, *const OSSL_PARAM,
+            *const c_void, usize, *const c_uchar, usize, *mut c_uchar, usize, *mut usize,
+        ) -> *mut c_uchar;
         fn RAND_get0_private(*mut OSSL_LIB_CTX) -> *mut c_void;
         fn CRYPTO_clear_free(*mut c_void, usize, *const c_char, c_int);
         fn OSSL_LIB_CTX_new() -> *mut OSSL_LIB_CTX;
@@ -295,7 +306,26 @@ functions! {
         fn EVP_SIGNATURE_fetch(*mut OSSL_LIB_CTX, *const c_char, *const c_char) -> *mut c_void;
         fn EVP_SIGNATURE_free(*mut c_void);
         fn EVP_SIGNATURE_get0_provider(*const c_void) -> *const OSSL_PROVIDER;
+        fn EVP_MAC_fetch(*mut OSSL_LIB_CTX, *const c_char, *const c_char) -> *mut c_void;
+        fn EVP_MAC_free(*mut c_void);
+        fn EVP_MAC_get0_provider(*const c_void) -> *const OSSL_PROVIDER;
+        fn EVP_KDF_fetch(*mut OSSL_LIB_CTX, *const c_char, *const c_char) -> *mut c_void;
+        fn EVP_KDF_free(*mut c_void);
+        fn EVP_KDF_get0_provider(*const c_void) -> *const OSSL_PROVIDER;
         fn ERR_set_mark() -> c_int;
         fn ERR_pop_to_mark() -> c_int;
+    }
+}
+
+functions! {
+    /// Hashes as such, on states that the caller holds. Deprecated since 3.0, and there in every version but such as are
+    /// built without what is deprecated.
+    Hashes {
+        fn SHA256_Init(*mut c_void) -> c_int;
+        fn SHA256_Update(*mut c_void, *const c_void, usize) -> c_int;
+        fn SHA256_Final(*mut c_uchar, *mut c_void) -> c_int;
+        fn SHA384_Init(*mut c_void) -> c_int;
+        fn SHA384_Update(*mut c_void, *const c_void, usize) -> c_int;
+        fn SHA384_Final(*mut c_uchar, *mut c_void) -> c_int;
     }
 }

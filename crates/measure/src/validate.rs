@@ -6,7 +6,7 @@ use outboard_libcrypto::{
 };
 use outboard_operation::Operation;
 
-use crate::workload::{BULK_SIZES, Work, nature};
+use crate::workload::{BULK_SIZES, Derivation, Hash, Work, nature};
 use crate::{Error, KeyKind, Keys, Result, Sides};
 
 const MESSAGE: &[u8] = b"what is measured has to be right first";
@@ -33,6 +33,7 @@ pub fn validate(sides: &Sides, keys: &Keys, operation: Operation) -> Result<()> 
             Work::Generate => make_and_use(maker, judge, kind)?,
             Work::Derive => derive(maker, judge, keys, kind)?,
             Work::Decrypt => encrypt_and_decrypt(maker, judge, keys, kind)?,
+            Work::Schedule(what, hash) => derive_alike(maker, judge, what, hash)?,
             Work::Seal(cipher) | Work::Open(cipher) => seal_and_open(maker, judge, cipher)?,
         };
         if !agreed {
@@ -110,6 +111,15 @@ fn secrets_match(ours: &Key, theirs: &Key, maker: Side, judge: Side) -> Result<b
         Ok(deriver.derive()?)
     };
     Ok(*secret(ours, theirs, maker)? == *secret(theirs, ours, judge)?)
+}
+
+fn derive_alike(maker: Side, judge: Side, what: Derivation, hash: Hash) -> Result<bool> {
+    let derived = |side: Side| -> Result<_> {
+        let mut output = [0; 128];
+        let length = what.run(side.context, hash, &mut output)?;
+        Ok(output[..length].to_vec())
+    };
+    Ok(derived(maker)? == derived(judge)?)
 }
 
 fn encrypt_and_decrypt(maker: Side, judge: Side, keys: &Keys, kind: KeyKind) -> Result<bool> {

@@ -7,6 +7,7 @@
 mod agreement;
 mod bulk;
 mod decryption;
+mod key_schedule;
 mod loading;
 mod pass_through;
 mod record;
@@ -19,6 +20,7 @@ use outboard_operation::Operation;
 use crate::{Contender, KeyKind, Keys, Result};
 
 pub(crate) use bulk::{ASSOCIATED, Iv};
+pub(crate) use key_schedule::{Hash, Kind as Derivation};
 pub(crate) use signature::MESSAGE;
 
 /// The sizes in bytes at which an operation is measured whose cost grows with its input.
@@ -94,6 +96,17 @@ impl Workload {
         record::all()
     }
 
+    /// The extractions of TLS 1.3's key schedule, which go with its expansions.
+    pub fn extractions() -> Vec<Self> {
+        let hashes = [("sha256", Hash::Sha256), ("sha384", Hash::Sha384)];
+        let each = hashes.into_iter().map(|(name, hash)| {
+            Self::new(format!("tls13-extract-{name}"), 0, move |context, _| {
+                key_schedule::derive(context, Derivation::Tls13Extract, hash)
+            })
+        });
+        each.collect()
+    }
+
     /// Gets it ready in `context`.
     pub fn prepare(&self, context: &Context, keys: &Keys) -> Result<Prepared> {
         (self.prepare)(context, keys)
@@ -109,6 +122,9 @@ impl Workload {
             Work::Derive => Box::new(move |context, keys| agreement::derive(context, keys, kind)),
             Work::Decrypt => {
                 Box::new(move |context, keys| decryption::decrypt(context, keys, kind))
+            }
+            Work::Schedule(what, hash) => {
+                Box::new(move |context, _| key_schedule::derive(context, what, hash))
             }
             Work::Seal(cipher) => Box::new(move |context, _| bulk::seal(context, cipher, size)),
             Work::Open(cipher) => Box::new(move |context, _| bulk::open(context, cipher, size)),
@@ -163,16 +179,19 @@ pub(crate) enum Work {
     Generate,
     Derive,
     Decrypt,
+    Schedule(Derivation, Hash),
     Seal(&'static str),
     Open(&'static str),
 }
 
 /// Which key an operation uses (the ciphers make their own), and what it does with it.
 pub(crate) fn nature(operation: Operation) -> (KeyKind, Work) {
+    use Derivation::{Hkdf, Hmac, Tls1Prf, Tls13Expand};
+    use Hash::{Sha256, Sha384};
     use KeyKind::{Ed25519, P256, P384, P521, Rsa, X25519};
     use Operation as O;
-    use Work::{Decrypt, Derive, Generate, Open, Seal, Sign, Verify};
-    // What stands for the key of a cipher, which needs none from `Keys`.
+    use Work::{Decrypt, Derive, Generate, Open, Schedule, Seal, Sign, Verify};
+    // What stands for the key of a cipher or a key derivation, which needs none from `Keys`.
     let no_key = X25519;
     match operation {
         O::Rsa2048Sign => (Rsa(2048), Sign),
@@ -207,6 +226,14 @@ pub(crate) fn nature(operation: Operation) -> (KeyKind, Work) {
         O::Aes192GcmOpen => (no_key, Open("AES-192-GCM")),
         O::Aes256GcmSeal => (no_key, Seal("AES-256-GCM")),
         O::Aes256GcmOpen => (no_key, Open("AES-256-GCM")),
+        O::Tls13KdfSha256 => (no_key, Schedule(Tls13Expand, Sha256)),
+        O::Tls13KdfSha384 => (no_key, Schedule(Tls13Expand, Sha384)),
+        O::Tls1PrfSha256 => (no_key, Schedule(Tls1Prf, Sha256)),
+        O::Tls1PrfSha384 => (no_key, Schedule(Tls1Prf, Sha384)),
+        O::HkdfSha256 => (no_key, Schedule(Hkdf, Sha256)),
+        O::HkdfSha384 => (no_key, Schedule(Hkdf, Sha384)),
+        O::HmacSha256 => (no_key, Schedule(Hmac, Sha256)),
+        O::HmacSha384 => (no_key, Schedule(Hmac, Sha384)),
     }
 }
 
@@ -226,6 +253,7 @@ mod tests {
             Workload::pass_through(),
             Workload::loading(),
             Workload::records(),
+            Workload::extractions(),
             Workload::table(&[16, 1 << 16]),
         ];
         for workload in groups.into_iter().flatten() {

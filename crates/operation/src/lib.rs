@@ -62,6 +62,14 @@ operations! {
     Aes192GcmOpen = "aes-192-gcm-open",
     Aes256GcmSeal = "aes-256-gcm-seal",
     Aes256GcmOpen = "aes-256-gcm-open",
+    Tls13KdfSha256 = "tls13-kdf-sha256",
+    Tls13KdfSha384 = "tls13-kdf-sha384",
+    Tls1PrfSha256 = "tls1-prf-sha256",
+    Tls1PrfSha384 = "tls1-prf-sha384",
+    HkdfSha256 = "hkdf-sha256",
+    HkdfSha384 = "hkdf-sha384",
+    HmacSha256 = "hmac-sha256",
+    HmacSha384 = "hmac-sha384",
 }
 
 impl Operation {
@@ -103,7 +111,8 @@ impl Operation {
         }
     }
 
-    /// The other direction of the same cipher, without which it cannot be offered.
+    /// The other half of the same algorithm, without which it cannot be offered: the other direction of a cipher, the
+    /// other hash of a key derivation.
     pub const fn counterpart(self) -> Option<Operation> {
         match self {
             Self::Aes128GcmSeal => Some(Self::Aes128GcmOpen),
@@ -112,6 +121,14 @@ impl Operation {
             Self::Aes192GcmOpen => Some(Self::Aes192GcmSeal),
             Self::Aes256GcmSeal => Some(Self::Aes256GcmOpen),
             Self::Aes256GcmOpen => Some(Self::Aes256GcmSeal),
+            Self::Tls13KdfSha256 => Some(Self::Tls13KdfSha384),
+            Self::Tls13KdfSha384 => Some(Self::Tls13KdfSha256),
+            Self::Tls1PrfSha256 => Some(Self::Tls1PrfSha384),
+            Self::Tls1PrfSha384 => Some(Self::Tls1PrfSha256),
+            Self::HkdfSha256 => Some(Self::HkdfSha384),
+            Self::HkdfSha384 => Some(Self::HkdfSha256),
+            Self::HmacSha256 => Some(Self::HmacSha384),
+            Self::HmacSha384 => Some(Self::HmacSha256),
             _ => None,
         }
     }

@@ -177,7 +177,9 @@ pub fn check(name: &str, value: &str) -> Option<String> {
     }
 }
 
-const ALGORITHMS: [&str; 6] = ["RSA", "ECDSA", "ECDH", "X25519", "Ed25519", "AES-GCM"];
+const ALGORITHMS: [&str; 8] = [
+    "RSA", "ECDSA", "ECDH", "X25519", "Ed25519", "AES-GCM", "KDF", "HMAC",
+];
 
 /// The algorithm of an operation. Making EC keys is part of ECDH, which does it for each connection.
 fn algorithm(operation: Operation) -> &'static str {
@@ -189,6 +191,8 @@ fn algorithm(operation: Operation) -> &'static str {
         operation => match operation.name() {
             name if name.starts_with("rsa") => "RSA",
             name if name.starts_with("aes") => "AES-GCM",
+            name if name.starts_with("tls") || name.starts_with("hkdf") => "KDF",
+            name if name.starts_with("hmac") => "HMAC",
             name if name.starts_with("x25519") => "X25519",
             name if name.starts_with("ed25519") => "Ed25519",
             _ => "ECDH",

@@ -14,6 +14,10 @@ use crate::raw::{Algorithm, Callback, CoreHandle, Dispatch, Param, provider};
 pub enum Kind {
     /// Ciphers.
     Cipher,
+    /// Message authentication codes.
+    Mac,
+    /// Key derivation functions.
+    Kdf,
     /// Key management.
     KeyManagement,
     /// Key exchange.
@@ -28,6 +32,8 @@ impl Kind {
     fn from_operation_id(id: c_int) -> Option<Self> {
         match id {
             2 => Some(Self::Cipher),
+            3 => Some(Self::Mac),
+            4 => Some(Self::Kdf),
             10 => Some(Self::KeyManagement),
             11 => Some(Self::KeyExchange),
             12 => Some(Self::Signature),
@@ -40,6 +46,8 @@ impl Kind {
     pub const fn operation_id(self) -> c_int {
         match self {
             Self::Cipher => 2,
+            Self::Mac => 3,
+            Self::Kdf => 4,
             Self::KeyManagement => 10,
             Self::KeyExchange => 11,
             Self::Signature => 12,

@@ -15,10 +15,12 @@ use outboard_engine::{Operation, Path};
 use outboard_provider_abi::offer::{self, Offer};
 use outboard_provider_abi::raw::{Algorithm, Dispatch};
 use outboard_provider_abi::{
-    Kind, cipher, encoder as abi_encoder, foreign, keyexch, keymgmt, signature,
+    Kind, cipher, encoder as abi_encoder, foreign, kdf as abi_kdf, keyexch, keymgmt, mac, signature,
 };
 
 use crate::aes_gcm::{self, Aes128, Aes192, Aes256, KeySize};
+use crate::hmac::Hmac;
+use crate::kdf;
 use crate::key::{Ec, Ed25519, Key, RSA, RSA_PSS, Rsa, X25519};
 use crate::stock::{self, Stock};
 use crate::{encoder, exchange, signature as signatures};
@@ -118,6 +120,8 @@ impl<'a> Offered<'a> {
     pub(crate) fn list(&self, kind: Kind) -> List {
         match kind {
             Kind::Cipher => self.ciphers(),
+            Kind::Mac => self.macs(),
+            Kind::Kdf => self.kdfs(),
             Kind::KeyManagement => self.key_managements(),
             Kind::KeyExchange => self.key_exchanges(),
             Kind::Signature => self.signatures(),
@@ -163,6 +167,33 @@ impl<'a> Offered<'a> {
         } else {
             cipher::table::<aes_gcm::Context<S>, false>()
         }
+    }
+
+    fn macs(&self) -> List {
+        let mut list = List::new();
+        if self.any(HMAC) {
+            let offer = mac::offer::<Hmac>;
+            self.add::<foreign::Mac>(&mut list, c"HMAC", true, mac::NEEDED, offer);
+        }
+        list
+    }
+
+    fn kdfs(&self) -> List {
+        use kdf::{Context, Hkdf, Tls1Prf, Tls13};
+        let mut list = List::new();
+        let mut add = |name, offer: fn(i32) -> Offer| {
+            self.add::<foreign::Kdf>(&mut list, name, true, abi_kdf::NEEDED, offer);
+        };
+        if self.any(TLS13_KDF) {
+            add(c"TLS13-KDF", abi_kdf::offer::<Context<Tls13>>);
+        }
+        if self.any(TLS1_PRF) {
+            add(c"TLS1-PRF", abi_kdf::offer::<Context<Tls1Prf>>);
+        }
+        if self.any(HKDF) {
+            add(c"HKDF", abi_kdf::offer::<Context<Hkdf>>);
+        }
+        list
     }
 
     fn key_managements(&self) -> List {
@@ -302,6 +333,10 @@ impl<'a> Offered<'a> {
     }
 }
 
+const HMAC: &[Operation] = &[Operation::HmacSha256, Operation::HmacSha384];
+const TLS13_KDF: &[Operation] = &[Operation::Tls13KdfSha256, Operation::Tls13KdfSha384];
+const TLS1_PRF: &[Operation] = &[Operation::Tls1PrfSha256, Operation::Tls1PrfSha384];
+const HKDF: &[Operation] = &[Operation::HkdfSha256, Operation::HkdfSha384];
 const RSA_OPERATIONS: &[Operation] = &[
     Operation::Rsa2048Sign,
     Operation::Rsa2048Verify,

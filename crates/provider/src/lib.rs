@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! libcrypto ──▶ provider-abi ──▶ aes_gcm ────────────────▶ engine
-//!                    └──▶ key, exchange, signature ──▶ engine      what is plain
+//!                    └──▶ key, exchange, signature, kdf, hmac ──▶ engine      what is plain
 //!                                 └──▶ stock                      all else: the program's own implementation
 //! ```
 //!
@@ -14,9 +14,13 @@ mod aes_gcm;
 mod algorithms;
 mod encoder;
 mod exchange;
+mod hashes;
+mod hmac;
 mod job;
+mod kdf;
 mod key;
 mod outboard;
+mod owed;
 mod settings;
 mod signature;
 mod stock;

@@ -14,6 +14,7 @@ use outboard_provider_abi::raw::{Algorithm, Param};
 use outboard_provider_abi::{Core, Error, Kind, Params, Provider, Result};
 
 use crate::algorithms;
+use crate::hashes::Hashes;
 use crate::job::Job;
 use crate::settings::Settings;
 use crate::stock::Stock;
@@ -22,7 +23,7 @@ use crate::stock::Stock;
 pub struct Outboard {
     shared: Arc<Shared>,
     /// What is offered of each kind, once it was asked for: then the program's own providers are there.
-    lists: [OnceBox<algorithms::List>; 5],
+    lists: [OnceBox<algorithms::List>; 7],
 }
 
 /// What contexts and keys keep of it.
@@ -32,6 +33,7 @@ pub(crate) struct Shared {
     libcrypto_version: (u32, u32),
     asynchronous: bool,
     libcrypto: OnceBox<Option<Library>>,
+    hashes: OnceBox<Hashes>,
     stock: Option<Stock>,
 }
 
@@ -59,13 +61,14 @@ impl Provider for Outboard {
             break_even,
         });
         Ok(Self {
-            lists: [const { OnceBox::new() }; 5],
+            lists: [const { OnceBox::new() }; 7],
             shared: Arc::new(Shared {
                 core,
                 choices,
                 libcrypto_version: version(&core),
                 asynchronous: settings.asynchronous,
                 libcrypto: OnceBox::new(),
+                hashes: OnceBox::new(),
                 stock: Stock::reach(&core),
             }),
         })
@@ -172,6 +175,11 @@ impl Shared {
     fn libcrypto(&self) -> Option<&Library> {
         let find = || Library::containing(self.core.address()?).ok();
         self.libcrypto.get_or_init(|| Box::new(find())).as_ref()
+    }
+
+    /// The hashes of key derivation.
+    pub(crate) fn hashes(&self) -> &Hashes {
+        self.hashes.get_or_init(|| Box::new(Hashes::of(&self.core)))
     }
 
     /// Runs an operation on that path, and counts and times it if it succeeds.

@@ -6,6 +6,7 @@ mod ends;
 mod gcm;
 mod key;
 mod lists;
+mod schedule;
 mod signing;
 
 use crate::transcript::Transcript;
@@ -42,6 +43,7 @@ pub(crate) fn all() -> Vec<Scenario> {
         signing::scenarios,
         agreement::scenarios,
         gcm::scenarios,
+        schedule::scenarios,
         contexts::scenarios,
         ends::scenarios,
     ] {

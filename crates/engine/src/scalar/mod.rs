@@ -9,6 +9,8 @@ pub mod aes_gcm;
 pub mod digest;
 pub mod ec;
 pub mod ed25519;
+pub mod hmac;
+pub mod key_schedule;
 pub mod rsa;
 pub mod x25519;
 

@@ -5,7 +5,7 @@ use std::ptr;
 
 use zeroize::Zeroizing;
 
-use super::{END, ParamRef, Params};
+use super::{END, Params};
 use crate::raw::{self, Param};
 
 /// A list of parameters that owns what it holds; wiped when dropped.
@@ -59,8 +59,7 @@ impl ParamList {
     /// OpenSSL reads them in order. Pointers are copied by value.
     pub fn record(&mut self, params: Params<'_>) {
         for param in params {
-            if let (Some((data_type, bytes)), Ok(key)) =
-                (copy_of(&param), CString::new(param.key()))
+            if let (Some((data_type, bytes)), Ok(key)) = (param.copied(), CString::new(param.key()))
             {
                 let entry = Entry::new(key, data_type, bytes);
                 match self.entries.iter_mut().find(|known| known.key == entry.key) {
@@ -69,6 +68,11 @@ impl ParamList {
                 }
             }
         }
+    }
+
+    /// Adds a value of that type, behind one of the same name if there is one.
+    pub fn value(self, key: &CStr, data_type: c_uint, value: &[u8]) -> Self {
+        self.with(key, data_type, value)
     }
 
     /// A copy without the parameters of those names.
@@ -118,15 +122,5 @@ impl Entry {
             data,
             length: value.len(),
         }
-    }
-}
-
-/// A parameter's type and bytes once it is copied; none where it is malformed.
-fn copy_of<'a>(param: &ParamRef<'a>) -> Option<(c_uint, &'a [u8])> {
-    let raw = param.raw();
-    match raw.data_type {
-        raw::PARAM_UTF8_PTR => Some((raw::PARAM_UTF8_STRING, param.text().ok()?.as_bytes())),
-        raw::PARAM_OCTET_PTR => Some((raw::PARAM_OCTET_STRING, param.octets().ok()?)),
-        kind => Some((kind, param.bytes().ok()?)),
     }
 }

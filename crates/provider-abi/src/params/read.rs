@@ -1,6 +1,6 @@
 //! Parameters that a program passes in.
 
-use std::ffi::{CStr, c_char};
+use std::ffi::{CStr, c_char, c_uint};
 use std::marker::PhantomData;
 use std::slice;
 
@@ -87,6 +87,12 @@ impl<'a> ParamRef<'a> {
     pub fn key(&self) -> &'a [u8] {
         // SAFETY: keys are NUL-terminated.
         unsafe { CStr::from_ptr(self.param.key) }.to_bytes()
+    }
+
+    /// The same, terminated.
+    pub fn name(&self) -> &'a CStr {
+        // SAFETY: keys are NUL-terminated.
+        unsafe { CStr::from_ptr(self.param.key) }
     }
 
     /// Whether that is its name: cheaper than to compare [`key`](Self::key), where it counts.
@@ -198,6 +204,15 @@ impl<'a> ParamRef<'a> {
         Ok(Zeroizing::new(
             self.native()?.iter().rev().copied().collect(),
         ))
+    }
+
+    /// Its type and bytes once it is copied; none where it is malformed. A pointer is copied with what it leads to.
+    pub fn copied(&self) -> Option<(c_uint, &'a [u8])> {
+        match self.param.data_type {
+            raw::PARAM_UTF8_PTR => Some((raw::PARAM_UTF8_STRING, self.text().ok()?.as_bytes())),
+            raw::PARAM_OCTET_PTR => Some((raw::PARAM_OCTET_STRING, self.octets().ok()?)),
+            kind => Some((kind, self.bytes().ok()?)),
+        }
     }
 
     pub(super) fn bytes(&self) -> Result<&'a [u8]> {

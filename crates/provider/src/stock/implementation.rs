@@ -42,6 +42,16 @@ struct Kind {
 impl Kind {
     fn of(operation: c_int, providers: &Providers) -> Option<Self> {
         Some(match operation {
+            3 => Self {
+                fetch: providers.EVP_MAC_fetch,
+                provider: providers.EVP_MAC_get0_provider,
+                free: providers.EVP_MAC_free,
+            },
+            4 => Self {
+                fetch: providers.EVP_KDF_fetch,
+                provider: providers.EVP_KDF_get0_provider,
+                free: providers.EVP_KDF_free,
+            },
             10 => Self {
                 fetch: providers.EVP_KEYMGMT_fetch,
                 provider: providers.EVP_KEYMGMT_get0_provider,

@@ -14,14 +14,18 @@
 mod encoding;
 mod exchange;
 mod implementation;
+mod kdf;
 mod key;
+mod mac;
 mod own;
 mod signing;
 
 pub(crate) use encoding::Encoding;
 pub(crate) use exchange::Exchange;
 pub(crate) use implementation::{Implementation, Source};
+pub(crate) use kdf::Derivation;
 pub(crate) use key::{Generation, Key};
+pub(crate) use mac::Authentication;
 pub(crate) use signing::Signing;
 
 use std::ffi::{CStr, c_int, c_void};
@@ -47,6 +51,8 @@ pub(crate) struct Stock {
     providers: Providers,
     /// A default provider of our own, where the program has none.
     own: OnceBox<Option<&'static Own>>,
+    pub(crate) macs: Sources<foreign::Mac>,
+    pub(crate) kdfs: Sources<foreign::Kdf>,
     pub(crate) keys: Sources<foreign::KeyManagement>,
     pub(crate) exchanges: Sources<foreign::KeyExchange>,
     pub(crate) signatures: Sources<foreign::Signature>,
@@ -74,6 +80,8 @@ impl Stock {
             core: *core,
             providers: Providers::containing(core.address()?).ok()?,
             own: OnceBox::new(),
+            macs: Sources::of(&[c"HMAC"]),
+            kdfs: Sources::of(&[c"TLS13-KDF", c"TLS1-PRF", c"HKDF"]),
             keys: Sources::of(&[c"RSA", c"RSA-PSS", c"EC", c"X25519", c"ED25519"]),
             exchanges: Sources::of(&[c"ECDH", c"X25519"]),
             signatures: Sources::of(&[c"RSA", c"ECDSA", c"ED25519"]),

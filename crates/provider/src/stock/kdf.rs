@@ -1,0 +1,92 @@
+//! Stock's key derivations.
+
+use std::ffi::{CStr, c_int, c_void};
+use std::ptr;
+use std::sync::Arc;
+
+use outboard_provider_abi::raw::Param;
+use outboard_provider_abi::{Error, Output, Params, ParamsMut, Result, foreign};
+
+use super::{Held, Stock, call};
+use crate::outboard::Shared;
+
+/// A key derivation context of stock's, owned.
+pub(crate) struct Derivation {
+    algorithm: Held<foreign::Kdf>,
+    raw: *mut c_void,
+}
+
+// SAFETY: OpenSSL's contexts may move between threads.
+unsafe impl Send for Derivation {}
+
+impl Derivation {
+    /// A fresh context.
+    pub(crate) fn new(shared: &Arc<Shared>, name: &CStr) -> Result<Self> {
+        let algorithm = Held::of(shared, |stock| stock.kdfs.find(stock, name))?;
+        let raw = call!(algorithm, newctx(algorithm.provider()) or ptr::null_mut());
+        Self::own(algorithm, raw)
+    }
+
+    fn own(algorithm: Held<foreign::Kdf>, raw: *mut c_void) -> Result<Self> {
+        if raw.is_null() {
+            return Err(Error::silent());
+        }
+        Ok(Self { algorithm, raw })
+    }
+
+    pub(crate) fn duplicate(&self) -> Result<Self> {
+        let raw = call!(self.algorithm, dupctx(self.raw) or ptr::null_mut());
+        Self::own(self.algorithm.clone(), raw)
+    }
+
+    pub(crate) fn reset(&mut self) {
+        call!(self.algorithm, reset(self.raw) or ());
+    }
+
+    pub(crate) fn derive(&mut self, mut output: Output<'_>, params: Params<'_>) -> c_int {
+        let (output, _, room) = output.as_raw();
+        call!(self.algorithm, derive(self.raw, output, room, params.as_ptr()) or 0)
+    }
+
+    pub(crate) fn set(&mut self, params: Params<'_>) -> c_int {
+        call!(self.algorithm, set_ctx_params(self.raw, params.as_ptr()) or 0)
+    }
+
+    pub(crate) fn get(&mut self, mut params: ParamsMut<'_>) -> c_int {
+        call!(self.algorithm, get_ctx_params(self.raw, params.as_mut_ptr()) or 0)
+    }
+}
+
+impl Drop for Derivation {
+    fn drop(&mut self) {
+        call!(self.algorithm, freectx(self.raw) or ());
+    }
+}
+
+impl Stock {
+    /// What can be set on derivations by that algorithm.
+    pub(crate) fn settable_of_kdf(
+        &self,
+        name: &CStr,
+        context: Option<&Derivation>,
+    ) -> *const Param {
+        let Some(algorithm) = self.kdfs.find(self, name) else {
+            return ptr::null();
+        };
+        let context = context.map_or(ptr::null_mut(), |context| context.raw);
+        call!(algorithm, settable_ctx_params(context, algorithm.provider()) or ptr::null())
+    }
+
+    /// What can be read of them.
+    pub(crate) fn gettable_of_kdf(
+        &self,
+        name: &CStr,
+        context: Option<&Derivation>,
+    ) -> *const Param {
+        let Some(algorithm) = self.kdfs.find(self, name) else {
+            return ptr::null();
+        };
+        let context = context.map_or(ptr::null_mut(), |context| context.raw);
+        call!(algorithm, gettable_ctx_params(context, algorithm.provider()) or ptr::null())
+    }
+}

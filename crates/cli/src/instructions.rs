@@ -50,7 +50,7 @@ pub(crate) fn serving(
                 Serving::Software
             }
         }
-        (_, Kind::Sha256) if has(&["sha_ni"]) => Serving::Instructions("SHA-NI"),
+        (_, Kind::Sha256) if has(&["sha"]) => Serving::Instructions("SHA-NI"),
         (_, Kind::Sha256) if has(&["sha2"]) => Serving::Instructions("SHA-2"),
         // OpenSSL 3.0 has the multiplication for primes of 1024 bits alone.
         (_, Kind::RsaPrivate { bits }) if knows_avx512 || bits == 2048 => {

@@ -47,7 +47,7 @@ pub const ALL: [Setting; 8] = [
     },
     Setting {
         name: "algorithms",
-        values: "a list of RSA, ECDSA, ECDH, X25519, Ed25519 and AES-GCM, separated by commas",
+        values: "a list of RSA, ECDSA, ECDH, X25519, Ed25519, AES-GCM, KDF and HMAC, separated by commas",
         default: "all of them",
         meaning: "The only algorithms that Outboard may offer.",
     },

@@ -302,14 +302,14 @@ fn what_is_no_profile_is_refused() {
     let error = refused(&older).to_string();
     let ours = env!("CARGO_PKG_VERSION");
     let said = format!(
-        "comes from another version of Outboard: {ours} with format 1, this is {ours} with 2"
+        "comes from another version of Outboard: {ours} with format 1; this is {ours} with 2"
     );
     assert!(error.contains(&said), "{error}");
     // In the same format, another version may know other operations.
     let other = good.replacen("p384-sign", "ml-dsa-sign", 1);
     let error = refused(&other.replacen(&format!("\"{ours}\""), "\"0.0.9\"", 1)).to_string();
     let said = format!(
-        "comes from another version of Outboard: 0.0.9 with format 2, this is {ours} with 2"
+        "comes from another version of Outboard: 0.0.9 with format 2; this is {ours} with 2"
     );
     assert!(error.contains(&said), "{error}");
     assert!(error.contains("run 'outboard calibrate'"), "{error}");

@@ -8,6 +8,7 @@
 //! ```text
 //! lib.rs      what a caller needs: available(), Error
 //! vector.rs   the eight lanes: trait Vector, the instructions used, and how a kernel runs on them
+//! digits.rs   numbers outside the lanes: bytes, digits, comparison
 //! wipe.rs     what an operation leaves on the stack and in registers is cleared
 //! checks.rs   what a result must pass: the list of all checks
 //! fault.rs    (tests) flips a bit in any intermediate, leaves out a check
@@ -21,6 +22,7 @@
 #![allow(clippy::needless_range_loop)]
 
 mod checks;
+mod digits;
 mod vector;
 mod wipe;
 

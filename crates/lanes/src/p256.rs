@@ -10,10 +10,10 @@ mod moduli;
 #[cfg(test)]
 pub(crate) use moduli::{Field, Order};
 
+use crate::digits::from_words;
 use crate::weierstrass::api::curve_api;
 use crate::weierstrass::comb::{Comb, build};
 use crate::weierstrass::curve::Curve;
-use crate::weierstrass::modulus::digits;
 use std::sync::OnceLock;
 
 curve_api!(P256, 5 digits, 32 bytes);
@@ -26,20 +26,20 @@ impl Curve<5> for P256 {
     type Order = moduli::Order;
 
     const BYTES: usize = BYTES;
-    const B: [u64; 5] = digits([
+    const B: [u64; 5] = from_words([
         0x5ac6_35d8_aa3a_93e7,
         0xb3eb_bd55_7698_86bc,
         0x651d_06b0_cc53_b0f6,
         0x3bce_3c3e_27d2_604b,
     ]);
     const GENERATOR: [[u64; 5]; 2] = [
-        digits([
+        from_words([
             0x6b17_d1f2_e12c_4247,
             0xf8bc_e6e5_63a4_40f2,
             0x7703_7d81_2deb_33a0,
             0xf4a1_3945_d898_c296,
         ]),
-        digits([
+        from_words([
             0x4fe3_42e2_fe1a_7f9b,
             0x8ee7_eb4a_7c0f_9e16,
             0x2bce_3357_6b31_5ece,

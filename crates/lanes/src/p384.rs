@@ -10,10 +10,10 @@ mod moduli;
 #[cfg(test)]
 pub(crate) use moduli::{Field, Order};
 
+use crate::digits::from_words;
 use crate::weierstrass::api::curve_api;
 use crate::weierstrass::comb::{Comb, build};
 use crate::weierstrass::curve::Curve;
-use crate::weierstrass::modulus::digits;
 use std::sync::OnceLock;
 
 curve_api!(P384, 8 digits, 48 bytes);
@@ -26,7 +26,7 @@ impl Curve<8> for P384 {
     type Order = moduli::Order;
 
     const BYTES: usize = BYTES;
-    const B: [u64; 8] = digits([
+    const B: [u64; 8] = from_words([
         0xb331_2fa7_e23e_e7e4,
         0x988e_056b_e3f8_2d19,
         0x181d_9c6e_fe81_4112,
@@ -35,7 +35,7 @@ impl Curve<8> for P384 {
         0x2a85_c8ed_d3ec_2aef,
     ]);
     const GENERATOR: [[u64; 8]; 2] = [
-        digits([
+        from_words([
             0xaa87_ca22_be8b_0537,
             0x8eb1_c71e_f320_ad74,
             0x6e1d_3b62_8ba7_9b98,
@@ -43,7 +43,7 @@ impl Curve<8> for P384 {
             0x5502_f25d_bf55_296c,
             0x3a54_5e38_7276_0ab7,
         ]),
-        digits([
+        from_words([
             0x3617_de4a_9626_2c6f,
             0x5d9e_98bf_9292_dc29,
             0xf8f4_1dbd_289a_147c,

@@ -19,7 +19,7 @@ mod public;
 pub use key::{Components, PrivateKey, PublicKey};
 
 use crate::vector::{Digit, Mask, run, told};
-use crate::{Error, LANES, wipe};
+use crate::{Error, LANES, digits, wipe};
 use key::Size;
 use zeroize::Zeroizing;
 
@@ -109,7 +109,7 @@ fn with_digits<K, const M: usize>(
     let inputs = batch.each_ref().map(|item| {
         let (key, input) = item.as_ref()?;
         let x = number::from_bytes(input, M)?;
-        number::is_below(&x, &public(key).n.m).then_some(x)
+        digits::is_below(&x, &public(key).n.m).then_some(x)
     });
     let keys = core::array::from_fn(|lane| {
         let (key, _) = batch[lane]?;
@@ -125,7 +125,7 @@ fn with_digits<K, const M: usize>(
         (Ok(passed), Some(_)) if told(*passed) >> lane & 1 == 0 => Err(Error::Fault),
         (Ok(_), Some(key)) => {
             let mut bytes = vec![0; public(key).modulus_len()];
-            number::to_bytes(|i| out[i].0[lane], M, &mut bytes);
+            digits::to_bytes(out.iter().map(|digit| digit.0[lane]), &mut bytes);
             Ok(bytes)
         }
     })

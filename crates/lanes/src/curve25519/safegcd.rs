@@ -23,6 +23,8 @@
 //!
 //! Numbers are five signed limbs of 54 bits. p = -19 + 2^39 2^216 has limbs (-19, 0, 0, 0, 2^39).
 
+use crate::digits::negative_inverse;
+
 /// Divsteps in a round, and bits of a limb.
 const ROUND: u32 = 54;
 
@@ -36,7 +38,7 @@ const PLACE: u32 = 21;
 const LIMB: u64 = (1 << ROUND) - 1;
 
 /// 1/p mod 2^54: p = -19 there.
-const INVERSE_OF_P: u64 = inverse_of_minus_19() & LIMB;
+const INVERSE_OF_P: u64 = negative_inverse(19) & LIMB;
 
 /// A number in five signed limbs of 54 bits, least significant first. All but the last are within
 /// 0 to 2^54 - 1 between rounds.
@@ -232,18 +234,6 @@ fn to_limbs(x: [u64; 4]) -> Limbs {
         x[3] >> 24,
     ]
     .map(u64::cast_signed)
-}
-
-const fn inverse_of_minus_19() -> u64 {
-    // Newton: each step doubles the number of right bits, from 3.
-    let minus_19 = 19_u64.wrapping_neg();
-    let mut inverse = minus_19;
-    let mut step = 0;
-    while step < 5 {
-        inverse = inverse.wrapping_mul(2_u64.wrapping_sub(minus_19.wrapping_mul(inverse)));
-        step += 1;
-    }
-    inverse
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@
 //! Everything is constant time.
 
 use crate::curve25519::words::Words;
+use crate::digits::negative_inverse;
 use crate::vector::{DIGIT, Digit, Vector};
 
 const L: [u64; 5] = [
@@ -20,7 +21,7 @@ const L: [u64; 5] = [
 ];
 
 /// -1/L mod 2^52.
-const NEGATED_INVERSE: u64 = 0x5_1da3_1254_7e1b;
+const NEGATED_INVERSE: u64 = negative_inverse(L[0]) & DIGIT;
 
 /// R^2 mod L.
 const R_SQUARED: [u64; 5] = [

@@ -1,17 +1,18 @@
 //! The two primes of P-256 (FIPS 186-5, SP 800-186 section 3.2.1.3): of the field and of the group.
 
+use crate::digits::from_words;
 use crate::vector::Vector;
 use crate::vector::unroll;
 use crate::weierstrass::bound::Limit;
 use crate::weierstrass::element::Columns;
-use crate::weierstrass::modulus::{Modulus, digits, upper};
+use crate::weierstrass::modulus::{Modulus, upper};
 
 /// p = 2^256 - 2^224 + 2^192 + 2^96 - 1, in 5 digits: R = 2^260.
 #[derive(Clone, Copy)]
 pub(crate) struct Field;
 
 impl Modulus<5> for Field {
-    const DIGITS: [u64; 5] = digits([
+    const DIGITS: [u64; 5] = from_words([
         0xffff_ffff_0000_0001,
         0x0000_0000_0000_0000,
         0x0000_0000_ffff_ffff,
@@ -70,7 +71,7 @@ impl Modulus<5> for Field {
 pub(crate) struct Order;
 
 impl Modulus<5> for Order {
-    const DIGITS: [u64; 5] = digits([
+    const DIGITS: [u64; 5] = from_words([
         0xffff_ffff_0000_0000,
         0xffff_ffff_ffff_ffff,
         0xbce6_faad_a717_9e84,

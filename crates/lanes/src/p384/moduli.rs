@@ -1,16 +1,17 @@
 //! The two primes of P-384 (FIPS 186-5, SP 800-186 section 3.2.1.4): of the field and of the group.
 
+use crate::digits::from_words;
 use crate::vector::Vector;
 use crate::vector::unroll;
 use crate::weierstrass::element::Columns;
-use crate::weierstrass::modulus::{Modulus, digits, upper};
+use crate::weierstrass::modulus::{Modulus, upper};
 
 /// p = 2^384 - 2^128 - 2^96 + 2^32 - 1, in 8 digits: R = 2^416.
 #[derive(Clone, Copy)]
 pub(crate) struct Field;
 
 impl Modulus<8> for Field {
-    const DIGITS: [u64; 8] = digits([
+    const DIGITS: [u64; 8] = from_words([
         0xffff_ffff_ffff_ffff,
         0xffff_ffff_ffff_ffff,
         0xffff_ffff_ffff_ffff,
@@ -60,7 +61,7 @@ impl Modulus<8> for Field {
 pub(crate) struct Order;
 
 impl Modulus<8> for Order {
-    const DIGITS: [u64; 8] = digits([
+    const DIGITS: [u64; 8] = from_words([
         0xffff_ffff_ffff_ffff,
         0xffff_ffff_ffff_ffff,
         0xffff_ffff_ffff_ffff,

@@ -3,6 +3,7 @@
 use super::montgomery::Modulus;
 use super::number::{self, Constants, Number};
 use super::power::window_bits;
+use crate::digits;
 use crate::vector::{DIGIT, Digit};
 use crate::{Error, wipe};
 use zeroize::Zeroizing;
@@ -165,7 +166,7 @@ impl PrivateKey {
         }
         let below = |bytes: &[u8], prime: &[u64]| {
             let number = number::from_bytes(bytes, digits).ok_or(Error::InvalidRsaKey)?;
-            if number::is_below(&number, prime) {
+            if digits::is_below(&number, prime) {
                 Ok(number)
             } else {
                 Err(Error::InvalidRsaKey)

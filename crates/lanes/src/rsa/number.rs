@@ -1,8 +1,9 @@
-//! Numbers of one key, outside the lanes: bytes to digits and back, and the constants made once per key.
+//! Numbers of one key, outside the lanes, and the constants made once per key.
 //!
 //! A number is a slice of 52-bit digits, the lowest first. Everything here is constant time in the
 //! numbers' values: lengths and moduli's sizes are public, and so is whether a number is what it should be.
 
+use crate::digits::{self, borrow, negative_inverse};
 use crate::vector::{DIGIT, opaque, told};
 use zeroize::Zeroizing;
 
@@ -11,34 +12,9 @@ pub(super) type Number = Zeroizing<Vec<u64>>;
 
 /// Big-endian bytes to `n` digits. `None` if the number is not below 2^(52n).
 pub(super) fn from_bytes(bytes: &[u8], n: usize) -> Option<Number> {
-    // Little-endian, and eight bytes to read from where any digit starts.
-    let mut buffer = Zeroizing::new(vec![0; (52 * n / 8 + 8).max(bytes.len())]);
-    for (to, from) in buffer.iter_mut().zip(bytes.iter().rev()) {
-        *to = *from;
-    }
-    let word = |at: usize| u64::from_le_bytes(buffer[at..at + 8].try_into().expect("8 bytes"));
-    // A digit starts at a byte or in its middle, so it lies in eight bytes.
-    let digit = |i: usize| word(52 * i / 8) >> (52 * i % 8) & DIGIT;
-    let digits = Number::new((0..n).map(digit).collect());
-    let (at, shift) = (52 * n / 8, 52 * n % 8);
-    let excess = buffer[at + 1..]
-        .iter()
-        .fold(buffer[at] >> shift, |any, byte| any | byte);
-    told(excess == 0).then_some(digits)
-}
-
-/// Digits below 2^52 to big-endian bytes; what does not fit in `bytes` is 0.
-pub(super) fn to_bytes(digits: impl Fn(usize) -> u64, n: usize, bytes: &mut [u8]) {
-    let mut buffer = Zeroizing::new(vec![0; (52 * n / 8 + 8).max(bytes.len())]);
-    for i in 0..n {
-        let at: &mut [u8; 8] = (&mut buffer[52 * i / 8..][..8])
-            .try_into()
-            .expect("8 bytes");
-        *at = (u64::from_le_bytes(*at) | digits(i) << (52 * i % 8)).to_le_bytes();
-    }
-    for (to, from) in bytes.iter_mut().rev().zip(buffer.iter()) {
-        *to = *from;
-    }
+    let mut number = Zeroizing::new(vec![0; n]);
+    let excess = digits::from_bytes(bytes, &mut number);
+    told(excess == 0).then_some(number)
 }
 
 /// Whether the number is `bits` long. Constant time but for the answer.
@@ -61,18 +37,6 @@ pub(super) fn bits(digits: &[u64], at: usize, count: usize) -> u64 {
     (digit(i) >> shift | digit(i + 1) << (52 - shift)) & ((1 << count) - 1)
 }
 
-/// Whether `a < b`.
-pub(super) fn is_below(a: &[u64], b: &[u64]) -> bool {
-    told(borrow(a, b) == 1)
-}
-
-/// The borrow of `a − b`: 1 if a < b.
-fn borrow(a: &[u64], b: &[u64]) -> u64 {
-    a.iter().zip(b).fold(0, |borrow, (a, b)| {
-        a.wrapping_sub(*b).wrapping_sub(borrow) >> 63
-    })
-}
-
 /// Whether `a·b = n`.
 pub(super) fn is_product(a: &[u64], b: &[u64], n: &[u64]) -> bool {
     let mut product = Zeroizing::new(vec![0; a.len() + b.len()]);
@@ -92,15 +56,6 @@ pub(super) fn is_product(a: &[u64], b: &[u64], n: &[u64]) -> bool {
     told(difference == 0)
 }
 
-/// `−1/m mod 2^52` for odd m: Newton's iteration, which doubles the correct bits, from 3.
-pub(super) fn negative_inverse(m: u64) -> u64 {
-    let mut x = m.wrapping_mul(3) ^ 2;
-    for _ in 0..4 {
-        x = x.wrapping_mul(2_u64.wrapping_sub(m.wrapping_mul(x)));
-    }
-    x.wrapping_neg() & DIGIT
-}
-
 /// An odd modulus m whose highest bit is bit `bits − 1`, with what Montgomery arithmetic needs of it.
 pub(super) struct Constants {
     pub(super) m: Number,
@@ -115,7 +70,7 @@ pub(super) struct Constants {
 impl Constants {
     pub(super) fn new(m: Number, bits: usize) -> Self {
         let n = m.len();
-        let k = Number::new(vec![negative_inverse(m[0])]);
+        let k = Number::new(vec![negative_inverse(m[0]) & DIGIT]);
         // 2^(bits − 1) is below m; double it until it is R = 2^(52n).
         let mut one = Zeroizing::new(vec![0; n]);
         one[(bits - 1) / 52] = 1 << ((bits - 1) % 52);
@@ -204,9 +159,6 @@ mod tests {
             digits[0] as u128 | (digits[1] as u128) << 52 | (digits[2] as u128) << 104,
             value
         );
-        let mut back = [0; 16];
-        to_bytes(|i| digits[i], 3, &mut back);
-        assert_eq!(back[2..], bytes);
         assert_eq!(bit_length(&digits), 105);
         assert_eq!(bits(&digits, 48, 8), (value >> 48) as u64 & 255);
         assert!(from_bytes(&[16, 0, 0, 0, 0, 0, 0], 1).is_none());

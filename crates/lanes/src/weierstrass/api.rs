@@ -7,6 +7,7 @@ use super::ecdsa::Sign;
 use super::modulus::Modulus;
 use super::nonce::{ENTROPY, Messages, Nonces};
 use super::point::StoredAffine;
+use crate::digits;
 use crate::vector::{self, told};
 use crate::{Error, LANES, each_eight};
 use core::marker::PhantomData;
@@ -157,22 +158,17 @@ pub(crate) use curve_api;
 
 /// Whether 0 < k < n. Constant time but for the answer.
 pub(crate) fn is_scalar<C: Curve<N>, const N: usize>(bytes: &[u8]) -> bool {
-    let k = Zeroizing::new(super::convert::from_bytes::<N>(bytes));
+    let mut k = Zeroizing::new([0; N]);
+    digits::from_bytes(bytes, &mut k[..]);
     let any = k.iter().fold(0, |any, digit| any | digit);
-    is_below(&k, &C::Order::DIGITS) & (any != 0)
+    digits::is_below(&k[..], &C::Order::DIGITS) & (any != 0)
 }
 
 /// Whether x < p.
 pub(crate) fn is_coordinate<C: Curve<N>, const N: usize>(bytes: &[u8]) -> bool {
-    is_below(&super::convert::from_bytes(bytes), &C::Field::DIGITS)
-}
-
-/// a < b, by the borrow of a - b.
-fn is_below<const N: usize>(a: &[u64; N], b: &[u64; N]) -> bool {
-    let borrow = a.iter().zip(b).fold(0, |borrow, (a, b)| {
-        a.wrapping_sub(*b).wrapping_sub(borrow) >> 63
-    });
-    borrow == 1
+    let mut x = [0; N];
+    digits::from_bytes(bytes, &mut x);
+    digits::is_below(&x, &C::Field::DIGITS)
 }
 
 /// Signs: entropy, private key and digest of each item.

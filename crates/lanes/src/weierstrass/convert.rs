@@ -1,50 +1,12 @@
-//! Big-endian bytes to digits and back, a number at a time. Constant time.
+//! Big-endian bytes to eight numbers side by side, and back. Constant time.
 
 use crate::LANES;
-use crate::vector::{DIGIT, Digit};
-
-/// A big-endian number of at most 52 N bits.
-pub(crate) fn from_bytes<const N: usize>(bytes: &[u8]) -> [u64; N] {
-    let mut out = [0; N];
-    let mut digit = 0;
-    let mut pending = 0_u128;
-    let mut bits = 0;
-    for chunk in bytes.rchunks(4) {
-        let word = chunk
-            .iter()
-            .fold(0, |word, &byte| word << 8 | u128::from(byte));
-        pending |= word << bits;
-        bits += 32;
-        if bits >= 52 && digit < N {
-            out[digit] = pending as u64 & DIGIT;
-            digit += 1;
-            pending >>= 52;
-            bits -= 52;
-        }
-    }
-    if digit < N {
-        out[digit] = pending as u64;
-    }
-    out
-}
+use crate::digits;
+use crate::vector::Digit;
 
 /// Lane `lane`'s number, big-endian; it fits.
-pub(crate) fn to_bytes<const N: usize>(digits: &[Digit; N], lane: usize, bytes: &mut [u8]) {
-    let mut pending = 0_u128;
-    let mut bits = 0;
-    let mut digit = 0;
-    for chunk in bytes.rchunks_mut(4) {
-        if bits < 32 && digit < N {
-            pending |= u128::from(digits[digit].0[lane]) << bits;
-            digit += 1;
-            bits += 52;
-        }
-        let word = (pending as u32).to_be_bytes();
-        let start = 4 - chunk.len();
-        chunk.copy_from_slice(&word[start..]);
-        pending >>= 32;
-        bits -= 32;
-    }
+pub(crate) fn to_bytes<const N: usize>(number: &[Digit; N], lane: usize, bytes: &mut [u8]) {
+    digits::to_bytes(number.iter().map(|digit| digit.0[lane]), bytes);
 }
 
 /// Up to eight numbers, each in its lane. Lanes that are left get `fill`.
@@ -54,7 +16,9 @@ pub(crate) fn gather<'a, const N: usize>(
 ) -> [Digit; N] {
     let mut out = fill.map(Digit::splat);
     for (lane, bytes) in numbers.into_iter().take(LANES).enumerate() {
-        for (digit, value) in out.iter_mut().zip(from_bytes::<N>(bytes)) {
+        let mut number = [0; N];
+        digits::from_bytes(bytes, &mut number);
+        for (digit, value) in out.iter_mut().zip(number) {
             digit.0[lane] = value;
         }
     }
@@ -64,6 +28,7 @@ pub(crate) fn gather<'a, const N: usize>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::vector::DIGIT;
 
     #[test]
     fn there_and_back() {

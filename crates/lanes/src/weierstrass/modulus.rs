@@ -2,6 +2,7 @@
 //!
 //! R = 2^(52 N) for N digits. Every constant is derived from the prime when the crate is compiled.
 
+use crate::digits::negative_inverse;
 use crate::vector::unroll;
 use crate::vector::{DIGIT, Vector};
 use crate::weierstrass::bound::Limit;
@@ -17,7 +18,7 @@ pub(crate) trait Modulus<const N: usize>: Copy {
     /// What every carried number is below: 15 m, or 21 m where there is room.
     const CARRIED: Limit = Limit::times(if Self::ROOM == 4 { 15 } else { 21 });
     /// -1/m mod 2^52.
-    const NEGATED_INVERSE: u64 = negated_inverse(Self::DIGITS[0]);
+    const NEGATED_INVERSE: u64 = negative_inverse(Self::DIGITS[0]) & DIGIT;
     /// R mod m: 1 in Montgomery form.
     const R: [u64; N] = power_of_two(&Self::DIGITS, 52 * N);
     /// R² mod m: brings a number into Montgomery form.
@@ -67,17 +68,6 @@ pub(crate) fn upper<V: Vector, const N: usize>(c: &[V; 16]) -> [V; N] {
     out
 }
 
-/// -1/m mod 2^52 of an odd m, by Newton's iteration: each step doubles the bits that are right.
-const fn negated_inverse(m: u64) -> u64 {
-    let mut inverse = 1_u64; // right to 1 bit, then 2, 4, 8, 16, 32, 64
-    let mut step = 0;
-    while step < 6 {
-        inverse = inverse.wrapping_mul(2_u64.wrapping_sub(m.wrapping_mul(inverse)));
-        step += 1;
-    }
-    inverse.wrapping_neg() & DIGIT
-}
-
 /// 2^exponent mod m, by doubling.
 const fn power_of_two<const N: usize>(m: &[u64; N], exponent: usize) -> [u64; N] {
     let mut x = [0; N];
@@ -121,24 +111,6 @@ pub(crate) const fn multiple<const N: usize>(m: &[u64; N], k: u64) -> [u64; N] {
         } else {
             out[i] = digit as u64;
         }
-        i += 1;
-    }
-    out
-}
-
-/// Radix 2^52 from a hexadecimal literal split in 64-bit words, most significant first.
-pub(crate) const fn digits<const WORDS: usize, const N: usize>(words: [u64; WORDS]) -> [u64; N] {
-    let mut out = [0; N];
-    let mut i = 0;
-    while i < N {
-        let (word, shift) = (52 * i / 64, 52 * i % 64);
-        if word < WORDS {
-            out[i] = words[WORDS - 1 - word] >> shift;
-            if shift > 12 && word + 1 < WORDS {
-                out[i] |= words[WORDS - 2 - word] << (64 - shift);
-            }
-        }
-        out[i] &= DIGIT;
         i += 1;
     }
     out

@@ -23,8 +23,10 @@
 use super::bound::Limit;
 use super::element::Element;
 use super::modulus::Modulus;
+use crate::LANES;
+use crate::digits::from_words;
 use crate::sha512;
-use crate::vector::{DIGIT, Digit, Kernel, Vector};
+use crate::vector::{Digit, Kernel, Vector};
 use core::marker::PhantomData;
 use zeroize::Zeroize;
 
@@ -90,14 +92,10 @@ impl<M: Modulus<N>, const N: usize> Kernel for Nonces<'_, M, N> {
         }
         // The first word is the uppermost: 512 bits are two numbers of N digits.
         let (mut low, mut high) = ([Digit::ZERO; N], [Digit::ZERO; N]);
-        for (i, digit) in low.iter_mut().chain(&mut high).take(10).enumerate() {
-            let (word, shift) = (52 * i / 64, 52 * i % 64);
-            for (lane, digit) in digit.0.iter_mut().enumerate() {
-                *digit = state[7 - word].0[lane] >> shift;
-                if shift > 12 && word < 7 {
-                    *digit |= state[6 - word].0[lane] << (64 - shift);
-                }
-                *digit &= DIGIT;
+        for lane in 0..LANES {
+            let digits: [u64; 10] = from_words(state.map(|word| word.0[lane]));
+            for (to, digit) in low.iter_mut().chain(&mut high).zip(digits) {
+                to.0[lane] = digit;
             }
         }
         // N digits are below R, which is below 2^(room + 1) n.

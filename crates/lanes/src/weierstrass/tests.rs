@@ -2,13 +2,14 @@
 //! where carries are long, inversion, digits of scalars, signatures with given nonces.
 
 use super::bound::REDUCED;
-use super::convert::{from_bytes, to_bytes};
+use super::convert::to_bytes;
 use super::curve::Curve;
 use super::ecdsa::Sign;
 use super::element::{Element, Sum};
 use super::invert::{Invert, InvertTwo};
 use super::modulus::{Modulus, multiple};
 use super::recode;
+use crate::digits;
 use crate::vector::{self, DIGIT, Digit, Kernel, Vector};
 use aws_lc_sys as aws;
 use core::marker::PhantomData;
@@ -20,6 +21,13 @@ mod bounds;
 #[path = "../../../provider/tests/common/response_file.rs"]
 #[allow(dead_code)]
 mod response_file;
+
+/// A big-endian number's digits.
+fn from_bytes<const N: usize>(bytes: &[u8]) -> [u64; N] {
+    let mut out = [0; N];
+    assert_eq!(digits::from_bytes(bytes, &mut out), 0);
+    out
+}
 
 /// A test's body for each of the four primes.
 macro_rules! for_each_modulus {

@@ -20,6 +20,7 @@ pub use verify::{Claim, verify};
 
 use crate::curve25519::comb;
 use crate::curve25519::words::Words;
+use crate::sha512::padding::NOTHING;
 use crate::vector::{self, Kernel, Mask, Vector, told};
 use crate::{Error, LANES, each_eight};
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
@@ -91,7 +92,7 @@ impl Kernel for Expand<'_> {
 
     #[inline(always)]
     fn run<V: Vector>(self) -> Expanded {
-        let mut messages = [hash::NOTHING; LANES];
+        let mut messages = [NOTHING; LANES];
         for (message, seed) in messages.iter_mut().zip(self.seeds) {
             message[0] = &seed[..];
         }

@@ -3,6 +3,8 @@
 //! Its words are the lanes' 64 bits.
 //! Constant time.
 
+pub(crate) mod padding;
+
 use crate::vector::unroll;
 use crate::vector::{Digit, Vector};
 

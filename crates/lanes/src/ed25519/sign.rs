@@ -14,6 +14,7 @@
 use super::{PrivateKey, Signature, hash, order};
 use crate::curve25519::comb;
 use crate::curve25519::words::Words;
+use crate::sha512::padding::NOTHING;
 use crate::vector::{self, Kernel, Mask, Vector, told};
 use crate::{Error, LANES, each_eight};
 use zeroize::Zeroizing;
@@ -51,7 +52,7 @@ impl Sign<'_> {
     /// k = SHA-512(R, A, message) mod L.
     #[inline(always)]
     fn challenge<V: Vector>(&self, r: &[[u8; 32]; LANES]) -> Words {
-        let mut messages = [hash::NOTHING; LANES];
+        let mut messages = [NOTHING; LANES];
         for ((message, (key, text)), r) in messages.iter_mut().zip(self.items).zip(r) {
             *message = [r, &key.public, text];
         }
@@ -61,7 +62,7 @@ impl Sign<'_> {
     /// r = SHA-512(prefix, message) mod L.
     #[inline(always)]
     fn nonce<V: Vector>(&self) -> Words {
-        let mut messages = [hash::NOTHING; LANES];
+        let mut messages = [NOTHING; LANES];
         for (message, (key, text)) in messages.iter_mut().zip(self.items) {
             *message = [&key.prefix, text, &[]];
         }

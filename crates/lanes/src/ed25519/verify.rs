@@ -15,6 +15,7 @@ use super::{PublicKey, Signature, hash, order};
 use crate::curve25519::comb;
 use crate::curve25519::edwards::{self, Cached, Completed};
 use crate::curve25519::words::Words;
+use crate::sha512::padding::NOTHING;
 use crate::vector::{self, Digit, Kernel, Mask, Vector};
 use crate::{Error, LANES, each_eight};
 
@@ -88,7 +89,7 @@ impl Kernel for Verify<'_> {
 
     #[inline(always)]
     fn run<V: Vector>(self) -> Mask {
-        let mut messages = [hash::NOTHING; LANES];
+        let mut messages = [NOTHING; LANES];
         for (message, (key, text, signature)) in messages.iter_mut().zip(self.claims) {
             *message = [&halves(signature).0[..], &key[..], text];
         }

@@ -5,9 +5,10 @@ use super::curve::Curve;
 use super::ecdh::{Derive, PublicKeys};
 use super::ecdsa::Sign;
 use super::modulus::Modulus;
-use super::nonce::{ENTROPY, Messages, Nonces};
+use super::nonce::{ENTROPY, Nonces};
 use super::point::StoredAffine;
 use crate::digits;
+use crate::sha512::padding::NOTHING;
 use crate::vector::{self, told};
 use crate::{Error, LANES, each_eight};
 use core::marker::PhantomData;
@@ -187,12 +188,15 @@ pub(crate) fn sign<C: Curve<N>, const N: usize, const OUT: usize>(
                 full[C::BYTES - used..C::BYTES].copy_from_slice(&digest[..used]);
             }
             let digests = || digests.iter().map(|digest| &digest[..C::BYTES]);
-            let parts = items.iter().zip(digests());
-            let messages =
-                Messages::new(parts.map(|([entropy, key, _], z)| [&entropy[..ENTROPY], key, z]));
+            let mut messages = [NOTHING; LANES];
+            for (message, ([entropy, key, _], z)) in
+                messages.iter_mut().zip(items.iter().zip(digests()))
+            {
+                *message = [&entropy[..ENTROPY], key, z];
+            }
             let d = Zeroizing::new(gather(items.iter().map(|[_, key, _]| *key), one()));
             let k = Zeroizing::new(vector::run(Nonces {
-                messages: &messages,
+                messages: &messages[..items.len()],
                 order: PhantomData::<C::Order>,
             })?);
             vector::run(Sign {

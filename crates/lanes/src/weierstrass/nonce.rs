@@ -25,7 +25,7 @@ use super::element::Element;
 use super::modulus::Modulus;
 use crate::LANES;
 use crate::digits::from_words;
-use crate::sha512;
+use crate::sha512::{self, padding, padding::Message};
 use crate::vector::{Digit, Kernel, Vector};
 use core::marker::PhantomData;
 use zeroize::Zeroize;
@@ -33,50 +33,10 @@ use zeroize::Zeroize;
 /// Bytes of fresh randomness that go into a nonce.
 pub(crate) const ENTROPY: usize = 32;
 
-/// Bytes of SHA-512's block.
-const BLOCK: usize = 128;
-
-/// The longest message: two blocks.
-const LONGEST: usize = 2 * BLOCK;
-
-/// The padded messages of eight lanes, as SHA-512's words.
-#[derive(Clone, Zeroize, zeroize::ZeroizeOnDrop)]
-pub(crate) struct Messages {
-    words: [Digit; LONGEST / 8],
-    blocks: usize,
-}
-
-impl Messages {
-    /// One lane a triple of entropy, private key and digest, of which the lengths are the same in
-    /// all lanes.
-    pub(crate) fn new<'a>(lanes: impl IntoIterator<Item = [&'a [u8]; 3]>) -> Self {
-        let mut messages = Messages {
-            words: [Digit::ZERO; LONGEST / 8],
-            blocks: 0,
-        };
-        let mut bytes = [0; LONGEST];
-        for (lane, parts) in lanes.into_iter().enumerate() {
-            let mut length = 0;
-            for part in parts {
-                bytes[length..][..part.len()].copy_from_slice(part);
-                length += part.len();
-            }
-            bytes[length] = 0x80;
-            messages.blocks = (length + 17).div_ceil(BLOCK);
-            for (word, bytes) in messages.words.iter_mut().zip(bytes.as_chunks().0) {
-                word.0[lane] = u64::from_be_bytes(*bytes);
-            }
-            let last = &mut messages.words[16 * messages.blocks - 1];
-            last.0[lane] = 8 * length as u64;
-        }
-        bytes.zeroize();
-        messages
-    }
-}
-
 /// The nonces that the messages give, below n.
 pub(crate) struct Nonces<'a, M, const N: usize> {
-    pub(crate) messages: &'a Messages,
+    /// Entropy, private key and digest of each lane, whose lengths are the same in all.
+    pub(crate) messages: &'a [Message<'a>],
     pub(crate) order: PhantomData<M>,
 }
 
@@ -85,10 +45,11 @@ impl<M: Modulus<N>, const N: usize> Kernel for Nonces<'_, M, N> {
 
     #[inline(always)]
     fn run<V: Vector>(self) -> [Digit; N] {
-        let Messages { words, blocks } = self.messages;
         let mut state = sha512::INITIAL.map(Digit::splat);
-        for block in words.as_chunks().0.iter().take(*blocks) {
-            sha512::compress::<V>(&mut state, block);
+        let mut block = [Digit::ZERO; 16];
+        for index in 0..self.messages.first().map_or(0, padding::blocks) {
+            padding::fill(&mut block, self.messages, index);
+            sha512::compress::<V>(&mut state, &block);
         }
         // The first word is the uppermost: 512 bits are two numbers of N digits.
         let (mut low, mut high) = ([Digit::ZERO; N], [Digit::ZERO; N]);
@@ -110,6 +71,7 @@ impl<M: Modulus<N>, const N: usize> Kernel for Nonces<'_, M, N> {
             .carry()
             .to_plain()
             .store(&mut nonces);
+        block.zeroize();
         state.zeroize();
         low.zeroize();
         high.zeroize();

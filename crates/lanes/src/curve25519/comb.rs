@@ -21,7 +21,7 @@
 //!
 //! Everything is constant time.
 
-use super::edwards::{Completed, Multiple};
+use super::edwards::{Completed, Multiple, StoredCompleted};
 use super::field::{DIGITS, Element, five};
 use super::words::Words;
 use crate::LANES;
@@ -46,8 +46,22 @@ const ALL_ONES_LESS_ORDER: [u64; DIGITS] = [
 /// The 16 values of one digit of a coordinate.
 type Column = [Digit; 2];
 
-/// The multiples 1, 3, ..., 31 of 32^j B: y - x, y + x and 2 d x y, five columns each.
-type Row = [[Column; DIGITS]; 3];
+/// The multiples 1, 3, ..., 31 of 32^j B, affine: five columns a coordinate.
+#[derive(Clone, Copy)]
+struct Row {
+    y_minus_x: [Column; DIGITS],
+    y_plus_x: [Column; DIGITS],
+    /// 2 d x y.
+    t: [Column; DIGITS],
+}
+
+impl Row {
+    const ZERO: Row = Row {
+        y_minus_x: [[Digit::ZERO; 2]; DIGITS],
+        y_plus_x: [[Digit::ZERO; 2]; DIGITS],
+        t: [[Digit::ZERO; 2]; DIGITS],
+    };
+}
 
 static TABLE: OnceLock<Box<[Row; WINDOWS]>> = OnceLock::new();
 
@@ -63,7 +77,7 @@ pub(crate) fn add_multiple_of_base<V: Vector>(
     point: Completed<V>,
     scalars: &Words,
 ) -> Completed<V> {
-    let mut start = [[Digit::ZERO; DIGITS]; 4];
+    let mut start = StoredCompleted::ZERO;
     point.store(&mut start);
     Completed::load(&V::call(Multiply {
         start: &start,
@@ -72,13 +86,12 @@ pub(crate) fn add_multiple_of_base<V: Vector>(
 }
 
 struct Multiply<'a> {
-    /// A [`Completed`] point.
-    start: &'a [[Digit; DIGITS]; 4],
+    start: &'a StoredCompleted,
     scalars: &'a Words,
 }
 
 impl Kernel for Multiply<'_> {
-    type Output = [[Digit; DIGITS]; 4];
+    type Output = StoredCompleted;
 
     #[inline(always)]
     fn run<V: Vector>(self) -> Self::Output {
@@ -95,13 +108,13 @@ impl Kernel for Multiply<'_> {
             let negative = !bits.test(V::splat(16));
             let place = bits.blend(negative, bits.xor(V::splat(15)));
             let multiple = Multiple {
-                y_minus_x: pick(place, &row[0]),
-                y_plus_x: pick(place, &row[1]),
-                t: pick(place, &row[2]),
+                y_minus_x: pick(place, &row.y_minus_x),
+                y_plus_x: pick(place, &row.y_plus_x),
+                t: pick(place, &row.t),
             };
             sum = sum.extended().add_multiple(multiple, negative);
         }
-        let mut out = [[Digit::ZERO; DIGITS]; 4];
+        let mut out = StoredCompleted::ZERO;
         sum.store(&mut out);
         out
     }
@@ -147,7 +160,7 @@ impl Kernel for Build {
     #[inline(always)]
     fn run<V: Vector>(self) -> Self::Output {
         // 32^j B, the same in all lanes.
-        let mut powers = [[[Digit::ZERO; DIGITS]; 4]; WINDOWS];
+        let mut powers = [StoredCompleted::ZERO; WINDOWS];
         let mut power = Completed::<V>::base_point();
         for to in &mut powers {
             power.store(to);
@@ -157,17 +170,11 @@ impl Kernel for Build {
         }
 
         // Eight rows at a time: lane l works on row 8 i + l.
-        let mut table = Box::new([[[[Digit::ZERO; 2]; DIGITS]; 3]; WINDOWS]);
+        let mut table = Box::new([Row::ZERO; WINDOWS]);
         for (rows, powers) in table.chunks_mut(LANES).zip(powers.chunks(LANES)) {
             let mut lanes = powers[0];
             for (lane, power) in powers.iter().enumerate() {
-                for (to, from) in lanes
-                    .as_flattened_mut()
-                    .iter_mut()
-                    .zip(power.as_flattened())
-                {
-                    to.0[lane] = from.0[lane];
-                }
+                lanes.take_lane(lane, power);
             }
             let mut odd = Completed::<V>::load(&lanes);
             let twice = odd.projective().double().extended().cached();
@@ -178,13 +185,15 @@ impl Kernel for Build {
                     y_plus_x,
                     t,
                 } = Multiple::affine(x, y);
-                for (i, coordinate) in [y_minus_x, y_plus_x, t].into_iter().enumerate() {
-                    let mut digits = [Digit::ZERO; DIGITS];
-                    coordinate.store(&mut digits);
-                    for (lane, row) in rows.iter_mut().enumerate() {
-                        for (column, digit) in row[i].iter_mut().zip(&digits) {
-                            column[place / LANES].0[place % LANES] = digit.0[lane];
-                        }
+                let mut stored = [[Digit::ZERO; DIGITS]; 3];
+                for (coordinate, to) in [y_minus_x, y_plus_x, t].into_iter().zip(&mut stored) {
+                    coordinate.store(to);
+                }
+                for (lane, row) in rows.iter_mut().enumerate() {
+                    let coordinates = [&mut row.y_minus_x, &mut row.y_plus_x, &mut row.t];
+                    let columns = coordinates.into_iter().flatten();
+                    for (column, digit) in columns.zip(stored.as_flattened()) {
+                        column[place / LANES].0[place % LANES] = digit.0[lane];
                     }
                 }
                 odd = odd.extended().add(twice);

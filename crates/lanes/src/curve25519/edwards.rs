@@ -17,7 +17,7 @@
 //!
 //! Everything is constant time.
 
-use super::field::{Columns, Constant, Element, ONE, ZERO};
+use super::field::{Columns, Constant, DIGITS, Element, ONE, ZERO};
 use super::inverse;
 use super::words::Words;
 use crate::vector::{Digit, Mask, Vector, reread};
@@ -75,6 +75,37 @@ pub(crate) struct Completed<V> {
 }
 
 /// A point to double.
+/// A [`Completed`] point in memory.
+#[derive(Clone, Copy)]
+pub(crate) struct StoredCompleted {
+    e: [Digit; DIGITS],
+    f: [Digit; DIGITS],
+    g: [Digit; DIGITS],
+    h: [Digit; DIGITS],
+}
+
+impl StoredCompleted {
+    pub(crate) const ZERO: StoredCompleted = StoredCompleted {
+        e: [Digit::ZERO; DIGITS],
+        f: [Digit::ZERO; DIGITS],
+        g: [Digit::ZERO; DIGITS],
+        h: [Digit::ZERO; DIGITS],
+    };
+
+    /// Takes one lane of another point.
+    pub(crate) fn take_lane(&mut self, lane: usize, from: &StoredCompleted) {
+        let StoredCompleted { e, f, g, h } = from;
+        let to = [&mut self.e, &mut self.f, &mut self.g, &mut self.h];
+        for (to, from) in to
+            .into_iter()
+            .flatten()
+            .zip([e, f, g, h].into_iter().flatten())
+        {
+            to.0[lane] = from.0[lane];
+        }
+    }
+}
+
 #[derive(Clone, Copy)]
 pub(crate) struct Projective<V> {
     x: Element<V>,
@@ -104,6 +135,24 @@ pub(crate) struct Cached<V> {
 }
 
 /// An affine summand: Z = 1.
+/// A [`Cached`] point in memory.
+#[derive(Clone, Copy)]
+pub(crate) struct StoredCached {
+    y_minus_x: [Digit; DIGITS],
+    y_plus_x: [Digit; DIGITS],
+    z: [Digit; DIGITS],
+    t: [Digit; DIGITS],
+}
+
+impl StoredCached {
+    pub(crate) const ZERO: StoredCached = StoredCached {
+        y_minus_x: [Digit::ZERO; DIGITS],
+        y_plus_x: [Digit::ZERO; DIGITS],
+        z: [Digit::ZERO; DIGITS],
+        t: [Digit::ZERO; DIGITS],
+    };
+}
+
 #[derive(Clone, Copy)]
 pub(crate) struct Multiple<V> {
     pub(crate) y_minus_x: Element<V>,
@@ -215,21 +264,21 @@ impl<V: Vector> Completed<V> {
     }
 
     #[inline(always)]
-    pub(crate) fn load(from: &[[Digit; 5]; 4]) -> Self {
+    pub(crate) fn load(from: &StoredCompleted) -> Self {
         Completed {
-            e: Element::load(&from[0]),
-            f: Element::load(&from[1]),
-            g: Element::load(&from[2]),
-            h: Element::load(&from[3]),
+            e: Element::load(&from.e),
+            f: Element::load(&from.f),
+            g: Element::load(&from.g),
+            h: Element::load(&from.h),
         }
     }
 
     #[inline(always)]
-    pub(crate) fn store(self, to: &mut [[Digit; 5]; 4]) {
-        self.e.store(&mut to[0]);
-        self.f.store(&mut to[1]);
-        self.g.store(&mut to[2]);
-        self.h.store(&mut to[3]);
+    pub(crate) fn store(self, to: &mut StoredCompleted) {
+        self.e.store(&mut to.e);
+        self.f.store(&mut to.f);
+        self.g.store(&mut to.g);
+        self.h.store(&mut to.h);
     }
 }
 
@@ -336,21 +385,21 @@ impl<V: Vector> Cached<V> {
     }
 
     #[inline(always)]
-    pub(crate) fn load(from: &[[Digit; 5]; 4]) -> Self {
+    pub(crate) fn load(from: &StoredCached) -> Self {
         Cached {
-            y_minus_x: Element::load(&from[0]),
-            y_plus_x: Element::load(&from[1]),
-            z: Element::load(&from[2]),
-            t: Element::load(&from[3]),
+            y_minus_x: Element::load(&from.y_minus_x),
+            y_plus_x: Element::load(&from.y_plus_x),
+            z: Element::load(&from.z),
+            t: Element::load(&from.t),
         }
     }
 
     #[inline(always)]
-    pub(crate) fn store(self, to: &mut [[Digit; 5]; 4]) {
-        self.y_minus_x.store(&mut to[0]);
-        self.y_plus_x.store(&mut to[1]);
-        self.z.store(&mut to[2]);
-        self.t.store(&mut to[3]);
+    pub(crate) fn store(self, to: &mut StoredCached) {
+        self.y_minus_x.store(&mut to.y_minus_x);
+        self.y_plus_x.store(&mut to.y_plus_x);
+        self.z.store(&mut to.z);
+        self.t.store(&mut to.t);
     }
 
     /// The negative in the lanes of `mask`.

@@ -13,10 +13,10 @@
 
 use super::{PublicKey, Signature, hash, order};
 use crate::curve25519::comb;
-use crate::curve25519::edwards::{self, Cached, Completed};
+use crate::curve25519::edwards::{self, Cached, Completed, StoredCached};
 use crate::curve25519::words::Words;
 use crate::sha512::padding::NOTHING;
-use crate::vector::{self, Digit, Kernel, Mask, Vector};
+use crate::vector::{self, Kernel, Mask, Vector};
 use crate::{Error, LANES, each_eight};
 
 /// A signature to verify: whose, of what, and the signature.
@@ -146,8 +146,8 @@ fn multiply<V: Vector>(point: Completed<V>, scalars: &Words) -> Completed<V> {
 
 /// The multiples 1 to 8.
 #[inline(always)]
-fn multiples<V: Vector>(point: Completed<V>) -> [[[Digit; 5]; 4]; 8] {
-    let mut table = [[[Digit::ZERO; 5]; 4]; 8];
+fn multiples<V: Vector>(point: Completed<V>) -> [StoredCached; 8] {
+    let mut table = [StoredCached::ZERO; 8];
     let once = point.extended().cached();
     let mut multiple = point;
     for (i, entry) in table.iter_mut().enumerate() {

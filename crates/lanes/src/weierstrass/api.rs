@@ -115,7 +115,11 @@ macro_rules! curve_api {
         pub fn sign(items: &[Signing<'_>]) -> Vec<Result<Signature, Error>> {
             let parts: Vec<_> = items
                 .iter()
-                .map(|item| [&item.entropy[..], &item.key.0, item.digest])
+                .map(|item| api::Signing {
+                    key: &item.key.0,
+                    digest: item.digest,
+                    entropy: item.entropy,
+                })
                 .collect();
             api::sign::<$curve, $digits, { 2 * BYTES }>(&parts)
         }
@@ -129,7 +133,11 @@ macro_rules! curve_api {
         pub fn derive(items: &[(&PrivateKey, &PublicKey)]) -> Vec<Result<SharedSecret, Error>> {
             let parts: Vec<_> = items
                 .iter()
-                .map(|(key, peer)| [&key.0[..], &peer.x, &peer.y])
+                .map(|(key, peer)| api::Deriving {
+                    key: &key.0,
+                    x: &peer.x,
+                    y: &peer.y,
+                })
                 .collect();
             api::derive::<$curve, $digits, BYTES>(&parts)
         }
@@ -142,8 +150,8 @@ macro_rules! curve_api {
         pub fn public_keys(keys: &[&PrivateKey]) -> Vec<Result<PublicKey, Error>> {
             let keys: Vec<_> = keys.iter().map(|key| &key.0[..]).collect();
             let points = api::public_keys::<$curve, $digits, BYTES>(&keys);
-            let key = |point: Result<[_; 2], _>| point.map(|[x, y]| PublicKey { x, y });
-            points.into_iter().map(key).collect()
+            let key = |api::Coordinates { x, y }| PublicKey { x, y };
+            points.into_iter().map(|point| point.map(key)).collect()
         }
 
         /// Builds the base point's table now, rather than at the first use.
@@ -172,9 +180,29 @@ pub(crate) fn is_coordinate<C: Curve<N>, const N: usize>(bytes: &[u8]) -> bool {
     digits::is_below(&x, &C::Field::DIGITS)
 }
 
-/// Signs: entropy, private key and digest of each item.
+/// A digest to sign.
+pub(crate) struct Signing<'a> {
+    pub(crate) key: &'a [u8],
+    pub(crate) digest: &'a [u8],
+    pub(crate) entropy: &'a [u8; ENTROPY],
+}
+
+/// A private key and a peer's point.
+pub(crate) struct Deriving<'a> {
+    pub(crate) key: &'a [u8],
+    pub(crate) x: &'a [u8],
+    pub(crate) y: &'a [u8],
+}
+
+/// A point's coordinates, big-endian.
+pub(crate) struct Coordinates<const BYTES: usize> {
+    pub(crate) x: [u8; BYTES],
+    pub(crate) y: [u8; BYTES],
+}
+
+/// Signs each digest.
 pub(crate) fn sign<C: Curve<N>, const N: usize, const OUT: usize>(
-    items: &[[&[u8]; 3]],
+    items: &[Signing<'_>],
 ) -> Vec<Result<[u8; OUT], Error>> {
     each_eight(
         5 * N,
@@ -183,18 +211,16 @@ pub(crate) fn sign<C: Curve<N>, const N: usize, const OUT: usize>(
             let comb = C::comb()?;
             // What is signed: the digest's leftmost bytes, as many as n has, else zeros before it.
             let mut digests = [[0_u8; 64]; LANES];
-            for (full, [_, _, digest]) in digests.iter_mut().zip(items) {
-                let used = digest.len().min(C::BYTES);
-                full[C::BYTES - used..C::BYTES].copy_from_slice(&digest[..used]);
+            for (full, item) in digests.iter_mut().zip(items) {
+                let used = item.digest.len().min(C::BYTES);
+                full[C::BYTES - used..C::BYTES].copy_from_slice(&item.digest[..used]);
             }
             let digests = || digests.iter().map(|digest| &digest[..C::BYTES]);
             let mut messages = [NOTHING; LANES];
-            for (message, ([entropy, key, _], z)) in
-                messages.iter_mut().zip(items.iter().zip(digests()))
-            {
-                *message = [&entropy[..ENTROPY], key, z];
+            for (message, (item, z)) in messages.iter_mut().zip(items.iter().zip(digests())) {
+                *message = [item.entropy, item.key, z];
             }
-            let d = Zeroizing::new(gather(items.iter().map(|[_, key, _]| *key), one()));
+            let d = Zeroizing::new(gather(items.iter().map(|item| item.key), one()));
             let k = Zeroizing::new(vector::run(Nonces {
                 messages: &messages[..items.len()],
                 order: PhantomData::<C::Order>,
@@ -223,19 +249,19 @@ pub(crate) fn sign<C: Curve<N>, const N: usize, const OUT: usize>(
     )
 }
 
-/// Shared secrets: private key, the peer's x and y of each item.
+/// The secret that each key and point share.
 pub(crate) fn derive<C: Curve<N>, const N: usize, const OUT: usize>(
-    items: &[[&[u8]; 3]],
+    items: &[Deriving<'_>],
 ) -> Vec<Result<Zeroizing<[u8; OUT]>, Error>> {
     let [x, y] = C::GENERATOR;
     each_eight(
         7 * N,
         items,
         |items| {
-            let d = Zeroizing::new(gather(items.iter().map(|[key, _, _]| *key), one()));
+            let d = Zeroizing::new(gather(items.iter().map(|item| item.key), one()));
             let peers = StoredAffine {
-                x: gather(items.iter().map(|[_, x, _]| *x), x),
-                y: gather(items.iter().map(|[_, _, y]| *y), y),
+                x: gather(items.iter().map(|item| item.x), x),
+                y: gather(items.iter().map(|item| item.y), y),
             };
             Ok(Zeroizing::new(vector::run(Derive {
                 d: &d,
@@ -257,10 +283,10 @@ pub(crate) fn derive<C: Curve<N>, const N: usize, const OUT: usize>(
     )
 }
 
-/// Public keys: x and y for each private key.
+/// The point of each private key.
 pub(crate) fn public_keys<C: Curve<N>, const N: usize, const OUT: usize>(
     keys: &[&[u8]],
-) -> Vec<Result<[[u8; OUT]; 2], Error>> {
+) -> Vec<Result<Coordinates<OUT>, Error>> {
     each_eight(
         3 * N,
         keys,
@@ -277,10 +303,10 @@ pub(crate) fn public_keys<C: Curve<N>, const N: usize, const OUT: usize>(
             if told(points.intact) >> lane & 1 == 0 {
                 return Err(Error::Fault);
             }
-            let mut out = [[0; OUT]; 2];
-            to_bytes(&points.affine.x, lane, &mut out[0]);
-            to_bytes(&points.affine.y, lane, &mut out[1]);
-            Ok(out)
+            let (mut x, mut y) = ([0; OUT], [0; OUT]);
+            to_bytes(&points.affine.x, lane, &mut x);
+            to_bytes(&points.affine.y, lane, &mut y);
+            Ok(Coordinates { x, y })
         },
     )
 }

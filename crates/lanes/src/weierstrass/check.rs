@@ -23,7 +23,7 @@
 use super::bound::REDUCED;
 use super::element::Element;
 use super::modulus::Modulus;
-use super::recode;
+use super::recode::{self, Windows};
 use crate::vector::{DIGIT, Digit, Mask, Vector, reread};
 use zeroize::Zeroize;
 
@@ -58,20 +58,20 @@ impl<V: Vector> Tally<V> {
     }
 }
 
-/// The lanes where `tally` is that of the scalar `k`, in windows of this shape.
+/// The lanes where `tally` is that of the scalar `k`, cut so.
 #[inline(always)]
 pub(crate) fn tally_is_of<V: Vector, M: Modulus<N>, const N: usize>(
     tally: &Digit,
     k: &[Digit; N],
-    shape: (usize, usize),
+    windows: Windows,
 ) -> Mask {
     let mut odd = [Digit::ZERO; N];
     recode::odd::<V, M, N>(Element::load_below(REDUCED, reread(k)))
         .0
         .store(&mut odd);
     let mut sum = Tally::<V>::new();
-    for i in (0..shape.1).rev() {
-        let digit = recode::digit::<V, N>(&odd, i, shape);
+    for i in (0..windows.count).rev() {
+        let digit = recode::digit::<V, N>(&odd, i, windows);
         let multiple = digit.index.add(digit.index).add(V::splat(1));
         sum = sum.add(multiple, digit.negative);
     }

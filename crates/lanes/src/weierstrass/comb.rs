@@ -29,7 +29,7 @@ use super::element::Element;
 use super::modulus::Modulus;
 use super::multiples::OddMultiples;
 use super::point::{Affine, Double, Jacobian, Product, StoredAffine, StoredJacobian};
-use super::recode::{self, OddDigit};
+use super::recode::{self, OddDigit, Windows};
 use crate::vector;
 use crate::vector::unroll;
 use crate::vector::{Digit, Kernel, Mask, Vector};
@@ -77,15 +77,15 @@ impl<C: Curve<N>, const N: usize> Kernel for MultiplyBase<'_, C, N> {
         const {
             assert!(!recode::exceptional(&C::Order::DIGITS, C::COMB_WIDTH));
         }
-        let shape = shape::<C, N>();
+        let windows = windows::<C, N>();
         let mut sum = StoredJacobian::ZERO;
-        let top = shape.1 - 1;
+        let top = windows.count - 1;
         let mut tally = Tally::<V>::new();
-        lookup::<V, C, N>(comb, top, recode::digit(k, top, shape), &mut tally)
+        lookup::<V, C, N>(comb, top, recode::digit(k, top, windows), &mut tally)
             .to_jacobian()
             .store(&mut sum);
         for i in (0..top).rev() {
-            let digit = recode::digit(k, i, shape);
+            let digit = recode::digit(k, i, windows);
             let point = lookup::<V, C, N>(comb, i, digit, &mut tally);
             Jacobian::load(&sum).add_affine(point).store(&mut sum);
         }
@@ -96,9 +96,9 @@ impl<C: Curve<N>, const N: usize> Kernel for MultiplyBase<'_, C, N> {
     }
 }
 
-/// The bits and the number of the windows.
-pub(crate) const fn shape<C: Curve<N>, const N: usize>() -> (usize, usize) {
-    (C::COMB_WIDTH, recode::windows(8 * C::BYTES, C::COMB_WIDTH))
+/// The windows of a scalar.
+pub(crate) const fn windows<C: Curve<N>, const N: usize>() -> Windows {
+    Windows::of(8 * C::BYTES, C::COMB_WIDTH)
 }
 
 /// Each lane's entry of window `i`.
@@ -165,7 +165,10 @@ impl<C: Curve<N>, const N: usize> Kernel for Build<C, N> {
     #[inline(always)]
     fn run<V: Vector>(self) -> Comb<N> {
         let modulus = PhantomData::<C::Field>;
-        let (width, windows) = shape::<C, N>();
+        let Windows {
+            width,
+            count: windows,
+        } = windows::<C, N>();
         let entries = 1 << (width - 1);
         let mut comb = Comb {
             vectors: vec![Digit::ZERO; Comb::<N>::ROWS * windows * entries / LANES],

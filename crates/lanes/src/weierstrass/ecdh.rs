@@ -58,7 +58,7 @@ impl<C: Curve<N>, const N: usize> Kernel for PublicKeys<'_, C, N> {
 
         let point = Affine::<V, C::Field, N>::load(reread(&affine));
         let negated = recode::odd::<V, C::Order, N>(Element::load_below(REDUCED, reread(self.d))).1;
-        let intact = tally_is_of::<V, C::Order, N>(&product.tally, self.d, comb::shape::<C, N>())
+        let intact = tally_is_of::<V, C::Order, N>(&product.tally, self.d, comb::windows::<C, N>())
             & on_curve::<V, C, N>(point)
             & same_sign::<V, C::Field, N>(reread(&product.point), point, negated)
             & point.x.to_plain().equals(Element::load(reread(&public.x)))
@@ -136,7 +136,7 @@ impl<C: Curve<N>, const N: usize> Kernel for Derive<'_, C, N> {
             .store(&mut x);
 
         let point = Affine::<V, C::Field, N>::load(reread(&shared));
-        let intact = tally_is_of::<V, C::Order, N>(&product.tally, self.d, window::shape::<C, N>())
+        let intact = tally_is_of::<V, C::Order, N>(&product.tally, self.d, window::windows::<C, N>())
             & on_curve::<V, C, N>(point)
             & point.x.to_plain().equals(Element::load(reread(&x)));
         k.zeroize();

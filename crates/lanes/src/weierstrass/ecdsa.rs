@@ -115,7 +115,7 @@ impl<C: Curve<N>, const N: usize> Sign<'_, C, N> {
         // Both are below 4 n; their difference out of Montgomery form is below n.
         let difference = (left - right).plus(4).carry().to_plain();
 
-        tally_is_of::<V, C::Order, N>(tally, self.k, comb::shape::<C, N>())
+        tally_is_of::<V, C::Order, N>(tally, self.k, comb::windows::<C, N>())
             & on_curve::<V, C, N>(point)
             & reduce_x::<V, C, N>(reread(&affine.x)).equals(r)
             & difference.is_zero()

@@ -34,7 +34,7 @@
 //!
 //! Bounds: `odd` takes a carried k in [1, n - 1] and gives a carried number there. A window starts at bit 51 of a digit
 //! at most and has 7 bits at most: 58 of the 64 that a digit and the low 12 bits of the next one fill.
-//! [`exceptional`] and [`windows`] are reckoned from public constants when the crate is compiled.
+//! [`exceptional`] and [`Windows::of`] are reckoned from public constants when the crate is compiled.
 
 use super::element::{Element, Sum};
 use super::modulus::Modulus;
@@ -45,9 +45,22 @@ pub(crate) const fn exceptional<const N: usize>(order: &[u64; N], width: usize) 
     order[0] >> width & 1 == 1
 }
 
-/// How many windows of `width` bits hold every scalar below a modulus of `bits` bits.
-pub(crate) const fn windows(bits: usize, width: usize) -> usize {
-    bits.div_ceil(width)
+/// How a scalar is cut.
+#[derive(Clone, Copy)]
+pub(crate) struct Windows {
+    /// Bits of a window.
+    pub(crate) width: usize,
+    pub(crate) count: usize,
+}
+
+impl Windows {
+    /// As many windows of `width` bits as hold every scalar below a modulus of `bits` bits.
+    pub(crate) const fn of(bits: usize, width: usize) -> Windows {
+        Windows {
+            width,
+            count: bits.div_ceil(width),
+        }
+    }
 }
 
 /// k or n - k, whichever is odd, for k in [1, n - 1]; and the lanes where it is n - k.
@@ -67,12 +80,12 @@ pub(crate) struct OddDigit<V> {
     pub(crate) negative: Mask,
 }
 
-/// Digit `i` of the odd scalars `k` in windows of `width` bits, `count` in all.
+/// Digit `i` of the odd scalars `k`.
 #[inline(always)]
 pub(crate) fn digit<V: Vector, const N: usize>(
     k: &[Digit; N],
     i: usize,
-    (width, count): (usize, usize),
+    Windows { width, count }: Windows,
 ) -> OddDigit<V> {
     let (start, shift) = ((width * i + 1) / 52, (width * i + 1) % 52);
     let mut bits = V::load(&k[start]);

@@ -8,7 +8,7 @@ use super::ecdsa::Sign;
 use super::element::{Element, Sum};
 use super::invert::{Invert, InvertTwo};
 use super::modulus::{Modulus, multiple};
-use super::recode;
+use super::recode::{self, Windows};
 use crate::digits;
 use crate::vector::{self, DIGIT, Digit, Kernel, Vector};
 use aws_lc_sys as aws;
@@ -261,10 +261,10 @@ mod inverses {
     }
 }
 
-/// Σ ±(2 index + 1) 2^(w i) is k or n - k; each window's shape that is in use.
+/// Σ ±(2 index + 1) 2^(w i) is k or n - k; all windows that are in use.
 #[test]
 fn digits_add_up_to_the_scalar() {
-    struct Digits<M, const N: usize>([Digit; N], (usize, usize), PhantomData<M>);
+    struct Digits<M, const N: usize>([Digit; N], Windows, PhantomData<M>);
     impl<M: Modulus<N>, const N: usize> Kernel for Digits<M, N> {
         type Output = ([Digit; N], Vec<(Digit, u8)>);
         #[inline(always)]
@@ -274,7 +274,7 @@ fn digits_add_up_to_the_scalar() {
                 .0
                 .store(&mut odd);
             let mut digits = Vec::new();
-            for i in 0..self.1.1 {
+            for i in 0..self.1.count {
                 let digit = recode::digit::<V, N>(&odd, i, self.1);
                 let mut index = Digit::ZERO;
                 digit.index.store(&mut index);
@@ -290,10 +290,10 @@ fn digits_add_up_to_the_scalar() {
             .into_iter()
             .filter(|k| Integer::new(k).modulo(&m) == Integer::new(k) && k.iter().any(|&d| d != 0))
             .collect();
-        let shape = (width, recode::windows(bits, width));
+        let windows = Windows::of(bits, width);
         for batch in pairs(&below) {
             let (odd, digits) =
-                vector::run(Digits::<M, N>(batch[0], shape, PhantomData)).expect("or emulated");
+                vector::run(Digits::<M, N>(batch[0], windows, PhantomData)).expect("or emulated");
             for l in 0..8 {
                 let k = Integer::new(&lane(&batch[0], l));
                 let odd = Integer::new(&lane(&odd, l));

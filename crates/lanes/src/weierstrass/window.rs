@@ -14,7 +14,7 @@ use super::element::Element;
 use super::modulus::Modulus;
 use super::multiples::OddMultiples;
 use super::point::{AddAffine, Affine, Double, Jacobian, Product, StoredAffine, StoredJacobian};
-use super::recode::{self, OddDigit};
+use super::recode::{self, OddDigit, Windows};
 use crate::vector::unroll;
 use crate::vector::{Digit, Kernel, Vector};
 use core::marker::PhantomData;
@@ -45,12 +45,12 @@ impl<C: Curve<N>, const N: usize> Kernel for Multiply<'_, C, N> {
             modulus,
         });
 
-        let shape = shape::<C, N>();
+        let windows = windows::<C, N>();
         let mut sum = StoredJacobian::ZERO;
         let mut other = StoredAffine::ZERO;
-        let top = shape.1 - 1;
+        let top = windows.count - 1;
         let mut tally = Tally::<V>::new();
-        scan::<V, C::Field, N>(&table, recode::digit(k, top, shape), &mut tally)
+        scan::<V, C::Field, N>(&table, recode::digit(k, top, windows), &mut tally)
             .to_jacobian()
             .store(&mut sum);
         for i in (0..top).rev() {
@@ -59,7 +59,7 @@ impl<C: Curve<N>, const N: usize> Kernel for Multiply<'_, C, N> {
                 times: WIDTH,
                 modulus,
             });
-            let digit = recode::digit(k, i, shape);
+            let digit = recode::digit(k, i, windows);
             scan::<V, C::Field, N>(&table, digit, &mut tally).store(&mut other);
             if i == 0 && const { recode::exceptional(&C::Order::DIGITS, WIDTH) } {
                 add_or_double::<V, C::Field, N>(&mut sum, &other);
@@ -80,9 +80,9 @@ impl<C: Curve<N>, const N: usize> Kernel for Multiply<'_, C, N> {
     }
 }
 
-/// The bits and the number of the windows.
-pub(crate) const fn shape<C: Curve<N>, const N: usize>() -> (usize, usize) {
-    (WIDTH, recode::windows(8 * C::BYTES, WIDTH))
+/// The windows of a scalar.
+pub(crate) const fn windows<C: Curve<N>, const N: usize>() -> Windows {
+    Windows::of(8 * C::BYTES, WIDTH)
 }
 
 /// Each lane's ±(2 index + 1) P.

@@ -31,9 +31,13 @@ pub type PublicKey = [u8; 32];
 /// A signature: the encodings of the point R and the number S.
 pub type Signature = [u8; 64];
 
-/// A private key, expanded from its 32 bytes. Wiped when dropped.
+/// A private key, expanded from its 32 bytes. Wiped when dropped. On the heap, so that moving it leaves no copy
+/// behind.
+#[derive(Clone)]
+pub struct PrivateKey(Box<Expanded>);
+
 #[derive(Clone, Zeroize, ZeroizeOnDrop)]
-pub struct PrivateKey {
+struct Expanded {
     /// The secret scalar s, clamped.
     scalar: [u8; 32],
     /// What is hashed before a message to make its r.
@@ -58,17 +62,23 @@ impl PrivateKey {
             if told(keys.right) >> lane & 1 == 0 {
                 return Err(Error::Fault);
             }
-            Ok(PrivateKey {
+            Ok(PrivateKey(Box::new(Expanded {
                 scalar: keys.scalars.bytes(lane),
                 prefix: keys.prefixes.bytes(lane),
                 public: keys.public.bytes(lane),
-            })
+            })))
         })
     }
 
     /// The public key.
+    /// What of it is secret.
+    #[cfg(all(test, feature = "emulation"))]
+    pub(crate) fn secrets(&self) -> [&[u8; 32]; 2] {
+        [&self.0.scalar, &self.0.prefix]
+    }
+
     pub fn public_key(&self) -> &PublicKey {
-        &self.public
+        &self.0.public
     }
 }
 
@@ -77,7 +87,7 @@ struct Expand<'a> {
     seeds: &'a [&'a [u8; 32]],
 }
 
-struct Expanded {
+struct Batch {
     scalars: Zeroizing<Words>,
     prefixes: Zeroizing<Words>,
     public: Words,
@@ -88,10 +98,10 @@ struct Expanded {
 }
 
 impl Kernel for Expand<'_> {
-    type Output = Expanded;
+    type Output = Batch;
 
     #[inline(always)]
-    fn run<V: Vector>(self) -> Expanded {
+    fn run<V: Vector>(self) -> Batch {
         let mut messages = [NOTHING; LANES];
         for (message, seed) in messages.iter_mut().zip(self.seeds) {
             message[0] = &seed[..];
@@ -101,13 +111,10 @@ impl Kernel for Expand<'_> {
         let again = hash::sha512::<V>(messages);
         let [s0, s1, s2, s3, p0, p1, p2, p3] = *digests;
         let mut scalars = Zeroizing::new(Words([s0, s1, s2, s3]));
-        for lane in 0..LANES {
-            scalars.0[0].0[lane] &= !0b111;
-            scalars.0[3].0[lane] = scalars.0[3].0[lane] & (u64::MAX >> 1) | 1 << 62;
-        }
+        scalars.clamp();
         let public = comb::multiply_base::<V>(&scalars).encode();
         let half = Zeroizing::new(scalars.halve::<V>());
-        Expanded {
+        Batch {
             public: public.words,
             right: public.is_twice(comb::multiply_base(&half)) & hash::equal::<V>(&digests, &again),
             prefixes: Zeroizing::new(Words([p0, p1, p2, p3])),

@@ -144,9 +144,11 @@ macro_rules! curve {
     ($curve:ident) => {
         #[test]
         fn $curve() {
-            let key = $curve::PrivateKey::new(&[1; $curve::BYTES]).expect("below n");
+            let number = core::hint::black_box([1; $curve::BYTES]);
+            let key = $curve::PrivateKey::new(&number).expect("below n");
             let public = $curve::public_keys(&[&key]).remove(0).expect("a key");
-            hide(&key);
+            hide(&number);
+            assert_eq!(complaints(|| $curve::PrivateKey::new(&number).is_ok()), 0);
             assert_eq!(complaints(|| $curve::public_keys(&[&key; 2])), 0);
             assert_eq!(complaints(|| $curve::derive(&[(&key, &public); 2])), 0);
             let (digest, entropy) = ([7; 32], [9; 32]);
@@ -166,9 +168,10 @@ curve!(p384);
 
 #[test]
 fn x25519() {
-    let key = x25519::PrivateKey::new(&[5; 32]);
+    let number = core::hint::black_box([5; 32]);
+    let key = x25519::PrivateKey::new(&number);
     let peer = x25519::public_keys(&[&key]).remove(0).expect("a key");
-    hide(&key);
+    hide(&number);
     assert_eq!(complaints(|| x25519::public_keys(&[&key; 2])), 0);
     assert_eq!(complaints(|| x25519::derive(&[(&key, &peer); 2])), 0);
 }
@@ -179,7 +182,6 @@ fn ed25519() {
     hide(&seed);
     assert_eq!(complaints(|| ed25519::PrivateKey::expand(&[&seed; 2])), 0);
     let key = ed25519::PrivateKey::new(&[5; 32]).expect("lanes");
-    hide(&key);
-    tell(key.public_key());
+    key.secrets().into_iter().for_each(hide);
     assert_eq!(complaints(|| ed25519::sign(&[(&key, &[5; 300][..]); 2])), 0);
 }

@@ -10,26 +10,25 @@ use crate::curve25519::words::Words;
 use crate::curve25519::{comb, montgomery};
 use crate::vector::{self, Kernel, Mask, Vector, told};
 use crate::{Error, each_eight};
-use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
+use zeroize::Zeroizing;
 
-/// A private key: 32 bytes, of which X25519 uses 251 bits. Wiped when dropped.
-#[derive(Clone, Zeroize, ZeroizeOnDrop)]
-pub struct PrivateKey([u8; 32]);
+/// A private key: the caller's 32 bytes, of which X25519 uses 251 bits. They stay where they are: nothing is
+/// copied, so that wiping them is enough.
+#[derive(Clone, Copy)]
+pub struct PrivateKey<'a>(&'a [u8; 32]);
 
 /// A public key: a u-coordinate, little-endian. Bit 255 is ignored and any value is accepted, p and
 /// above too (RFC 7748 section 5).
 pub type PublicKey = [u8; 32];
 
-/// The secret two parties share. Wiped when dropped.
-pub type SharedSecret = Zeroizing<[u8; 32]>;
+/// The secret two parties share, 32 bytes. Wiped when dropped. On the heap, so that moving it leaves no copy
+/// behind.
+pub type SharedSecret = Zeroizing<Vec<u8>>;
 
-impl PrivateKey {
-    /// Any 32 bytes are a key; the five bits that X25519 fixes are fixed here.
-    pub fn new(bytes: &[u8; 32]) -> PrivateKey {
-        let mut scalar = *bytes;
-        scalar[0] &= 0b1111_1000;
-        scalar[31] = scalar[31] & 0b0111_1111 | 0b0100_0000;
-        PrivateKey(scalar)
+impl<'a> PrivateKey<'a> {
+    /// Any 32 bytes are a key; the five bits that X25519 fixes are fixed where it is used.
+    pub fn new(bytes: &'a [u8; 32]) -> Self {
+        PrivateKey(bytes)
     }
 }
 
@@ -39,15 +38,15 @@ impl PrivateKey {
 /// [`Error::LowOrderPoint`] where the secret would be zero, as RFC 7748 section 6.1 allows and
 /// OpenSSL and AWS-LC do. [`Error::Fault`] where it failed its check. [`Error::Unavailable`] for
 /// all where there are no lanes.
-pub fn derive(items: &[(&PrivateKey, &PublicKey)]) -> Vec<Result<SharedSecret, Error>> {
-    let batch = |items: &[(&PrivateKey, &PublicKey)]| {
+pub fn derive(items: &[(&PrivateKey<'_>, &PublicKey)]) -> Vec<Result<SharedSecret, Error>> {
+    let batch = |items: &[(&PrivateKey<'_>, &PublicKey)]| {
         vector::run(Ladder {
-            scalars: Zeroizing::new(Words::from_bytes(items.iter().map(|(key, _)| &key.0))),
+            scalars: scalars(items.iter().map(|(key, _)| *key)),
             points: Words::from_bytes(items.iter().map(|(_, peer)| *peer)),
         })
     };
     each_eight(14, items, batch, |(secrets, right), lane| {
-        let secret = Zeroizing::new(secrets.bytes(lane));
+        let secret = Zeroizing::new(secrets.bytes(lane).to_vec());
         // What this branch tells, the error tells the caller.
         if told(secret.iter().fold(0, |any, byte| any | byte) == 0) {
             return Err(Error::LowOrderPoint);
@@ -64,10 +63,10 @@ pub fn derive(items: &[(&PrivateKey, &PublicKey)]) -> Vec<Result<SharedSecret, E
 /// # Errors
 /// [`Error::Fault`] for a key that failed its check. [`Error::Unavailable`] for all where there are no
 /// lanes.
-pub fn public_keys(keys: &[&PrivateKey]) -> Vec<Result<PublicKey, Error>> {
-    let batch = |keys: &[&PrivateKey]| {
+pub fn public_keys(keys: &[&PrivateKey<'_>]) -> Vec<Result<PublicKey, Error>> {
+    let batch = |keys: &[&PrivateKey<'_>]| {
         vector::run(Base {
-            scalars: Zeroizing::new(Words::from_bytes(keys.iter().map(|key| &key.0))),
+            scalars: scalars(keys.iter().copied()),
         })
     };
     each_eight(14, keys, batch, |(keys, right), lane| {
@@ -76,6 +75,13 @@ pub fn public_keys(keys: &[&PrivateKey]) -> Vec<Result<PublicKey, Error>> {
         }
         Ok(keys.bytes(lane))
     })
+}
+
+/// The keys' scalars: with the five bits fixed.
+fn scalars<'a>(keys: impl Iterator<Item = &'a PrivateKey<'a>>) -> Zeroizing<Words> {
+    let mut scalars = Zeroizing::new(Words::from_bytes(keys.map(|key| key.0)));
+    scalars.clamp();
+    scalars
 }
 
 /// The u-coordinates of scalars times points, and the lanes that passed the check.

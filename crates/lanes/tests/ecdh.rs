@@ -19,7 +19,8 @@ macro_rules! curve {
             use outboard_lanes::$curve::{BYTES, PrivateKey, PublicKey, derive, public_keys};
             use weierstrass::$reference as REFERENCE;
 
-            fn private(bytes: &[u8]) -> PrivateKey {
+            /// As long as n.
+            fn number(bytes: &[u8]) -> [u8; BYTES] {
                 let mut key = [0; BYTES];
                 let significant = bytes
                     .iter()
@@ -27,7 +28,11 @@ macro_rules! curve {
                     .unwrap_or(bytes.len());
                 let bytes = &bytes[significant..];
                 key[BYTES - bytes.len()..].copy_from_slice(bytes);
-                PrivateKey::new(&key).expect("a key")
+                key
+            }
+
+            fn private(number: &[u8; BYTES]) -> PrivateKey<'_> {
+                PrivateKey::new(number).expect("a key")
             }
 
             /// One agreement with what must come out.
@@ -35,7 +40,7 @@ macro_rules! curve {
                 name: String,
                 /// Wycheproof calls it acceptable: to refuse it is right too.
                 may_refuse: bool,
-                private: PrivateKey,
+                private: [u8; BYTES],
                 public: PublicKey,
                 secret: Option<Vec<u8>>,
             }
@@ -49,7 +54,8 @@ macro_rules! curve {
             }
 
             fn check(cases: &[&Case]) {
-                let items: Vec<_> = cases.iter().map(|c| (&c.private, &c.public)).collect();
+                let keys: Vec<_> = cases.iter().map(|c| private(&c.private)).collect();
+                let items: Vec<_> = keys.iter().zip(cases.iter().map(|c| &c.public)).collect();
                 let secrets = derive(&items);
                 assert_eq!(secrets.len(), cases.len());
                 for (lane, (case, secret)) in cases.iter().zip(secrets).enumerate() {
@@ -100,7 +106,7 @@ macro_rules! curve {
                             TestResult::Invalid => None,
                             _ => Some(test.shared_secret.to_vec()),
                         };
-                        let private = private(&test.private_key);
+                        let private = number(&test.private_key);
                         cases.push(Case {
                             name: format!("test {}, {}", test.tc_id, test.comment),
                             may_refuse: test.result == TestResult::Acceptable,
@@ -136,12 +142,12 @@ macro_rules! curve {
                     };
                     let result = record.text("Result");
                     let name = format!("line {}: {result}", record.line);
-                    let private = private(&record.bytes("dsIUT"));
+                    let private = number(&record.bytes("dsIUT"));
                     let wrong = |what: &str| result.contains(what);
                     // Not the pair's public half, whatever else is right.
                     let own = point("QsIUTx", "QsIUTy").expect("below p");
                     let paired = !wrong("IUT's Static");
-                    pairs.push((name.clone(), private.clone(), own, paired));
+                    pairs.push((name.clone(), private, own, paired));
                     if !record.passes() && !wrong("CAVS's Static") {
                         // Z is wrong, or says nothing: it belongs to what was changed.
                         continue;
@@ -158,7 +164,8 @@ macro_rules! curve {
                 in_every_lane(&cases);
                 for _ in 0..pairs.len() {
                     pairs.rotate_right(1);
-                    let keys: Vec<_> = pairs.iter().map(|(_, key, ..)| key).collect();
+                    let keys: Vec<_> = pairs.iter().map(|(_, key, ..)| private(key)).collect();
+                    let keys: Vec<_> = keys.iter().collect();
                     for ((name, _, own, paired), key) in pairs.iter().zip(public_keys(&keys)) {
                         assert_eq!(key.expect("a key") == *own, *paired, "{name}");
                     }
@@ -174,7 +181,8 @@ macro_rules! curve {
                 let mut scalars = REFERENCE.edge_scalars();
                 scalars.extend((0..8 * batches()).map(|_| REFERENCE.random_scalar(&mut random)));
                 for scalars in scalars.chunks(8) {
-                    let keys: Vec<_> = scalars.iter().map(|k| private(k)).collect();
+                    let numbers: Vec<_> = scalars.iter().map(|k| number(k)).collect();
+                    let keys: Vec<_> = numbers.iter().map(private).collect();
                     let keys: Vec<_> = keys.iter().collect();
                     for (k, public) in scalars.iter().zip(public_keys(&keys)) {
                         let public = public.expect("a public key");
@@ -223,7 +231,7 @@ macro_rules! curve {
                             Some(Case {
                                 name: format!("{k:02x?} times {point:02x?}"),
                                 may_refuse: false,
-                                private: private(&k),
+                                private: number(&k),
                                 public: PublicKey::from_sec1(&point).ok()?,
                                 secret: REFERENCE.shared_secret(&k, &point),
                             })
@@ -240,9 +248,10 @@ macro_rules! curve {
                     return;
                 }
                 let mut random = Random(3);
-                let keys: Vec<_> = (0..19)
-                    .map(|_| private(&REFERENCE.random_scalar(&mut random)))
+                let numbers: Vec<_> = (0..19)
+                    .map(|_| number(&REFERENCE.random_scalar(&mut random)))
                     .collect();
+                let keys: Vec<_> = numbers.iter().map(private).collect();
                 let keys: Vec<_> = keys.iter().collect();
                 let alone: Vec<_> = keys.iter().map(|key| public_keys(&[key])[0]).collect();
                 let secret_alone: Vec<_> = keys

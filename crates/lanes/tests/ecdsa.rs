@@ -17,19 +17,15 @@ macro_rules! curve {
 
             /// One signature to make.
             struct Case {
-                scalar: Vec<u8>,
-                key: PrivateKey,
+                scalar: [u8; BYTES],
                 digest: Vec<u8>,
                 entropy: [u8; 32],
             }
 
             impl Case {
                 fn new(scalar: Vec<u8>, digest: Vec<u8>, entropy: [u8; 32]) -> Case {
-                    let key = scalar[..].try_into().expect("as long as n");
-                    let key = PrivateKey::new(&key).expect("a key");
                     Case {
-                        scalar,
-                        key,
+                        scalar: scalar.try_into().expect("as long as n"),
                         digest,
                         entropy,
                     }
@@ -49,10 +45,15 @@ macro_rules! curve {
             }
 
             fn sign_all(cases: &[Case]) -> Vec<Signature> {
+                let keys: Vec<_> = cases
+                    .iter()
+                    .map(|case| PrivateKey::new(&case.scalar).expect("a key"))
+                    .collect();
                 let items: Vec<_> = cases
                     .iter()
-                    .map(|case| Signing {
-                        key: &case.key,
+                    .zip(&keys)
+                    .map(|(case, key)| Signing {
+                        key,
                         digest: &case.digest,
                         entropy: &case.entropy,
                     })
@@ -87,10 +88,11 @@ macro_rules! curve {
                 let mut cases: Vec<Case> = REFERENCE
                     .edge_scalars()
                     .into_iter()
-                    .map(|scalar| Case {
-                        key: Case::new(scalar.clone(), vec![], [0; 32]).key,
-                        scalar,
-                        ..Case::random(&mut random)
+                    .map(|scalar| {
+                        let Case {
+                            digest, entropy, ..
+                        } = Case::random(&mut random);
+                        Case::new(scalar, digest, entropy)
                     })
                     .collect();
                 if cfg!(any(debug_assertions, feature = "emulation")) {
@@ -116,7 +118,7 @@ macro_rules! curve {
                 let cases: Vec<_> = (0..8).map(|_| Case::random(&mut random)).collect();
                 for (case, signature) in cases.iter().zip(sign_all(&cases)) {
                     let mut message = case.entropy.to_vec();
-                    message.extend(&case.scalar);
+                    message.extend(case.scalar);
                     let used = case.digest.len().min(BYTES);
                     message.resize(message.len() + BYTES - used, 0);
                     message.extend(&case.digest[..used]);
@@ -125,12 +127,9 @@ macro_rules! curve {
                     unsafe {
                         aws_lc_sys::SHA512(message.as_ptr(), message.len(), hash.as_mut_ptr());
                     }
-                    let k = PrivateKey::new(
-                        &REFERENCE.reduce(&hash)[..]
-                            .try_into()
-                            .expect("as long as n"),
-                    );
-                    let x = public_keys(&[&k.expect("not 0")])[0]
+                    let k = REFERENCE.reduce(&hash)[..].try_into();
+                    let k = k.expect("as long as n");
+                    let x = public_keys(&[&PrivateKey::new(&k).expect("not 0")])[0]
                         .expect("a point")
                         .to_sec1();
                     assert_eq!(REFERENCE.reduce(&x[1..=BYTES]), signature[..BYTES]);
@@ -159,7 +158,7 @@ macro_rules! curve {
                 };
                 let mut entropy = first.entropy;
                 entropy[31] ^= 1;
-                let other = Case::new(first.scalar.clone(), first.digest.clone(), entropy);
+                let other = Case::new(first.scalar.to_vec(), first.digest.clone(), entropy);
                 assert_ne!(sign_all(&[other])[0][..BYTES], alone[0][..BYTES]);
             }
         }

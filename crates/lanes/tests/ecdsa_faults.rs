@@ -62,20 +62,22 @@ macro_rules! curve {
             use outboard_lanes::$curve::*;
             use weierstrass::$reference as REFERENCE;
 
-            fn keys() -> (Vec<Vec<u8>>, Vec<PrivateKey>) {
+            fn scalars() -> Vec<[u8; BYTES]> {
                 let mut random = Random(7);
                 prepare().expect("the emulation");
-                let scalars: Vec<_> = (0..8)
-                    .map(|_| REFERENCE.random_scalar(&mut random))
-                    .collect();
-                let key = |k: &Vec<u8>| PrivateKey::new(&k[..].try_into().expect("as long as n"));
-                let keys = scalars.iter().map(|k| key(k).expect("a key")).collect();
-                (scalars, keys)
+                let mut scalar = || REFERENCE.random_scalar(&mut random).try_into();
+                (0..8).map(|_| scalar().expect("as long as n")).collect()
+            }
+
+            fn keys(scalars: &[[u8; BYTES]]) -> Vec<PrivateKey<'_>> {
+                let key = |k| PrivateKey::new(k).expect("a key");
+                scalars.iter().map(key).collect()
             }
 
             #[test]
             fn signatures() {
-                let (scalars, keys) = keys();
+                let scalars = scalars();
+                let keys = keys(&scalars);
                 let digest = [0x5a; BYTES];
                 let publics: Vec<_> = scalars.iter().map(|k| REFERENCE.public_key(k)).collect();
                 let items: Vec<_> = keys
@@ -94,7 +96,8 @@ macro_rules! curve {
 
             #[test]
             fn keys_of_the_public() {
-                let (scalars, keys) = keys();
+                let scalars = scalars();
+                let keys = keys(&scalars);
                 let keys: Vec<_> = keys.iter().collect();
                 let publics: Vec<_> = scalars.iter().map(|k| REFERENCE.public_key(k)).collect();
                 disturb(
@@ -105,7 +108,8 @@ macro_rules! curve {
 
             #[test]
             fn shared_secrets() {
-                let (scalars, keys) = keys();
+                let scalars = scalars();
+                let keys = keys(&scalars);
                 let publics: Vec<_> = scalars
                     .iter()
                     .rev()

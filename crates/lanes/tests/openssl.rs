@@ -133,16 +133,21 @@ macro_rules! curve {
                 BYTES, PrivateKey, PublicKey, Signing, derive, public_keys, sign,
             };
 
+            fn numbers(random: &mut Random) -> Vec<[u8; BYTES]> {
+                (0..1 + random.below(8)).map(|_| number(random)).collect()
+            }
+
             /// Keys of ours, and OpenSSL's of their numbers.
-            fn keys(context: &Context, random: &mut Random) -> Vec<(PrivateKey, PublicKey, Key)> {
-                let numbers: Vec<[u8; BYTES]> =
-                    (0..1 + random.below(8)).map(|_| number(random)).collect();
+            fn keys<'a>(
+                context: &Context,
+                numbers: &'a [[u8; BYTES]],
+            ) -> Vec<(PrivateKey<'a>, PublicKey, Key)> {
                 let private: Vec<_> = numbers
                     .iter()
                     .map(|number| PrivateKey::new(number).expect("below 2^(8 BYTES - 1)"))
                     .collect();
                 let publics = public_keys(&private.iter().collect::<Vec<_>>());
-                let keys = private.into_iter().zip(publics).zip(&numbers);
+                let keys = private.into_iter().zip(publics).zip(numbers);
                 keys.map(|((private, public), number)| {
                     let public = public.expect("lanes");
                     let params = Params::new()
@@ -172,7 +177,8 @@ macro_rules! curve {
                 let Some(context) = openssl() else { return };
                 let mut random = Random::new(1);
                 for _ in 0..batches($usual) {
-                    let keys = keys(&context, &mut random);
+                    let numbers = numbers(&mut random);
+                    let keys = keys(&context, &numbers);
                     for (_, public, theirs) in &keys {
                         theirs
                             .check()
@@ -201,7 +207,8 @@ macro_rules! curve {
                 let Some(context) = openssl() else { return };
                 let mut random = Random::new(2);
                 for _ in 0..batches($usual) {
-                    let keys = keys(&context, &mut random);
+                    let numbers = numbers(&mut random);
+                    let keys = keys(&context, &numbers);
                     let digests: Vec<Vec<u8>> = keys
                         .iter()
                         .map(|_| random.bytes::<64>()[..[20, 32, 48, 64][random.below(4)]].to_vec())

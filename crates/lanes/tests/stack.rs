@@ -58,7 +58,8 @@ fn operations_need_little_stack() {
             report(concat!($name, ", first use"), &mut || {
                 $curve::prepare().expect("lanes")
             });
-            let key = $curve::PrivateKey::new(&[1; $curve::BYTES]).expect("below n");
+            let number = [1; $curve::BYTES];
+            let key = $curve::PrivateKey::new(&number).expect("below n");
             let public = $curve::public_keys(&[&key]).remove(0).expect("a key");
             let (digest, entropy) = ([7; 32], [9; 32]);
             let item = $curve::Signing {
@@ -79,7 +80,8 @@ fn operations_need_little_stack() {
     }
     curve!(p256, "P-256");
     curve!(p384, "P-384");
-    let key = x25519::PrivateKey::new(&[1; 32]);
+    let number = [1; 32];
+    let key = x25519::PrivateKey::new(&number);
     report("Curve25519, first use", &mut || {
         assert!(x25519::public_keys(&[&key])[0].is_ok());
     });

@@ -52,14 +52,15 @@ fn inject<T: PartialEq + std::fmt::Debug>(
     assert!(withheld > 0, "no fault had an effect: the test cannot fail");
 }
 
-fn keys() -> [PrivateKey; 8] {
+fn numbers() -> [[u8; 32]; 8] {
     let mut random = Random::new(2);
-    std::array::from_fn(|_| PrivateKey::new(&random.bytes()))
+    std::array::from_fn(|_| random.bytes())
 }
 
 #[test]
 fn secrets() {
-    let keys = keys();
+    let numbers = numbers();
+    let keys = numbers.each_ref().map(PrivateKey::new);
     let mut random = Random::new(3);
     let peers: [[u8; 32]; 8] = std::array::from_fn(|_| random.bytes());
     let items: Vec<_> = keys.iter().zip(&peers).collect();
@@ -68,7 +69,8 @@ fn secrets() {
 
 #[test]
 fn public_keys() {
-    let keys = keys();
+    let numbers = numbers();
+    let keys = numbers.each_ref().map(PrivateKey::new);
     let keys: Vec<_> = keys.iter().collect();
     inject(4, || x25519::public_keys(&keys));
 }

@@ -39,12 +39,14 @@ impl Sign {
         /// The lanes' work on one curve.
         macro_rules! on {
             ($curve:ident) => {{
-                let items = batch.iter().map(|sign| {
-                    let number = sign.key.number().ok()?;
-                    let key = $curve::PrivateKey::new(number.as_slice().try_into().ok()?).ok()?;
-                    let mut entropy = Zeroizing::new([0; 32]);
-                    randomise(&mut entropy[..]).ok()?;
-                    Some((key, entropy, &sign.digest[..]))
+                let numbers: Vec<_> = batch.iter().map(|sign| sign.key.number().ok()).collect();
+                let mut entropies = Zeroizing::new(vec![[0_u8; 32]; batch.len()]);
+                let parts = batch.iter().zip(&numbers).zip(entropies.iter_mut());
+                let items = parts.map(|((sign, number), entropy)| {
+                    let key =
+                        $curve::PrivateKey::new(number.as_ref()?[..].try_into().ok()?).ok()?;
+                    randomise(entropy).ok()?;
+                    Some((key, &*entropy, &sign.digest[..]))
                 });
                 each(items.collect(), |items| {
                     let items: Vec<_> = items
@@ -79,18 +81,19 @@ impl Derive {
         /// The lanes' work on one curve.
         macro_rules! on {
             ($curve:ident) => {{
-                let items = batch.iter().map(|derive| {
-                    let number = derive.key.number().ok()?;
-                    let key = $curve::PrivateKey::new(number.as_slice().try_into().ok()?).ok()?;
+                let numbers: Vec<_> = batch
+                    .iter()
+                    .map(|derive| derive.key.number().ok())
+                    .collect();
+                let items = batch.iter().zip(&numbers).map(|(derive, number)| {
+                    let key =
+                        $curve::PrivateKey::new(number.as_ref()?[..].try_into().ok()?).ok()?;
                     let peer = derive.peer.point(Form::Uncompressed).ok()?;
                     Some((key, $curve::PublicKey::from_sec1(&peer).ok()?))
                 });
                 each(items.collect(), |items| {
                     let items: Vec<_> = items.iter().map(|(key, peer)| (key, peer)).collect();
-                    let secrets = $curve::derive(&items).into_iter();
-                    secrets
-                        .map(|one| one.map(|one| Zeroizing::new(one.to_vec())))
-                        .collect()
+                    $curve::derive(&items)
                 })
             }};
         }
@@ -112,11 +115,11 @@ impl Generate {
         /// The lanes' work on one curve.
         macro_rules! on {
             ($curve:ident) => {{
-                let items = batch.iter().map(|_| {
-                    let mut number = Zeroizing::new([0; $curve::BYTES]);
-                    randomise(&mut number[..]).ok()?;
+                let mut numbers = Zeroizing::new(vec![[0_u8; $curve::BYTES]; batch.len()]);
+                let items = numbers.iter_mut().map(|number| {
+                    randomise(number).ok()?;
                     // Not below the order with a chance of 2⁻³² at most: the other path then.
-                    Some(($curve::PrivateKey::new(&number).ok()?, number))
+                    Some(($curve::PrivateKey::new(number).ok()?, &*number))
                 });
                 each(items.collect(), |items| {
                     let keys: Vec<_> = items.iter().map(|(key, _)| key).collect();

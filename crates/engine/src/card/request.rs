@@ -99,10 +99,12 @@ impl Request {
 
     /// The secret that an X25519 key shares with a peer's. The output has 32 bytes.
     pub fn x25519(private: &[u8; 32], peer: &[u8; 32]) -> Self {
+        let mut own = Box::new(scalar::x25519::Private::default());
+        own.copy_from_slice(private);
         Self {
             operation: Operation::X25519Derive,
             work: Work::X25519Derive(x25519::Derive {
-                private: Zeroizing::new(*private),
+                private: own,
                 peer: *peer,
             }),
         }

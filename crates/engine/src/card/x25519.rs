@@ -9,7 +9,8 @@ use crate::scalar::x25519::{self, LENGTH, Private, Public};
 
 /// The secret shared with a peer.
 pub(super) struct Derive {
-    pub(super) private: Private,
+    /// On the heap: requests are moved, and what is moved leaves a copy behind.
+    pub(super) private: Box<Private>,
     pub(super) peer: Public,
 }
 
@@ -18,9 +19,10 @@ pub(super) struct Generate;
 
 impl Derive {
     pub(super) fn alone(&self) -> Result<Output> {
-        let mut secret = Zeroizing::new([0; LENGTH]);
-        x25519::derive(&self.private, &self.peer, &mut secret)?;
-        Ok(Zeroizing::new(secret.to_vec()))
+        let mut secret = Zeroizing::new(vec![0; LENGTH]);
+        let (whole, _) = secret.as_chunks_mut();
+        x25519::derive(&self.private, &self.peer, &mut whole[0])?;
+        Ok(secret)
     }
 
     pub(super) fn in_lanes(batch: &[&Self]) -> Vec<Option<Output>> {
@@ -34,32 +36,28 @@ impl Derive {
             .map(|(key, derive)| (key, &derive.peer))
             .collect();
         let secrets = lanes::derive(&items).into_iter();
-        secrets
-            .map(|secret| Some(Zeroizing::new(secret.ok()?.to_vec())))
-            .collect()
+        secrets.map(|secret| secret.ok()).collect()
     }
 }
 
 impl Generate {
     pub(super) fn alone(&self) -> Result<Output> {
-        let private = x25519::generate()?;
+        let mut private = Zeroizing::new([0; LENGTH]);
+        x25519::generate_into(&mut private)?;
         Ok(pair(&private, &x25519::public_of(&private)))
     }
 
     pub(super) fn in_lanes(batch: &[&Self]) -> Vec<Option<Output>> {
-        let Ok(privates) = batch
-            .iter()
-            .map(|_| x25519::generate())
-            .collect::<Result<Vec<_>>>()
-        else {
+        let mut privates = Zeroizing::new(vec![[0; LENGTH]; batch.len()]);
+        if privates
+            .iter_mut()
+            .any(|private| x25519::generate_into(private).is_err())
+        {
             return batch.iter().map(|_| None).collect();
-        };
-        let keys: Vec<_> = privates
-            .iter()
-            .map(|private| lanes::PrivateKey::new(private))
-            .collect();
+        }
+        let keys: Vec<_> = privates.iter().map(lanes::PrivateKey::new).collect();
         let publics = lanes::public_keys(&keys.iter().collect::<Vec<_>>());
-        let pairs = publics.into_iter().zip(&privates);
+        let pairs = publics.into_iter().zip(privates.iter());
         pairs
             .map(|(public, private)| Some(pair(private, &public.ok()?)))
             .collect()

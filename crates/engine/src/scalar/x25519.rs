@@ -17,11 +17,17 @@ pub type Public = [u8; LENGTH];
 /// Makes a private key.
 pub fn generate() -> Result<Private> {
     let mut private = Private::default();
-    randomise(&mut private[..])?;
+    generate_into(&mut private)?;
+    Ok(private)
+}
+
+/// Makes a private key where it is to stay: one that is moved leaves a copy behind.
+pub fn generate_into(private: &mut [u8; LENGTH]) -> Result<()> {
+    randomise(private)?;
     // As RFC 7748 decodes it; stored so, as OpenSSL stores it.
     private[0] &= 248;
     private[31] = private[31] & 127 | 64;
-    Ok(private)
+    Ok(())
 }
 
 /// The public half.

@@ -23,6 +23,20 @@ pub(crate) const OPERATIONS: &[(&str, u64)] = &[
     ("Ed25519 verify", 156_369),
 ];
 
+/// Private keys' numbers of 32 and of 48 bytes.
+static NUMBERS_32: [[u8; 32]; 8] = numbers();
+static NUMBERS_48: [[u8; 48]; 8] = numbers();
+
+const fn numbers<const BYTES: usize>() -> [[u8; BYTES]; 8] {
+    let mut numbers = [[0; BYTES]; 8];
+    let mut i = 0;
+    while i < 8 {
+        numbers[i] = [i as u8 + 1; BYTES];
+        i += 1;
+    }
+    numbers
+}
+
 /// The operation in lanes, each lane with a key of its own.
 pub(crate) fn run(operation: &str) -> Run {
     match operation {
@@ -31,8 +45,9 @@ pub(crate) fn run(operation: &str) -> Run {
         "RSA-4096 private" => rsa_private(4096),
         "RSA-2048 public" => rsa_public(2048),
         "ECDSA P-256 sign" => {
-            let keys =
-                [1, 2, 3, 4, 5, 6, 7, 8].map(|i| p256::PrivateKey::new(&[i; 32]).expect("below n"));
+            let keys = NUMBERS_32
+                .each_ref()
+                .map(|number| p256::PrivateKey::new(number).expect("below n"));
             Box::new(move |filled| {
                 let item = |key| p256::Signing {
                     key,
@@ -44,8 +59,9 @@ pub(crate) fn run(operation: &str) -> Run {
             })
         }
         "ECDSA P-384 sign" => {
-            let keys =
-                [1, 2, 3, 4, 5, 6, 7, 8].map(|i| p384::PrivateKey::new(&[i; 48]).expect("below n"));
+            let keys = NUMBERS_48
+                .each_ref()
+                .map(|number| p384::PrivateKey::new(number).expect("below n"));
             Box::new(move |filled| {
                 let item = |key| p384::Signing {
                     key,
@@ -57,8 +73,9 @@ pub(crate) fn run(operation: &str) -> Run {
             })
         }
         "ECDH P-256" => {
-            let keys =
-                [1, 2, 3, 4, 5, 6, 7, 8].map(|i| p256::PrivateKey::new(&[i; 32]).expect("below n"));
+            let keys = NUMBERS_32
+                .each_ref()
+                .map(|number| p256::PrivateKey::new(number).expect("below n"));
             let peers = keys
                 .each_ref()
                 .map(|key| p256::public_keys(&[key]).remove(0).expect("available"));
@@ -68,8 +85,9 @@ pub(crate) fn run(operation: &str) -> Run {
             })
         }
         "ECDH P-384" => {
-            let keys =
-                [1, 2, 3, 4, 5, 6, 7, 8].map(|i| p384::PrivateKey::new(&[i; 48]).expect("below n"));
+            let keys = NUMBERS_48
+                .each_ref()
+                .map(|number| p384::PrivateKey::new(number).expect("below n"));
             let peers = keys
                 .each_ref()
                 .map(|key| p384::public_keys(&[key]).remove(0).expect("available"));
@@ -79,23 +97,25 @@ pub(crate) fn run(operation: &str) -> Run {
             })
         }
         "P-256 public key" => {
-            let keys =
-                [1, 2, 3, 4, 5, 6, 7, 8].map(|i| p256::PrivateKey::new(&[i; 32]).expect("below n"));
+            let keys = NUMBERS_32
+                .each_ref()
+                .map(|number| p256::PrivateKey::new(number).expect("below n"));
             Box::new(move |filled| {
                 let items: Vec<_> = keys[..filled].iter().collect();
                 black_box(p256::public_keys(black_box(&items)));
             })
         }
         "P-384 public key" => {
-            let keys =
-                [1, 2, 3, 4, 5, 6, 7, 8].map(|i| p384::PrivateKey::new(&[i; 48]).expect("below n"));
+            let keys = NUMBERS_48
+                .each_ref()
+                .map(|number| p384::PrivateKey::new(number).expect("below n"));
             Box::new(move |filled| {
                 let items: Vec<_> = keys[..filled].iter().collect();
                 black_box(p384::public_keys(black_box(&items)));
             })
         }
         "X25519" => {
-            let keys = [1, 2, 3, 4, 5, 6, 7, 8].map(|i| x25519::PrivateKey::new(&[i; 32]));
+            let keys = NUMBERS_32.each_ref().map(x25519::PrivateKey::new);
             let peers = keys
                 .each_ref()
                 .map(|key| x25519::public_keys(&[key]).remove(0).expect("available"));
@@ -105,7 +125,7 @@ pub(crate) fn run(operation: &str) -> Run {
             })
         }
         "X25519 public key" => {
-            let keys = [1, 2, 3, 4, 5, 6, 7, 8].map(|i| x25519::PrivateKey::new(&[i; 32]));
+            let keys = NUMBERS_32.each_ref().map(x25519::PrivateKey::new);
             Box::new(move |filled| {
                 let items: Vec<_> = keys[..filled].iter().collect();
                 black_box(x25519::public_keys(black_box(&items)));

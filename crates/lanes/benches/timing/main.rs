@@ -58,9 +58,13 @@ fn main() {
                 one[$bytes - 1] = 1;
                 let mut bytes = random.or_fixed(class, one);
                 bytes[0] = 0;
-                $curve::PrivateKey::new(&bytes).expect("below n")
+                bytes
             };
-            let peer = $curve::public_keys(&[&scalar(1, &mut random)])
+            // Making a key is measured with its use: it only looks at the number.
+            fn key(scalar: &[u8; $bytes]) -> $curve::PrivateKey<'_> {
+                $curve::PrivateKey::new(scalar).expect("below n")
+            }
+            let peer = $curve::public_keys(&[&key(&scalar(1, &mut random))])
                 .remove(0)
                 .expect("a key");
             report(
@@ -68,11 +72,11 @@ fn main() {
                 wanted,
                 &mut random,
                 |class, random| {
-                    let (key, digest) = (scalar(class, random), [7; $bytes]);
+                    let (scalar, digest) = (scalar(class, random), [7; $bytes]);
                     let entropy = random.array();
                     Box::new(move || {
                         let item = $curve::Signing {
-                            key: &key,
+                            key: &key(&scalar),
                             digest: &digest,
                             entropy: &entropy,
                         };
@@ -85,8 +89,9 @@ fn main() {
                 wanted,
                 &mut random,
                 |class, random| {
-                    let key = scalar(class, random);
+                    let scalar = scalar(class, random);
                     Box::new(move || {
+                        let key = key(&scalar);
                         black_box($curve::derive(black_box(&[(&key, &peer); 8])));
                     })
                 },
@@ -96,8 +101,9 @@ fn main() {
                 wanted,
                 &mut random,
                 |class, random| {
-                    let key = scalar(class, random);
+                    let scalar = scalar(class, random);
                     Box::new(move || {
+                        let key = key(&scalar);
                         black_box($curve::public_keys(black_box(&[&key; 8])));
                     })
                 },
@@ -111,14 +117,16 @@ fn main() {
         .remove(0)
         .expect("a key");
     report("X25519", wanted, &mut random, |class, random| {
-        let key = x25519::PrivateKey::new(&bytes(class, random));
+        let bytes = bytes(class, random);
         Box::new(move || {
+            let key = x25519::PrivateKey::new(&bytes);
             black_box(x25519::derive(black_box(&[(&key, &peer); 8])));
         })
     });
     report("X25519 public key", wanted, &mut random, |class, random| {
-        let key = x25519::PrivateKey::new(&bytes(class, random));
+        let bytes = bytes(class, random);
         Box::new(move || {
+            let key = x25519::PrivateKey::new(&bytes);
             black_box(x25519::public_keys(black_box(&[&key; 8])));
         })
     });

@@ -36,6 +36,15 @@ impl Words {
         words
     }
 
+    /// Fixes five bits of each number, as RFC 7748, section 5, and RFC 8032, section 5.1.5, do: a multiple of 8, in
+    /// which bit 254 is the highest.
+    pub(crate) fn clamp(&mut self) {
+        for lane in 0..LANES {
+            self.0[0].0[lane] &= !0b111;
+            self.0[3].0[lane] = self.0[3].0[lane] & (u64::MAX >> 1) | 1 << 62;
+        }
+    }
+
     /// The number in one lane.
     pub(crate) fn bytes(&self, lane: usize) -> [u8; 32] {
         let mut bytes = [0; 32];

@@ -54,7 +54,7 @@ impl Sign<'_> {
     fn challenge<V: Vector>(&self, r: &[[u8; 32]; LANES]) -> Words {
         let mut messages = [NOTHING; LANES];
         for ((message, (key, text)), r) in messages.iter_mut().zip(self.items).zip(r) {
-            *message = [r, &key.public, text];
+            *message = [r, key.public_key(), text];
         }
         order::reduce::<V>(&hash::sha512::<V>(&messages[..self.items.len()]))
     }
@@ -64,7 +64,7 @@ impl Sign<'_> {
     fn nonce<V: Vector>(&self) -> Words {
         let mut messages = [NOTHING; LANES];
         for (message, (key, text)) in messages.iter_mut().zip(self.items) {
-            *message = [&key.prefix, text, &[]];
+            *message = [&key.0.prefix, text, &[]];
         }
         order::reduce::<V>(&hash::sha512::<V>(&messages[..self.items.len()]))
     }
@@ -75,7 +75,7 @@ impl Kernel for Sign<'_> {
 
     #[inline(always)]
     fn run<V: Vector>(self) -> Signed {
-        let scalars = self.items.iter().map(|(key, _)| &key.scalar);
+        let scalars = self.items.iter().map(|(key, _)| &key.0.scalar);
         let scalars = Zeroizing::new(Words::from_bytes(scalars));
 
         let nonces = Zeroizing::new(self.nonce::<V>());

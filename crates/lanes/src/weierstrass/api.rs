@@ -10,7 +10,7 @@ use super::point::StoredAffine;
 use crate::digits;
 use crate::sha512::padding::NOTHING;
 use crate::vector::{self, told};
-use crate::{Error, LANES, each_eight};
+use crate::{Error, LANES, each_eight, wipe};
 use core::marker::PhantomData;
 use zeroize::Zeroizing;
 
@@ -19,14 +19,15 @@ macro_rules! curve_api {
     ($curve:ident, $digits:literal digits, $bytes:literal bytes) => {
         use $crate::Error;
         use $crate::weierstrass::api;
-        use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
+        use zeroize::Zeroizing;
 
         #[doc = concat!("Bytes of a scalar and of a coordinate: ", $bytes, ".")]
         pub const BYTES: usize = $bytes;
 
-        /// A private key, in [1, n - 1]. Wiped when dropped.
-        #[derive(Clone, Zeroize, ZeroizeOnDrop)]
-        pub struct PrivateKey([u8; BYTES]);
+        /// A private key, in [1, n - 1]: the caller's bytes, which stay where they are. Nothing is copied,
+        /// so that wiping them is enough.
+        #[derive(Clone, Copy)]
+        pub struct PrivateKey<'a>(&'a [u8; BYTES]);
 
         /// A public key: two coordinates below p. Whether they are on the curve is checked where
         /// they are used.
@@ -41,14 +42,15 @@ macro_rules! curve_api {
         /// A signature: r then s, both big-endian (IEEE P1363's form).
         pub type Signature = [u8; 2 * BYTES];
 
-        /// The secret that two parties share: a point's x-coordinate, big-endian. Wiped when dropped.
-        pub type SharedSecret = Zeroizing<[u8; BYTES]>;
+        /// The secret that two parties share: a point's x-coordinate, big-endian. Wiped when dropped. On the
+        /// heap, so that moving it leaves no copy behind.
+        pub type SharedSecret = Zeroizing<Vec<u8>>;
 
         /// One signature to make.
         #[derive(Clone, Copy)]
         pub struct Signing<'a> {
             /// Signs.
-            pub key: &'a PrivateKey,
+            pub key: &'a PrivateKey<'a>,
             /// The message's digest, of any length; what is longer than n is cut on the right
             /// (FIPS 186-5, section 6.4.1).
             pub digest: &'a [u8],
@@ -57,16 +59,16 @@ macro_rules! curve_api {
             pub entropy: &'a [u8; 32],
         }
 
-        impl PrivateKey {
+        impl<'a> PrivateKey<'a> {
             /// The key of a big-endian number.
             ///
             /// # Errors
             /// [`Error::InvalidPrivateKey`] for 0, n and above.
-            pub fn new(bytes: &[u8; BYTES]) -> Result<PrivateKey, Error> {
+            pub fn new(bytes: &'a [u8; BYTES]) -> Result<Self, Error> {
                 if !api::is_scalar::<$curve, $digits>(bytes) {
                     return Err(Error::InvalidPrivateKey);
                 }
-                Ok(PrivateKey(*bytes))
+                Ok(PrivateKey(bytes))
             }
         }
 
@@ -116,7 +118,7 @@ macro_rules! curve_api {
             let parts: Vec<_> = items
                 .iter()
                 .map(|item| api::Signing {
-                    key: &item.key.0,
+                    key: item.key.0,
                     digest: item.digest,
                     entropy: item.entropy,
                 })
@@ -130,16 +132,16 @@ macro_rules! curve_api {
         /// [`Error::InvalidPublicKey`] where the peer's point is not on the curve.
         /// [`Error::Fault`] where a check failed (`weierstrass/check.rs`).
         /// [`Error::Unavailable`] for all where there are no lanes.
-        pub fn derive(items: &[(&PrivateKey, &PublicKey)]) -> Vec<Result<SharedSecret, Error>> {
+        pub fn derive(items: &[(&PrivateKey<'_>, &PublicKey)]) -> Vec<Result<SharedSecret, Error>> {
             let parts: Vec<_> = items
                 .iter()
                 .map(|(key, peer)| api::Deriving {
-                    key: &key.0,
+                    key: key.0,
                     x: &peer.x,
                     y: &peer.y,
                 })
                 .collect();
-            api::derive::<$curve, $digits, BYTES>(&parts)
+            api::derive::<$curve, $digits>(&parts)
         }
 
         /// The public key of each private key.
@@ -147,7 +149,7 @@ macro_rules! curve_api {
         /// # Errors
         /// [`Error::Fault`] where a check failed (`weierstrass/check.rs`).
         /// [`Error::Unavailable`] for all where there are no lanes.
-        pub fn public_keys(keys: &[&PrivateKey]) -> Vec<Result<PublicKey, Error>> {
+        pub fn public_keys(keys: &[&PrivateKey<'_>]) -> Vec<Result<PublicKey, Error>> {
             let keys: Vec<_> = keys.iter().map(|key| &key.0[..]).collect();
             let points = api::public_keys::<$curve, $digits, BYTES>(&keys);
             let key = |api::Coordinates { x, y }| PublicKey { x, y };
@@ -165,12 +167,17 @@ macro_rules! curve_api {
 }
 pub(crate) use curve_api;
 
-/// Whether 0 < k < n. Constant time but for the answer.
+/// How much stack it uses at most to look at a key.
+const LOADING_KIB: usize = 1;
+
+/// Whether 0 < k < n. Constant time but for the answer. Leaves nothing of k.
 pub(crate) fn is_scalar<C: Curve<N>, const N: usize>(bytes: &[u8]) -> bool {
-    let mut k = Zeroizing::new([0; N]);
-    digits::from_bytes(bytes, &mut k[..]);
-    let any = k.iter().fold(0, |any, digit| any | digit);
-    digits::is_below(&k[..], &C::Order::DIGITS) & (any != 0)
+    wipe::after(wipe::depth(LOADING_KIB), || {
+        let mut k = [0; N];
+        digits::from_bytes(bytes, &mut k);
+        let any = k.iter().fold(0, |any, digit| any | digit);
+        digits::is_below(&k, &C::Order::DIGITS) && told(any != 0)
+    })
 }
 
 /// Whether x < p.
@@ -250,9 +257,9 @@ pub(crate) fn sign<C: Curve<N>, const N: usize, const OUT: usize>(
 }
 
 /// The secret that each key and point share.
-pub(crate) fn derive<C: Curve<N>, const N: usize, const OUT: usize>(
+pub(crate) fn derive<C: Curve<N>, const N: usize>(
     items: &[Deriving<'_>],
-) -> Vec<Result<Zeroizing<[u8; OUT]>, Error>> {
+) -> Vec<Result<Zeroizing<Vec<u8>>, Error>> {
     let [x, y] = C::GENERATOR;
     each_eight(
         7 * N,
@@ -276,8 +283,8 @@ pub(crate) fn derive<C: Curve<N>, const N: usize, const OUT: usize>(
             if told(secrets.intact) >> lane & 1 == 0 {
                 return Err(Error::Fault);
             }
-            let mut out = Zeroizing::new([0; OUT]);
-            to_bytes(&secrets.x, lane, &mut out[..]);
+            let mut out = Zeroizing::new(vec![0; C::BYTES]);
+            to_bytes(&secrets.x, lane, &mut out);
             Ok(out)
         },
     )

@@ -17,22 +17,43 @@
 //! 3. **What is compared is what is released.** After the comparison nothing changes the result any more.
 //! 4. **Each lane answers for itself.** What lanes share, a table or an inversion, is checked in each.
 //!
-//! | operation | along which other way |
-//! |---|---|
-//! | RSA | the result to the power of e is the input: it undoes CRT, both powers and the recombination |
-//! | P-256, P-384 | the point is on the curve; the entries that were looked up add up to the scalar; s k = z + r d: `weierstrass/check.rs` |
-//! | X25519 with a peer | three points of the ladder satisfy a relation, and each bit that steers is read twice: `curve25519/montgomery.rs` |
-//! | Curve25519's base point | twice the multiple by half the scalar is the same point: `curve25519/edwards.rs` |
-//! | Ed25519 sign | the nonce that s and the hash lead back to is the one that is hashed anew, and its point is R: `ed25519/sign.rs` |
+//! Each step of an operation, from the operands to the bytes that leave, is guarded by one of its checks:
+//!
+//! | operation | a fault in | is found because | [`Check`] |
+//! |---|---|---|---|
+//! | RSA | any step | the result to the power of e is the input: it undoes recombination, both powers and CRT | `RsaPublicPower` |
+//! | P-256, P-384: all | recoding, the lookups | the entries that were looked up add up to the scalar | `Tally` |
+//! | | additions, doublings, 1/Z | the affine point is on the curve | `OnCurve` |
+//! | | what is released of x | it comes out of the point a second time | `X` |
+//! | public keys | the sign of 1/Z, and so of y | y Z³ is Y, or −Y where the scalar was negated | `SignOfY` |
+//! | | what is released of y | it comes out of the point a second time | `Y` |
+//! | ECDSA | 1/k, s | s k = z + r d | `Equation` |
+//! | the first use | the base point's table | it is made twice; a fault in it would last | `Table` |
+//! | X25519 with a peer | the bits that steer the ladder | each is read twice | `LadderBits` |
+//! | | the ladder, the division | both points of the ladder still differ by the peer's | `LadderDifference` |
+//! | X25519 public keys | the multiple, the division | twice the multiple by half the scalar is the same point | `TwiceU` |
+//! | Ed25519 keys, signatures | the multiple, the division | the same, in x and in y | `TwiceX`, `TwiceY` |
+//! | | the bit for x's sign | x is as odd as the encoding says | `TwiceSign` |
+//! | Ed25519 keys | hashing the seed | it is hashed twice | `Seed` |
+//! | Ed25519 signatures | the nonce, s | the nonce that s and the hash lead back to is the one that is hashed anew | `Nonce` |
+//! | all of Curve25519 | the inversion that eight lanes share | each inverse is tried on its element, and made again alone | `SharedInverse` |
+//!
+//! The last is the only one that mends: without it nothing wrong would be released either, but one lane's fault would
+//! have the other seven withheld. That a peer's point of P-256 or P-384 is on the curve is no check of this list: it
+//! refuses what an attacker sends, not what the processor does.
+//!
+//! The formulas behind these relations stand where they are computed: `rsa/private.rs`, `weierstrass/check.rs`,
+//! `curve25519/montgomery.rs`, `curve25519/edwards.rs`, `ed25519/sign.rs`.
 //!
 //! # That each is needed
 //! A result is released in the lanes in which all of its checks passed. Each check sends its verdict through
-//! [`Check::verdict`]. There a test (`tests/*_faults.rs`) can make it say yes to everything: then some fault
-//! has to release a wrong result, or the check is worth nothing.
+//! [`Check::verdict`]. There a test (`tests/*_faults.rs`) can make it say yes to everything: then a fault that is
+//! aimed at what the check guards has to release a wrong result, and with the check must not. So a check that is
+//! removed, or that lets everything pass, fails the tests.
 
 use crate::vector::Mask;
 
-/// A check, named for what it compares.
+/// A check, named for what it compares: see the table above.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(
     not(feature = "fault"),
@@ -41,6 +62,38 @@ use crate::vector::Mask;
 pub enum Check {
     /// RSA's private operation: the result to the power of e is the input.
     RsaPublicPower,
+    /// NIST curves: the multiples that were looked up add up to the scalar.
+    Tally,
+    /// NIST curves: the affine point is on the curve.
+    OnCurve,
+    /// NIST curves: what is released of x comes out a second time.
+    X,
+    /// NIST curves, public keys: what is released of y comes out a second time.
+    Y,
+    /// NIST curves, public keys: y Z³ is Y, or -Y where the scalar was negated.
+    SignOfY,
+    /// ECDSA: s k = z + r d.
+    Equation,
+    /// NIST curves: the base point's table came out the same twice.
+    Table,
+    /// X25519: each bit of the scalar was the same twice.
+    LadderBits,
+    /// X25519: the ladder's points differ by the peer's.
+    LadderDifference,
+    /// X25519's public keys: u is that of twice the multiple by half the scalar.
+    TwiceU,
+    /// Ed25519: x is that of twice the multiple by half the scalar.
+    TwiceX,
+    /// Ed25519: so is y.
+    TwiceY,
+    /// Ed25519: the encoding has x's sign.
+    TwiceSign,
+    /// Ed25519's keys: the seed's hash came out the same twice.
+    Seed,
+    /// Ed25519's signatures: the nonce that the signature leads back to is the one that is hashed anew.
+    Nonce,
+    /// Curve25519: an inverse times its element is 1.
+    SharedInverse,
 }
 
 impl Check {

@@ -18,6 +18,7 @@ mod verify;
 pub use sign::sign;
 pub use verify::{Claim, verify};
 
+use crate::checks::Check;
 use crate::curve25519::comb;
 use crate::curve25519::words::Words;
 use crate::sha512::padding::NOTHING;
@@ -70,13 +71,13 @@ impl PrivateKey {
         })
     }
 
-    /// The public key.
     /// What of it is secret.
     #[cfg(all(test, feature = "emulation"))]
     pub(crate) fn secrets(&self) -> [&[u8; 32]; 2] {
         [&self.0.scalar, &self.0.prefix]
     }
 
+    /// The public key.
     pub fn public_key(&self) -> &PublicKey {
         &self.0.public
     }
@@ -116,7 +117,8 @@ impl Kernel for Expand<'_> {
         let half = Zeroizing::new(scalars.halve::<V>());
         Batch {
             public: public.words,
-            right: public.is_twice(comb::multiply_base(&half)) & hash::equal::<V>(&digests, &again),
+            right: public.is_twice(comb::multiply_base(&half))
+                & Check::Seed.verdict(hash::equal::<V>(&digests, &again)),
             prefixes: Zeroizing::new(Words([p0, p1, p2, p3])),
             scalars,
         }

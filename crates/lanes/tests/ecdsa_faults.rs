@@ -1,58 +1,27 @@
-//! One bit flipped in one lane of any intermediate: nothing wrong is released: `make lanes-fault`.
+//! One bit flipped in one lane of any intermediate: nothing wrong is released: `make lanes-fault`. Each check is
+//! needed for that.
 #![cfg(feature = "fault")]
 
+mod faults;
 mod weierstrass;
 
-use outboard_lanes::fault::{Fault, count, inject};
+use faults::{Aim, each_check_is_needed, release_nothing_wrong};
+use outboard_lanes::LANES;
+use outboard_lanes::fault::{Check, Trace};
+use std::ops::Range;
 use weierstrass::Random;
 
-/// How many faults are tried on each operation: `LANES_FAULTS`.
-fn faults() -> u64 {
-    std::env::var("LANES_FAULTS")
-        .map_or(300, |text| text.parse().expect("LANES_FAULTS is a number"))
-}
+/// The base point's table is shared: each lane that picks a disturbed entry is withheld.
+const OTHERS: usize = LANES - 1;
 
-/// Runs `operation` with one fault after the other. A lane with a fault may answer with an error
-/// or with what `right` accepts; the others with an error or with what they do without a fault.
-fn disturb<R: PartialEq + core::fmt::Debug, E: core::fmt::Debug + PartialEq>(
-    operation: impl Fn() -> Vec<Result<R, E>>,
-    right: impl Fn(usize, &R) -> bool,
-) {
-    let (undisturbed, steps) = count(&operation);
-    assert_eq!(undisturbed.len(), 8);
-    let mut random = Random(9);
-    let (mut withheld, mut harmless) = (0, 0);
-    for i in 0..faults() {
-        let fault = Fault {
-            // Spread over the whole operation, somewhere in each part.
-            step: (i * steps + random.next() % steps) / faults(),
-            lane: random.below(8),
-            bit: random.below(64) as u32,
-        };
-        let disturbed = inject(fault, &operation);
-        for (lane, (result, expected)) in disturbed.iter().zip(&undisturbed).enumerate() {
-            if lane != fault.lane {
-                // The base point's table is shared: who picks a disturbed entry is told so.
-                assert!(
-                    result == expected || result.is_err(),
-                    "{fault:?} reached lane {lane}: {result:02x?}"
-                );
-            } else if let Ok(result) = result {
-                assert!(right(lane, result), "{fault:?}: {result:02x?} is wrong");
-                harmless += 1;
-            } else {
-                withheld += 1;
-            }
-        }
-    }
-    eprintln!(
-        "{steps} steps, {} faults: {withheld} withheld, {harmless} harmless",
-        faults()
-    );
-    assert!(
-        withheld > faults() / 4,
-        "the hook does not reach the operation"
-    );
+/// Where the tally guards that the right multiples of a point are added: `odd` is where the scalar is recoded, `sum`
+/// where its digits are looked up. An index is the low bits of what was shifted.
+fn of_the_tally(trace: &Trace, odd: Range<u64>, sum: &str, index: u32) -> [Aim; 2] {
+    let lookups = trace.kernel(sum, 0);
+    [
+        Aim::at(Check::Tally, odd),
+        Aim::among(Check::Tally, &trace.shifts, lookups).bits(0..index),
+    ]
 }
 
 macro_rules! curve {
@@ -88,10 +57,31 @@ macro_rules! curve {
                         entropy: &[3; 32],
                     })
                     .collect();
-                disturb(
-                    || sign(&items),
-                    |lane, signature| REFERENCE.verifies(&publics[lane], &digest, signature),
-                );
+                let operation = || sign(&items);
+                let right = |lane: usize, signature: &Signature| {
+                    REFERENCE.verifies(&publics[lane], &digest, signature)
+                };
+                let name = stringify!($curve);
+                release_nothing_wrong(name, faults::faults(300), OTHERS, operation, right);
+
+                each_check_is_needed(operation, right, |trace: &Trace| {
+                    let (sign, sum) = (trace.kernel("Sign", 0), trace.kernel("MultiplyBase", 0));
+                    let inverses = trace.kernel("InvertTwo", 0);
+                    let checks = trace.check(Check::Tally);
+                    let mut aims = vec![
+                        Aim::at(Check::OnCurve, sum.clone()),
+                        Aim::at(Check::Equation, inverses.clone()),
+                        Aim::at(Check::X, inverses.end..checks),
+                        Aim::at(Check::Equation, inverses.end..checks),
+                    ];
+                    aims.extend(of_the_tally(
+                        trace,
+                        sign.start..sum.start,
+                        "MultiplyBase",
+                        6,
+                    ));
+                    aims
+                });
             }
 
             #[test]
@@ -100,10 +90,28 @@ macro_rules! curve {
                 let keys = keys(&scalars);
                 let keys: Vec<_> = keys.iter().collect();
                 let publics: Vec<_> = scalars.iter().map(|k| REFERENCE.public_key(k)).collect();
-                disturb(
-                    || public_keys(&keys),
-                    |lane, key| key.to_sec1()[..] == publics[lane],
-                );
+                let operation = || public_keys(&keys);
+                let right = |lane: usize, key: &PublicKey| key.to_sec1()[..] == publics[lane];
+                let name = concat!(stringify!($curve), " public key");
+                release_nothing_wrong(name, faults::faults(300), OTHERS, operation, right);
+
+                each_check_is_needed(operation, right, |trace: &Trace| {
+                    let start = trace.kernel("PublicKeys", 0).start;
+                    let sum = trace.kernel("MultiplyBase", 0);
+                    let inverse = trace.kernel("Invert", 0);
+                    let after = inverse.end..trace.check(Check::Tally);
+                    // The inversion's last mask is the sign of what it gives.
+                    let mut masks = trace.masks.iter().filter(|step| inverse.contains(step));
+                    let sign = *masks.next_back().expect("masks");
+                    let mut aims = vec![
+                        Aim::at(Check::OnCurve, sum.clone()),
+                        Aim::at(Check::SignOfY, sign..sign + 1),
+                        Aim::at(Check::X, after.clone()),
+                        Aim::at(Check::Y, after),
+                    ];
+                    aims.extend(of_the_tally(trace, start..sum.start, "MultiplyBase", 6));
+                    aims
+                });
             }
 
             #[test]
@@ -125,9 +133,33 @@ macro_rules! curve {
                     .zip(&publics)
                     .map(|(k, point)| REFERENCE.shared_secret(k, point).expect("on the curve"))
                     .collect();
-                disturb(
-                    || derive(&items),
-                    |lane, secret| secret[..] == expected[lane],
+                let operation = || derive(&items);
+                let right = |lane: usize, secret: &SharedSecret| secret[..] == expected[lane];
+                let name = concat!(stringify!($curve), " secret");
+                release_nothing_wrong(name, faults::faults(300), 0, operation, right);
+
+                each_check_is_needed(operation, right, |trace: &Trace| {
+                    let start = trace.kernel("Derive", 0).start;
+                    let sum = trace.kernel("Multiply", 0);
+                    let inverse = trace.kernel("Invert", 0);
+                    let mut aims = vec![
+                        Aim::at(Check::OnCurve, sum.clone()),
+                        Aim::at(Check::X, inverse.end..trace.check(Check::Tally)),
+                    ];
+                    aims.extend(of_the_tally(trace, start..sum.start, "Multiply", 4));
+                    aims
+                });
+            }
+
+            /// A fault in the base point's table would last.
+            #[test]
+            fn tables() {
+                prepare().expect("the emulation");
+                let right = |_, same: &bool| *same;
+                each_check_is_needed(
+                    || vec![rebuild()],
+                    right,
+                    |trace: &Trace| vec![Aim::at(Check::Table, trace.kernel("Build", 0))],
                 );
             }
         }

@@ -1,67 +1,57 @@
 //! A bit flipped in any intermediate of Ed25519 releases no wrong signature and no wrong key:
-//! `make lanes-fault`.
+//! `make lanes-fault`. Each check is needed for that.
 //!
-//! Every result of every vector instruction is a place for a fault; `LANES_FAULTS` of them are
-//! drawn (default 300), by half among the last instructions. The eight lanes share one inversion; a
-//! fault there harms no other lane all the same.
+//! The eight lanes share one inversion; a fault there harms no other lane all the same.
 #![cfg(feature = "fault")]
 
+mod faults;
 mod random;
 
-use outboard_lanes::Error;
+use faults::{Aim, each_check_is_needed, release_nothing_wrong};
 use outboard_lanes::ed25519::{self, PrivateKey};
-use outboard_lanes::fault::{self, Fault};
+use outboard_lanes::fault::{Check, Trace};
 use random::Random;
-
-/// Injects faults into `operation`: every result is the one without a fault, or withheld. Withheld are the fault's
-/// lane and at most `others`: an entry of the base point's table that is disturbed when it is read goes into the
-/// lanes that pick it, and into no other.
-fn inject<T: PartialEq + std::fmt::Debug>(
-    others: usize,
-    operation: impl Fn() -> Vec<Result<T, Error>>,
-) {
-    operation(); // The table of the base point is made now, and not under a fault.
-    let (right, steps) = fault::count(&operation);
-    let faults = std::env::var("LANES_FAULTS").map_or(300, |n| n.parse().expect("a number"));
-    let mut random = Random::new(1);
-    let mut withheld = 0;
-    for i in 0..faults {
-        let span = if i % 2 == 0 { steps } else { steps / 20 };
-        let fault = Fault {
-            step: steps - 1 - random.word() % span,
-            lane: random.below(8),
-            bit: random.below(64) as u32,
-        };
-        let results = fault::inject(fault, &operation);
-        let mut elsewhere = 0;
-        for (lane, (result, right)) in results.iter().zip(&right).enumerate() {
-            match result {
-                Err(Error::Fault) => {
-                    withheld += 1;
-                    elsewhere += usize::from(lane != fault.lane);
-                }
-                result => assert_eq!(result, right, "{fault:?}, lane {lane}"),
-            }
-        }
-        assert!(
-            elsewhere <= others,
-            "{fault:?} reached {elsewhere} other lanes"
-        );
-    }
-    println!("{faults} faults among {steps} steps: {withheld} results withheld, none wrong");
-    assert!(withheld > 0, "no fault had an effect: the test cannot fail");
-}
+use std::ops::Range;
 
 fn seeds() -> [[u8; 32]; 8] {
     let mut random = Random::new(2);
     std::array::from_fn(|_| random.bytes())
 }
 
+/// Where the checks guard that a point is encoded rightly. Its words are there when the kernel `next` begins.
+fn of_the_encoding(trace: &Trace, next: Range<u64>) -> Vec<Aim> {
+    let multiple = trace.kernel("Multiply", 0);
+    let inverse = trace.check(Check::SharedInverse);
+    // x and y from their inverse, then the words, with the only mask: x's sign.
+    let encoding = inverse..next.start;
+    vec![
+        Aim::at(Check::SharedInverse, multiple.end..inverse),
+        Aim::at(Check::TwiceX, encoding.clone()),
+        Aim::at(Check::TwiceY, encoding.clone()),
+        Aim::among(Check::TwiceSign, &trace.masks, encoding),
+    ]
+}
+
 #[test]
 fn signatures() {
     let keys = seeds().map(|seed| PrivateKey::new(&seed).unwrap());
     let items: Vec<_> = keys.iter().map(|key| (key, &b"message"[..])).collect();
-    inject(4, || ed25519::sign(&items));
+    let operation = || ed25519::sign(&items);
+    let expected: Vec<_> = operation()
+        .into_iter()
+        .map(|one| one.expect("one"))
+        .collect();
+    let right = |lane: usize, signature: &ed25519::Signature| *signature == expected[lane];
+    release_nothing_wrong("Ed25519", faults::faults(300), 4, operation, right);
+
+    each_check_is_needed(operation, right, |trace: &Trace| {
+        let mut aims = of_the_encoding(trace, trace.kernel("Sha512", 1));
+        let hash = trace.kernel("Sha512", 0);
+        let multiple = trace.kernel("Multiply", 0);
+        aims.push(Aim::at(Check::Nonce, hash.clone()));
+        aims.push(Aim::at(Check::Nonce, hash.end..multiple.start));
+        aims
+    });
 }
 
 /// A key is what it signs and the public key that goes with it.
@@ -69,10 +59,20 @@ fn signatures() {
 fn keys() {
     let seeds = seeds();
     let seeds: Vec<_> = seeds.iter().collect();
-    inject(4, || {
-        PrivateKey::expand(&seeds)
-            .into_iter()
-            .map(|key| key.map(|key| *key.public_key()))
-            .collect()
+    let operation = || {
+        let keys = PrivateKey::expand(&seeds).into_iter();
+        keys.map(|key| key.map(|key| *key.public_key())).collect()
+    };
+    let expected: Vec<_> = PrivateKey::expand(&seeds)
+        .into_iter()
+        .map(|key| *key.expect("one").public_key())
+        .collect();
+    let right = |lane: usize, key: &ed25519::PublicKey| *key == expected[lane];
+    release_nothing_wrong("Ed25519 key", faults::faults(300), 4, operation, right);
+
+    each_check_is_needed(operation, right, |trace: &Trace| {
+        let mut aims = of_the_encoding(trace, trace.kernel("Multiply", 1));
+        aims.push(Aim::at(Check::Seed, trace.kernel("Sha512", 0)));
+        aims
     });
 }

@@ -1,76 +1,77 @@
 //! A bit flipped in any intermediate of X25519 releases no wrong secret and no wrong public key:
-//! `make lanes-fault`.
+//! `make lanes-fault`. Each check is needed for that.
 //!
-//! Every result of every vector instruction is a place for a fault; `LANES_FAULTS` of them are
-//! drawn (default 300), by half among the last instructions, where division and check are. The
-//! eight lanes share one inversion; a fault there harms no other lane all the same.
+//! The eight lanes share one inversion; a fault there harms no other lane all the same.
 #![cfg(feature = "fault")]
 
+mod faults;
 mod random;
 
-use outboard_lanes::Error;
-use outboard_lanes::fault::{self, Fault};
+use faults::{Aim, each_check_is_needed, release_nothing_wrong};
+use outboard_lanes::fault::{Check, Trace};
 use outboard_lanes::x25519::{self, PrivateKey};
 use random::Random;
 
-/// Injects faults into `operation`: every result is the one without a fault, or withheld. Withheld are the fault's
-/// lane and at most `others`: an entry of the base point's table that is disturbed when it is read goes into the
-/// lanes that pick it, and into no other.
-fn inject<T: PartialEq + std::fmt::Debug>(
-    others: usize,
-    operation: impl Fn() -> Vec<Result<T, Error>>,
-) {
-    operation(); // The table of the base point is made now, and not under a fault.
-    let (right, steps) = fault::count(&operation);
-    let faults = std::env::var("LANES_FAULTS").map_or(300, |n| n.parse().expect("a number"));
-    let mut random = Random::new(1);
-    let mut withheld = 0;
-    for i in 0..faults {
-        let span = if i % 2 == 0 { steps } else { steps / 20 };
-        let fault = Fault {
-            step: steps - 1 - random.word() % span,
-            lane: random.below(8),
-            bit: random.below(64) as u32,
-        };
-        let results = fault::inject(fault, &operation);
-        let mut elsewhere = 0;
-        for (lane, (result, right)) in results.iter().zip(&right).enumerate() {
-            match result {
-                Err(Error::Fault) => {
-                    withheld += 1;
-                    elsewhere += usize::from(lane != fault.lane);
-                }
-                result => assert_eq!(result, right, "{fault:?}, lane {lane}"),
-            }
-        }
-        assert!(
-            elsewhere <= others,
-            "{fault:?} reached {elsewhere} other lanes"
-        );
-    }
-    println!("{faults} faults among {steps} steps: {withheld} results withheld, none wrong");
-    assert!(withheld > 0, "no fault had an effect: the test cannot fail");
-}
-
-fn numbers() -> [[u8; 32]; 8] {
-    let mut random = Random::new(2);
+fn numbers(seed: u64) -> [[u8; 32]; 8] {
+    let mut random = Random::new(seed);
     std::array::from_fn(|_| random.bytes())
 }
 
 #[test]
 fn secrets() {
-    let numbers = numbers();
+    let (numbers, peers) = (numbers(2), numbers(3));
     let keys = numbers.each_ref().map(PrivateKey::new);
-    let mut random = Random::new(3);
-    let peers: [[u8; 32]; 8] = std::array::from_fn(|_| random.bytes());
     let items: Vec<_> = keys.iter().zip(&peers).collect();
-    inject(0, || x25519::derive(&items));
+    let operation = || x25519::derive(&items);
+    let expected: Vec<_> = operation().into_iter().map(|s| s.expect("one")).collect();
+    let right = |lane: usize, secret: &x25519::SharedSecret| *secret == expected[lane];
+    release_nothing_wrong("X25519", faults::faults(300), 0, operation, right);
+
+    each_check_is_needed(operation, right, |trace: &Trace| {
+        let ladder = trace.kernel("Ladder", 0);
+        let inverse = trace.check(Check::SharedInverse);
+        // A mask for each of 254 bits, twice; the first steers. The inversion comes after it.
+        let (bits, _) = trace.masks[..2 * 254].as_chunks::<2>();
+        let steering: Vec<u64> = bits.iter().map(|[first, _]| *first).collect();
+        let last_bit = trace.masks[2 * 254 - 1];
+        vec![
+            Aim::among(Check::LadderBits, &steering, ladder.clone()),
+            Aim::at(Check::LadderDifference, ladder.start..last_bit),
+            Aim::at(Check::SharedInverse, last_bit..inverse),
+            Aim::at(
+                Check::LadderDifference,
+                inverse..trace.check(Check::LadderBits),
+            ),
+        ]
+    });
 }
 
 #[test]
 fn public_keys() {
-    let numbers = numbers();
+    let numbers = numbers(2);
     let keys = numbers.each_ref().map(PrivateKey::new);
     let keys: Vec<_> = keys.iter().collect();
-    inject(4, || x25519::public_keys(&keys));
+    let operation = || x25519::public_keys(&keys);
+    let expected: Vec<_> = operation()
+        .into_iter()
+        .map(|key| key.expect("one"))
+        .collect();
+    let right = |lane: usize, key: &x25519::PublicKey| *key == expected[lane];
+    release_nothing_wrong(
+        "X25519 public key",
+        faults::faults(300),
+        4,
+        operation,
+        right,
+    );
+
+    each_check_is_needed(operation, right, |trace: &Trace| {
+        let half = trace.kernel("Multiply", 1);
+        let inverse = trace.check(Check::SharedInverse);
+        vec![
+            Aim::at(Check::TwiceU, trace.kernel("Multiply", 0)),
+            Aim::at(Check::SharedInverse, half.end..inverse),
+            Aim::at(Check::TwiceU, inverse..trace.check(Check::TwiceU)),
+        ]
+    });
 }

@@ -20,6 +20,7 @@
 use super::field::{Columns, Constant, DIGITS, Element, ONE, ZERO};
 use super::inverse;
 use super::words::Words;
+use crate::checks::Check;
 use crate::vector::{Digit, Mask, Vector, reread};
 
 /// d = -121665/121666.
@@ -74,7 +75,6 @@ pub(crate) struct Completed<V> {
     pub(crate) h: Element<V>,
 }
 
-/// A point to double.
 /// A [`Completed`] point in memory.
 #[derive(Clone, Copy)]
 pub(crate) struct StoredCompleted {
@@ -106,6 +106,7 @@ impl StoredCompleted {
     }
 }
 
+/// A point to double.
 #[derive(Clone, Copy)]
 pub(crate) struct Projective<V> {
     x: Element<V>,
@@ -134,7 +135,6 @@ pub(crate) struct Cached<V> {
     pub(crate) t: Element<V>,
 }
 
-/// An affine summand: Z = 1.
 /// A [`Cached`] point in memory.
 #[derive(Clone, Copy)]
 pub(crate) struct StoredCached {
@@ -153,6 +153,7 @@ impl StoredCached {
     };
 }
 
+/// An affine summand: Z = 1.
 #[derive(Clone, Copy)]
 pub(crate) struct Multiple<V> {
     pub(crate) y_minus_x: Element<V>,
@@ -177,7 +178,10 @@ impl<V: Vector> Encoded<V> {
         let words = reread(&self.words);
         let point = Completed::affine(self.x, Element::from_words(words));
         let sign = V::load(&words.0[3]).test(V::splat(1 << 63));
-        point.equals(half.projective().double()) & !(sign ^ self.x.is_odd())
+        let (x, y) = point.equals(half.projective().double());
+        Check::TwiceX.verdict(x)
+            & Check::TwiceY.verdict(y)
+            & Check::TwiceSign.verdict(!(sign ^ self.x.is_odd()))
     }
 }
 
@@ -255,12 +259,12 @@ impl<V: Vector> Completed<V> {
         }
     }
 
-    /// The lanes where both are the same point.
+    /// The lanes where both have the same x, and those where both have the same y.
     #[inline(always)]
-    pub(crate) fn equals(self, other: Self) -> Mask {
+    pub(crate) fn equals(self, other: Self) -> (Mask, Mask) {
         let x = self.e.mul_raised::<1>(other.g).sub(other.e.mul(self.g));
         let y = self.h.mul_raised::<1>(other.f).sub(other.h.mul(self.f));
-        x.carry().is_zero() & y.carry().is_zero()
+        (x.carry().is_zero(), y.carry().is_zero())
     }
 
     #[inline(always)]

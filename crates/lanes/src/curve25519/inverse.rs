@@ -16,6 +16,7 @@
 use super::field::{DIGITS, Element, ONE, ZERO};
 use super::safegcd;
 use super::words::Words;
+use crate::checks::Check;
 use crate::vector::{Digit, Kernel, Mask, Vector, told};
 use zeroize::Zeroize;
 
@@ -28,7 +29,8 @@ pub(crate) fn invert<V: Vector>(elements: Element<V>) -> Element<V> {
     let mut inverses = invert_together(elements);
     let product = elements.mul_raised::<1>(inverses);
     // Always so but for a fault: the branch tells nothing else.
-    if told(product.sub(one.columns()).carry().is_zero()) != Mask::MAX {
+    let right = product.sub(one.columns()).carry().is_zero();
+    if told(Check::SharedInverse.verdict(right)) != Mask::MAX {
         let mut digits = [Digit::ZERO; DIGITS];
         elements.store(&mut digits);
         inverses = Element::load(&V::call(InvertAlone(&digits)));

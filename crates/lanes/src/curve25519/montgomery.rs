@@ -28,6 +28,7 @@ use super::edwards::Completed;
 use super::field::{Columns, Element, ONE};
 use super::inverse;
 use super::words::Words;
+use crate::checks::Check;
 use crate::vector::{Mask, Vector, reread};
 
 /// The curve's A.
@@ -64,7 +65,8 @@ pub(crate) fn multiply<V: Vector>(scalars: &Words, points: &Words) -> (Words, Ma
 
     let point = Element::from_words(reread(points));
     let differ = are_sum(point, Element::from_words(reread(&quotient)), next);
-    (quotient, differ & !misled)
+    let right = Check::LadderBits.verdict(!misled) & Check::LadderDifference.verdict(differ);
+    (quotient, right)
 }
 
 /// Bit `i` of all scalars.
@@ -133,10 +135,8 @@ pub(crate) fn from_edwards<V: Vector>(point: Completed<V>, half: Completed<V>) -
     let again = half.projective().double();
     let (f, h) = (again.f.columns().raise::<1>(), again.h.columns());
     let product = f.sub(h).carry().mul(Element::from_words(&quotient));
-    (
-        quotient,
-        f.add(h).raise::<1>().sub(product).carry().is_zero(),
-    )
+    let same = f.add(h).raise::<1>().sub(product).carry().is_zero();
+    (quotient, Check::TwiceU.verdict(same))
 }
 
 /// x / z as x + z and x - z.

@@ -12,6 +12,7 @@
 //! Constant time in the key. The time depends on the length of the longest message.
 
 use super::{PrivateKey, Signature, hash, order};
+use crate::checks::Check;
 use crate::curve25519::comb;
 use crate::curve25519::words::Words;
 use crate::sha512::padding::NOTHING;
@@ -86,8 +87,9 @@ impl Kernel for Sign<'_> {
         let product = order::multiply_add::<V>(&self.challenge::<V>(&r), &scalars, &Words::ZERO);
         let again = Zeroizing::new(order::subtract::<V>(&s, &product));
         let half = Zeroizing::new(order::halve::<V>(&again));
+        let hashed = Zeroizing::new(self.nonce::<V>());
         let right = point.is_twice(comb::multiply_base(&half))
-            & again.equals::<V>(&Zeroizing::new(self.nonce::<V>()));
+            & Check::Nonce.verdict(again.equals::<V>(&hashed));
         Signed { r, s, right }
     }
 }

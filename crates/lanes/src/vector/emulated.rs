@@ -11,6 +11,9 @@ pub(super) struct Emulated([u64; LANES]);
 
 /// Runs a kernel.
 pub(super) fn run<K: Kernel>(kernel: K) -> K::Output {
+    #[cfg(feature = "fault")]
+    return crate::fault::kernel::<K, _>(|| kernel.run::<Emulated>());
+    #[cfg(not(feature = "fault"))]
     kernel.run::<Emulated>()
 }
 
@@ -36,9 +39,12 @@ impl Emulated {
     /// The lanes where `f` is 1.
     #[inline(always)]
     fn compare(self, other: Self, f: impl Fn(u64, u64) -> bool) -> Mask {
-        (0..LANES).fold(0, |mask, i| {
+        let mask = (0..LANES).fold(0, |mask, i| {
             mask | black_box(Mask::from(f(self.0[i], other.0[i]))) << i
-        })
+        });
+        #[cfg(feature = "fault")]
+        let mask = crate::fault::pass_mask(mask);
+        mask
     }
 }
 
@@ -116,6 +122,8 @@ impl Vector for Emulated {
 
     #[inline(never)]
     fn shr_by(self, counts: Self) -> Self {
+        #[cfg(feature = "fault")]
+        crate::fault::note_shift();
         self.zip(counts, |a, n| if n < 64 { a >> n } else { 0 })
     }
 
@@ -182,6 +190,6 @@ impl Vector for Emulated {
     // Out of line as on the processor: inlined into each other, kernels take long to compile.
     #[inline(never)]
     fn call<K: Kernel>(kernel: K) -> K::Output {
-        kernel.run::<Emulated>()
+        run(kernel)
     }
 }

@@ -163,6 +163,15 @@ macro_rules! curve_api {
         pub fn prepare() -> Result<(), Error> {
             api::prepare::<$curve, $digits>()
         }
+
+        /// Builds the base point's table once more, for tests of faults. Whether it is the one in use.
+        ///
+        /// # Errors
+        /// [`Error::Fault`] where its check failed.
+        #[cfg(feature = "fault")]
+        pub fn rebuild() -> Result<bool, Error> {
+            api::rebuild::<$curve, $digits>()
+        }
     };
 }
 pub(crate) use curve_api;
@@ -321,6 +330,12 @@ pub(crate) fn public_keys<C: Curve<N>, const N: usize, const OUT: usize>(
 /// Builds the base point's table if it isn't yet.
 pub(crate) fn prepare<C: Curve<N>, const N: usize>() -> Result<(), Error> {
     C::comb().map(|_| ())
+}
+
+/// Builds the base point's table once more. Whether it is the one in use.
+#[cfg(feature = "fault")]
+pub(crate) fn rebuild<C: Curve<N>, const N: usize>() -> Result<bool, Error> {
+    Ok(super::comb::build::<C, N>()?.equals(C::comb()?))
 }
 
 /// The scalar of lanes that are left empty.

@@ -30,6 +30,7 @@ use super::modulus::Modulus;
 use super::multiples::OddMultiples;
 use super::point::{Affine, Double, Jacobian, Product, StoredAffine, StoredJacobian};
 use super::recode::{self, OddDigit, Windows};
+use crate::checks::Check;
 use crate::vector;
 use crate::vector::unroll;
 use crate::vector::{Digit, Kernel, Mask, Vector};
@@ -45,6 +46,12 @@ pub(crate) struct Comb<const N: usize> {
 }
 
 impl<const N: usize> Comb<N> {
+    /// Whether it is the same as another.
+    #[cfg(feature = "fault")]
+    pub(crate) fn equals(&self, other: &Self) -> bool {
+        self.vectors == other.vectors
+    }
+
     /// Rows of a window.
     const ROWS: usize = 2 * N + 1;
 
@@ -150,7 +157,13 @@ fn pick<V: Vector, C: Curve<N>, const N: usize>(row: &[Digit], index: V, groups:
 /// [`Error::Fault`] where they differ, [`Error::Unavailable`] where there are no lanes.
 pub(crate) fn build<C: Curve<N>, const N: usize>() -> Result<Comb<N>, Error> {
     let comb = vector::run(Build::<C, N>(PhantomData))?;
-    if vector::run(Build::<C, N>(PhantomData))?.vectors != comb.vectors {
+    let again = vector::run(Build::<C, N>(PhantomData))?;
+    let same = if again.vectors == comb.vectors {
+        Mask::MAX
+    } else {
+        0
+    };
+    if Check::Table.verdict(same) == 0 {
         return Err(Error::Fault);
     }
     Ok(comb)

@@ -13,6 +13,7 @@ use super::modulus::Modulus;
 use super::point::{Affine, Jacobian, StoredAffine, StoredJacobian};
 use super::recode;
 use super::window::{self, Multiply};
+use crate::checks::Check;
 use crate::vector::{Digit, Kernel, Mask, Vector, reread};
 use core::marker::PhantomData;
 use zeroize::Zeroize;
@@ -58,11 +59,16 @@ impl<C: Curve<N>, const N: usize> Kernel for PublicKeys<'_, C, N> {
 
         let point = Affine::<V, C::Field, N>::load(reread(&affine));
         let negated = recode::odd::<V, C::Order, N>(Element::load_below(REDUCED, reread(self.d))).1;
-        let intact = tally_is_of::<V, C::Order, N>(&product.tally, self.d, comb::windows::<C, N>())
-            & on_curve::<V, C, N>(point)
-            & same_sign::<V, C::Field, N>(reread(&product.point), point, negated)
-            & point.x.to_plain().equals(Element::load(reread(&public.x)))
-            & point.y.to_plain().equals(Element::load(reread(&public.y)));
+        let (tally, windows) = (&product.tally, comb::windows::<C, N>());
+        let (x, y) = (
+            Element::load(reread(&public.x)),
+            Element::load(reread(&public.y)),
+        );
+        let intact = Check::Tally.verdict(tally_is_of::<V, C::Order, N>(tally, self.d, windows))
+            & Check::OnCurve.verdict(on_curve::<V, C, N>(point))
+            & Check::SignOfY.verdict(same_sign(reread(&product.point), point, negated))
+            & Check::X.verdict(point.x.to_plain().equals(x))
+            & Check::Y.verdict(point.y.to_plain().equals(y));
         k.zeroize();
         product.zeroize();
         Points {
@@ -136,9 +142,11 @@ impl<C: Curve<N>, const N: usize> Kernel for Derive<'_, C, N> {
             .store(&mut x);
 
         let point = Affine::<V, C::Field, N>::load(reread(&shared));
-        let intact = tally_is_of::<V, C::Order, N>(&product.tally, self.d, window::windows::<C, N>())
-            & on_curve::<V, C, N>(point)
-            & point.x.to_plain().equals(Element::load(reread(&x)));
+        let (tally, windows) = (&product.tally, window::windows::<C, N>());
+        let released = Element::load(reread(&x));
+        let intact = Check::Tally.verdict(tally_is_of::<V, C::Order, N>(tally, self.d, windows))
+            & Check::OnCurve.verdict(on_curve::<V, C, N>(point))
+            & Check::X.verdict(point.x.to_plain().equals(released));
         k.zeroize();
         product.zeroize();
         shared.zeroize();

@@ -20,6 +20,7 @@ use super::invert::InvertTwo;
 use super::modulus::Modulus;
 use super::point::{Affine, StoredAffine};
 use super::recode;
+use crate::checks::Check;
 use crate::vector::{Digit, Kernel, Mask, Vector, reread};
 use core::marker::PhantomData;
 use zeroize::Zeroize;
@@ -115,10 +116,11 @@ impl<C: Curve<N>, const N: usize> Sign<'_, C, N> {
         // Both are below 4 n; their difference out of Montgomery form is below n.
         let difference = (left - right).plus(4).carry().to_plain();
 
-        tally_is_of::<V, C::Order, N>(tally, self.k, comb::windows::<C, N>())
-            & on_curve::<V, C, N>(point)
-            & reduce_x::<V, C, N>(reread(&affine.x)).equals(r)
-            & difference.is_zero()
+        let windows = comb::windows::<C, N>();
+        Check::Tally.verdict(tally_is_of::<V, C::Order, N>(tally, self.k, windows))
+            & Check::OnCurve.verdict(on_curve::<V, C, N>(point))
+            & Check::X.verdict(reduce_x::<V, C, N>(reread(&affine.x)).equals(r))
+            & Check::Equation.verdict(difference.is_zero())
     }
 }
 

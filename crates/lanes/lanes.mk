@@ -13,11 +13,11 @@
 #   make lanes-count          count the vpmadd52 instructions of each operation (part of make test)
 #   make lanes-secrets        check with Valgrind that no branch and no address depends on a secret, including the
 #                             loading of a key (slow: it emulates)
-#   make lanes-leftovers      check that no operation leaves a secret on the stack or in a vector register (release
-#                             build; part of make test; on the emulation if there is no IFMA)
+#   make lanes-leftovers      check that no operation, and no making of a key, leaves a secret on the stack or in a
+#                             vector register (release build; part of make test; on the emulation if there is no IFMA)
 #   make lanes-table-scan     print the assembly of all table scans, for review
-#   make lanes-fault          check that a flipped bit anywhere releases nothing wrong (slow: it emulates;
-#                             LANES_FAULTS=number for each operation; make test draws a few)
+#   make lanes-fault          check that a flipped bit anywhere releases nothing wrong, and that each check is needed
+#                             for that (slow: it emulates; LANES_FAULTS=number for each operation; make test draws a few)
 #   make lanes-fuzz           compare random batches with AWS-LC
 #                             (FUZZ_SECONDS=60 for each target; needs cargo-fuzz and a nightly compiler)
 

@@ -7,7 +7,7 @@
 //! comb.rs         k G                         recode.rs  k as odd digits; why no exception occurs
 //! window.rs       k P                         multiples.rs  tables of odd multiples
 //! point.rs        the two formulas            affine.rs  out of Jacobian coordinates
-//! invert.rs       1/x by divsteps             check.rs   what a result must pass
+//! invert.rs       1/x by divsteps             check.rs   the tally of the lookups
 //! element.rs      numbers modulo a prime      modulus.rs  the prime and its constants
 //! curve.rs        what a curve must say       convert.rs  bytes and digits
 //! ```

@@ -112,7 +112,7 @@ macro_rules! curve_api {
         ///
         /// # Errors
         /// [`Error::DegenerateSignature`] where r or s came out as 0, which has a probability of
-        /// about 2 / n. [`Error::Fault`] where a check failed (`weierstrass/check.rs`).
+        /// about 2 / n. [`Error::Fault`] where a check failed (`checks.rs`).
         /// [`Error::Unavailable`] for all where there are no lanes.
         pub fn sign(items: &[Signing<'_>]) -> Vec<Result<Signature, Error>> {
             let parts: Vec<_> = items
@@ -130,7 +130,7 @@ macro_rules! curve_api {
         ///
         /// # Errors
         /// [`Error::InvalidPublicKey`] where the peer's point is not on the curve.
-        /// [`Error::Fault`] where a check failed (`weierstrass/check.rs`).
+        /// [`Error::Fault`] where a check failed (`checks.rs`).
         /// [`Error::Unavailable`] for all where there are no lanes.
         pub fn derive(items: &[(&PrivateKey<'_>, &PublicKey)]) -> Vec<Result<SharedSecret, Error>> {
             let parts: Vec<_> = items
@@ -147,7 +147,7 @@ macro_rules! curve_api {
         /// The public key of each private key.
         ///
         /// # Errors
-        /// [`Error::Fault`] where a check failed (`weierstrass/check.rs`).
+        /// [`Error::Fault`] where a check failed (`checks.rs`).
         /// [`Error::Unavailable`] for all where there are no lanes.
         pub fn public_keys(keys: &[&PrivateKey<'_>]) -> Vec<Result<PublicKey, Error>> {
             let keys: Vec<_> = keys.iter().map(|key| &key.0[..]).collect();

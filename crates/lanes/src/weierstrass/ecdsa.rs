@@ -5,7 +5,7 @@
 //! k G            comb.rs, with k or n - k, which have the same x
 //! 1/Z, 1/k       invert.rs, both in one loop
 //! r, s
-//! checks         check.rs
+//! checks         checks.rs
 //! ```
 //!
 //! Constant time, except that an error tells that r or s was 0.
@@ -99,7 +99,7 @@ impl<C: Curve<N>, const N: usize> Kernel for Sign<'_, C, N> {
 }
 
 impl<C: Curve<N>, const N: usize> Sign<'_, C, N> {
-    /// The lanes that pass the checks of `check.rs`.
+    /// The lanes that pass the checks of `checks.rs`.
     #[inline(always)]
     fn intact<V: Vector>(
         &self,

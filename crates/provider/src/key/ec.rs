@@ -45,7 +45,8 @@ impl Native {
         Self::Key(Arc::new(key))
     }
 
-    fn curve(&self) -> Curve {
+    /// Its curve.
+    pub(crate) fn curve(&self) -> Curve {
         match self {
             Self::Curve(curve) => *curve,
             Self::Key(key) | Self::Private(key) => key.curve(),

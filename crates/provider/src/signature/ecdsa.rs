@@ -38,9 +38,9 @@ impl Algorithm for Ecdsa {
         })
     }
 
+    /// Stock tells it of a curve alone, too.
     fn most(key: &EcNative) -> usize {
-        key.key()
-            .map_or(0, |key| key.curve().max_signature_length())
+        key.curve().max_signature_length()
     }
 
     fn settings(_: &Key<Ec>) {}

@@ -12,6 +12,7 @@
 
 mod ecdsa;
 mod eddsa;
+mod heard;
 mod rsa;
 
 pub(crate) use ecdsa::Ecdsa;
@@ -27,11 +28,12 @@ use outboard_engine::scalar::digest::{Digest, Hasher, Value};
 use outboard_engine::{Operation, Path};
 use outboard_provider_abi::raw::Param;
 use outboard_provider_abi::signature::{Of, Purpose, Signature};
-use outboard_provider_abi::{Error, Input, Output, ParamList, ParamRef, Params, ParamsMut, Result};
+use outboard_provider_abi::{Error, Input, Output, ParamRef, Params, ParamsMut, Result};
 
 use crate::key::{Key, KeyType};
 use crate::outboard::{Outboard, Shared, reason, refuse};
 use crate::stock::{self, Signing};
+use heard::Heard;
 
 type Native<A> = <<A as Algorithm>::Key as KeyType>::Native;
 
@@ -101,8 +103,8 @@ pub(crate) struct Context<A: Algorithm> {
     size_told: bool,
     /// Stock's context; none where it is certain what it would have answered so far.
     stock: Option<Signing>,
-    /// What stock's context took beside its initialisation.
-    taken: ParamList,
+    /// What stock's context was told since it was begun.
+    heard: Heard,
 }
 
 /// A setting of which the engine knows all.
@@ -162,7 +164,7 @@ impl<A: Algorithm> Signature for Context<A> {
             hasher: None,
             size_told: false,
             stock: None,
-            taken: ParamList::new(),
+            heard: Heard::default(),
         }))
     }
 
@@ -182,7 +184,7 @@ impl<A: Algorithm> Signature for Context<A> {
                 .map_err(refuse)?,
             size_told: self.size_told,
             stock: self.stock.as_ref().map(Signing::duplicate).transpose()?,
-            taken: self.taken.clone(),
+            heard: self.heard.clone(),
         }))
     }
 
@@ -218,7 +220,7 @@ impl<A: Algorithm> Signature for Context<A> {
         self.digest_name = digest.map(CStr::to_owned);
         self.hasher = None;
         self.size_told = false;
-        self.taken = ParamList::new();
+        self.heard = Heard::default();
         self.plain = plain.filter(|_| answer == 1);
         self.take(params);
         Ok(answer)
@@ -280,7 +282,9 @@ impl<A: Algorithm> Signature for Context<A> {
             return Ok(1);
         }
         if output.is_query() {
-            return Ok(self.stock()?.finish_sign(purpose, output));
+            let answer = self.stock()?.finish_sign(purpose, output);
+            self.size_told = true;
+            return Ok(answer);
         }
         if self.hasher.is_none() {
             self.leave();
@@ -335,7 +339,12 @@ impl<A: Algorithm> Signature for Context<A> {
         let answer = self.stock()?.set(of, params);
         match (answer, of) {
             (1, Of::Context) => self.take(params),
-            _ => self.plain = None,
+            (_, of) => {
+                if of == Of::Context {
+                    self.heard.note(params, true, true);
+                }
+                self.plain = None;
+            }
         }
         Ok(answer)
     }
@@ -375,7 +384,7 @@ impl<A: Algorithm> Context<A> {
         if params.is_empty() {
             return;
         }
-        self.taken.record(params);
+        self.heard.note(params, false, self.hasher.is_some());
         if A::HASHES && params.find(c"digest").is_some() {
             return self.take_digest(params);
         }
@@ -391,8 +400,8 @@ impl<A: Algorithm> Context<A> {
         let named = params.find(c"digest").and_then(|name| name.text().ok());
         let named = named.and_then(Digest::from_name);
         let known = match (&self.hasher, self.purpose) {
-            // The one that was named before, which stock goes on with unless a size was asked for.
-            (Some(hasher), _) => named == Some(hasher.digest()) && !self.size_told,
+            // Stock goes on with the one that it has, whichever is named, unless a size was asked for.
+            (Some(_), _) => !self.size_told,
             (None, Some(Purpose::Sign | Purpose::Verify)) => named.is_some(),
             // What becomes of a message's digest differs between versions.
             _ => false,
@@ -401,7 +410,8 @@ impl<A: Algorithm> Context<A> {
             (self.hasher, self.plain) = (None, None);
         }
         self.plain = self.plain.take().and_then(|mut plain| {
-            plain.digest = named;
+            let begun = self.hasher.as_ref().map(Hasher::digest);
+            plain.digest = begun.or(named);
             let mut others = params.filter(|param| param.key() != b"digest");
             let known = others.all(|param| A::take(&mut plain.settings, plain.digest, &param));
             known.then_some(plain)
@@ -572,20 +582,11 @@ impl<A: Algorithm> Context<A> {
     fn stock_of_digest(&self, purpose: Purpose) -> Result<Signing> {
         let key = self.key.as_ref().map(|key| key.stock()).transpose()?;
         let mut stock = Signing::new(&self.shared, A::NAME, self.properties.as_deref())?;
-        let mut settings = ParamList::new();
-        if let Some(name) = &self.digest_name {
-            settings = settings.text(c"digest", &name.to_string_lossy());
+        if stock.init(purpose, None, key.map(Arc::as_ref), Params::EMPTY) != 1 {
+            return Err(Error::silent());
         }
-        // SAFETY: the list's own array, whole for the call.
-        self.taken
-            .with_array(|taken| settings.record(unsafe { Params::new(taken) }));
-        let begun = settings.with_array(|settings| {
-            // SAFETY: as above.
-            let settings = unsafe { Params::new(settings) };
-            stock.init(purpose, None, key.map(Arc::as_ref), Params::EMPTY) == 1
-                && stock.set(Of::Context, settings) == 1
-        });
-        match begun {
+        let digest = self.digest_name.as_deref();
+        match self.heard.repeat(digest, &self.shared, &mut stock) {
             true => Ok(stock),
             false => Err(Error::silent()),
         }

@@ -94,11 +94,7 @@ impl<F: foreign::Functions> Source<F> {
     fn find(&self, stock: &Stock) -> Option<Implementation<F>> {
         let program = stock.core.library_context().cast();
         // What is missed is found elsewhere: no error stays.
-        // SAFETY: takes nothing.
-        unsafe { (stock.providers.ERR_set_mark)() };
-        let found = self.fetch(stock, program, NOT_OURS.as_ptr());
-        // SAFETY: takes nothing.
-        unsafe { (stock.providers.ERR_pop_to_mark)() };
+        let found = stock.in_silence(|| self.fetch(stock, program, NOT_OURS.as_ptr()));
         found.or_else(|| self.fetch(stock, stock.own()?.context(), ptr::null()))
     }
 

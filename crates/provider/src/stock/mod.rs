@@ -186,6 +186,16 @@ impl Stock {
         }
     }
 
+    /// Runs `body`, and takes the errors away that it leaves in the queue.
+    pub(crate) fn in_silence<R>(&self, body: impl FnOnce() -> R) -> R {
+        // SAFETY: takes nothing.
+        unsafe { (self.providers.ERR_set_mark)() };
+        let result = body();
+        // SAFETY: takes nothing.
+        unsafe { (self.providers.ERR_pop_to_mark)() };
+        result
+    }
+
     fn own(&self) -> Option<&'static Own> {
         let find = || Own::of(self.core.address()?);
         *self.own.get_or_init(|| Box::new(find()))

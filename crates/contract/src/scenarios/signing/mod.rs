@@ -2,6 +2,7 @@
 
 mod digests;
 mod malformed;
+mod midway;
 mod orders;
 mod settings;
 
@@ -11,6 +12,7 @@ use super::Scenario;
 use crate::operations::Kind;
 use digests::{digests, pss};
 use malformed::malformed;
+use midway::midway;
 use orders::orders;
 use settings::settings;
 
@@ -64,6 +66,11 @@ pub(super) fn scenarios() -> Vec<Scenario> {
     for name in SETTINGS {
         all.push(Scenario::new(format!("sign/settings/{name}"), move |t| {
             settings(t, name)
+        }));
+    }
+    for name in ["rsa2048", "rsa1024", "pss2048", "ec-P-256", "ec-P-224"] {
+        all.push(Scenario::new(format!("sign/midway/{name}"), move |t| {
+            midway(t, name)
         }));
     }
     for name in SIGNING {

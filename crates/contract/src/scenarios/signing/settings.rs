@@ -169,7 +169,7 @@ fn read_all(t: &Transcript, operation: Object) {
     }
 }
 
-fn every_setting() -> Vec<(String, Params)> {
+pub(super) fn every_setting() -> Vec<(String, Params)> {
     let mut every = vec![("nothing".to_owned(), Params::new())];
     for value in [
         "SHA1", "SHA256", "SHA384", "SHA3-256", "MD5", "SHAKE128", "no such", "",

@@ -101,6 +101,12 @@ impl Params {
         self.with(name, param.kind, value)
     }
 
+    /// What is in it.
+    pub(crate) fn shown(&self) -> String {
+        // SAFETY: our own array, which is whole.
+        unsafe { values(self.array.as_ptr(), false) }
+    }
+
     pub(crate) fn arg(&self) -> Arg<'static> {
         Arg::Place(self.array.as_ptr().cast())
     }

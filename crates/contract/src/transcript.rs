@@ -138,6 +138,8 @@ pub(crate) struct Transcript {
     library: Library,
     scene: RefCell<String>,
     plain: OnceCell<Object>,
+    /// The lines, where they are kept and not written to the process's output.
+    kept: Option<RefCell<Vec<String>>>,
 }
 
 impl Transcript {
@@ -146,7 +148,21 @@ impl Transcript {
             library,
             scene: RefCell::default(),
             plain: OnceCell::new(),
+            kept: None,
         }
+    }
+
+    /// One that keeps its lines in memory.
+    pub(crate) fn keeping(library: Library) -> Self {
+        Self {
+            kept: Some(RefCell::default()),
+            ..Self::new(library)
+        }
+    }
+
+    /// The lines that were kept since it was last asked.
+    pub(crate) fn take(&self) -> Vec<String> {
+        self.kept.as_ref().map(RefCell::take).unwrap_or_default()
     }
 
     pub(crate) fn address(&self, name: &str) -> *mut c_void {
@@ -161,7 +177,11 @@ impl Transcript {
 
     /// Writes a line, at once: the process may be about to die.
     pub(crate) fn say(&self, what: &str) {
-        let line = format!("{}: {what}\n", self.scene.borrow());
+        let mut line = format!("{}: {what}", self.scene.borrow());
+        if let Some(kept) = &self.kept {
+            return kept.borrow_mut().push(line);
+        }
+        line.push('\n');
         // SAFETY: so many bytes are there.
         unsafe { libc::write(1, line.as_ptr().cast(), line.len()) };
     }

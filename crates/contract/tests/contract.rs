@@ -9,6 +9,7 @@
 
 #![allow(clippy::unwrap_used)] // in helpers too, not only in the tests themselves
 
+mod common;
 mod expected;
 
 use std::collections::BTreeMap;
@@ -22,38 +23,20 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 use std::{env, fs, thread};
 
+use common::{Candidate, PROGRAM, SYSTEM, Scenario, candidates, configuration, scenarios};
 use expected::Expected;
-use outboard_openssl_versions::Version;
 
-const PROGRAM: &str = env!("CARGO_BIN_EXE_contract");
-/// What the system's OpenSSL is called, whichever of version 3 it is.
-const SYSTEM: &str = "system";
 /// How long a scenario may take on the busiest machine.
 const PATIENCE: Duration = Duration::from_secs(300);
 
-/// A libcrypto to make the calls of.
-struct Candidate {
-    name: String,
-    libcrypto: PathBuf,
-}
-
 /// What of Outboard is compared with stock; cards in the system's OpenSSL alone, as they know nothing of its version.
 const VARIANTS: [(&str, &str); 2] = [("thread", "cards = 0\n"), ("cards", "")];
-
-/// A scenario's name, and what it needs in its environment.
-struct Scenario {
-    name: String,
-    environment: Vec<(String, String)>,
-}
 
 #[test]
 fn no_difference_but_those_that_are_named() {
     let filter = env::var("OUTBOARD_CONTRACT").unwrap_or_default();
     let scenarios = scenarios(&filter);
-    let mut candidates = candidates();
-    if let Ok(version) = env::var("OUTBOARD_CONTRACT_VERSION") {
-        candidates.retain(|candidate| candidate.name == version);
-    }
+    let candidates = candidates();
     let workplace = tempfile::tempdir().unwrap();
     let configurations = configurations(workplace.path());
     let expected =
@@ -154,80 +137,11 @@ impl Found {
     }
 }
 
-fn scenarios(filter: &str) -> Vec<Scenario> {
-    let output = Command::new(PROGRAM).arg("--list").output().unwrap();
-    let list = String::from_utf8(output.stdout).unwrap();
-    let scenarios = list.lines().filter(|line| line.starts_with(filter));
-    let scenarios: Vec<_> = scenarios
-        .map(|line| {
-            let mut words = line.split(' ');
-            Scenario {
-                name: words.next().unwrap().to_owned(),
-                environment: words
-                    .filter_map(|word| word.split_once('='))
-                    .map(|(name, value)| (name.to_owned(), value.to_owned()))
-                    .collect(),
-            }
-        })
-        .collect();
-    assert!(
-        !scenarios.is_empty(),
-        "no scenario's name begins with {filter:?}"
-    );
-    scenarios
-}
-
-fn candidates() -> Vec<Candidate> {
-    let mut candidates = vec![Candidate {
-        name: SYSTEM.into(),
-        libcrypto: "libcrypto.so.3".into(),
-    }];
-    for version in Version::ALL {
-        if env::var("OUTBOARD_CONTRACT_VERSION")
-            .is_ok_and(|wanted| !version.number().starts_with(&wanted))
-        {
-            continue;
-        }
-        let number = version.number();
-        let (major, rest) = number.split_once('.').unwrap();
-        let minor = rest.split('.').next().unwrap();
-        let libraries = version.installation().expect("OpenSSL builds").libraries;
-        candidates.push(Candidate {
-            name: format!("{major}.{minor}"),
-            libcrypto: libraries.join(format!("libcrypto.so.{major}")),
-        });
-    }
-    candidates
-}
-
-/// Stock's configuration first, then those of each variant: as `outboard enable` writes them, with every operation
-/// offered.
+/// Stock's configuration first, then those of each variant.
 fn configurations(directory: &Path) -> Vec<(&'static str, PathBuf)> {
-    let write = |name: &'static str, text: String| {
-        let path = directory.join(format!("{name}.cnf"));
-        fs::write(&path, text).unwrap();
-        (name, path)
-    };
-    let head = "openssl_conf = openssl_init\n[openssl_init]\nproviders = provider_sections\n";
-    let default =
-        "[default_section]\nactivate = 1\n[provider_sections]\ndefault = default_section\n";
-    let mut all = vec![write("stock", format!("{head}{default}"))];
-    // Cargo builds it beside this test.
-    let module = env::current_exe().unwrap().with_file_name("liboutboard.so");
-    assert!(
-        module.exists(),
-        "cargo builds {} before the tests",
-        module.display()
-    );
+    let mut all = vec![("stock", configuration(directory, "stock", None))];
     for (variant, settings) in VARIANTS {
-        let text = format!(
-            "{head}alg_section = evp_properties\n{default}outboard = outboard_section\n\
-             [outboard_section]\nmodule = {}\nactivate = 1\noffer = all\nledger = {}\n{settings}\
-             [evp_properties]\ndefault_properties = ?provider=outboard,?outboard.preferred=yes\n",
-            module.display(),
-            directory.join("ledger").display(),
-        );
-        all.push(write(variant, text));
+        all.push((variant, configuration(directory, variant, Some(settings))));
     }
     all
 }

@@ -71,7 +71,7 @@ fn run(candidate: &Candidate, stock: &Path, ours: &Path, mut numbers: Range<u64>
             .spawn()
             .unwrap();
         // What it was about to do when it ended.
-        let (mut ours_acts, mut at) = (false, None);
+        let (mut ours_acts, mut at) = (false, None::<u64>);
         for line in BufReader::new(child.stdout.take().unwrap()).lines() {
             let line = line.unwrap();
             let (first, rest) = line.split_once(' ').unwrap_or((&line, ""));

@@ -50,7 +50,31 @@ pub(super) fn scenarios() -> Vec<Scenario> {
         }));
     }
     all.push(Scenario::new("derive/low-order", low_order));
+    all.push(Scenario::new("derive/refused-point", refused_point));
     all
+}
+
+/// A key into which a point was set that is not on its curve.
+fn refused_point(t: &Transcript) {
+    for name in ["ec-P-256", "ec-P-224"] {
+        t.scene(format!("{name}, set"));
+        let key = keys::private(t, name);
+        let broken = Object(quietly!(t, EVP_PKEY_dup(key)) as *mut _);
+        let point = [&[4], &[7; 64][..if name == "ec-P-256" { 64 } else { 56 }]].concat();
+        int!(
+            t,
+            EVP_PKEY_set1_encoded_public_key(broken, &point, point.len())
+        );
+        t.scene(format!("{name}, used"));
+        let operation = begin(t, "EVP_PKEY_derive_init", context(t, key));
+        int!(t, EVP_PKEY_derive_set_peer_ex(operation, broken, 0));
+        produce(t, "EVP_PKEY_derive", operation, Some(1000), &[], true);
+        free(t, operation);
+        let operation = begin(t, "EVP_PKEY_derive_init", context(t, broken));
+        int!(t, EVP_PKEY_derive_set_peer(operation, key));
+        produce(t, "EVP_PKEY_derive", operation, Some(1000), &[], true);
+        free(t, operation);
+    }
 }
 
 /// Every key as a peer, validated or not, with each size of buffer.

@@ -1,13 +1,16 @@
 //! The scenarios, one theme a file.
 
 mod agreement;
+mod certificates;
 mod contexts;
+mod documents;
 mod ends;
 mod gcm;
 mod key;
 mod lists;
 mod schedule;
 mod signing;
+mod tls;
 
 use crate::transcript::Transcript;
 
@@ -45,6 +48,9 @@ pub(crate) fn all() -> Vec<Scenario> {
         gcm::scenarios,
         schedule::scenarios,
         contexts::scenarios,
+        certificates::scenarios,
+        documents::scenarios,
+        tls::scenarios,
         ends::scenarios,
     ] {
         all.extend(theme());

@@ -1,7 +1,7 @@
 //! Parameters that a sequence sets and reads.
 
 use super::input::Input;
-use crate::params::{INTEGER, OCTETS, Params, TEXT, UNSIGNED};
+use crate::params::{INTEGER, Params, TEXT, UNSIGNED};
 use crate::transcript::Transcript;
 
 const DIGESTS: [&str; 10] = [
@@ -62,15 +62,15 @@ fn one(input: &mut Input<'_>, params: Params) -> Params {
     }
 }
 
-/// Parameters that can be asked for, with their types.
-pub(super) const QUESTIONS: [(&std::ffi::CStr, u32); 14] = [
+/// Parameters that can be asked for, with their types. Not `algorithm-id`: OpenSSL 3.0's copy of a context reads it from the
+/// original, which may be gone.
+pub(super) const QUESTIONS: [(&std::ffi::CStr, u32); 13] = [
     (c"pad-mode", INTEGER),
     (c"pad-mode", TEXT),
     (c"digest", TEXT),
     (c"mgf1-digest", TEXT),
     (c"saltlen", INTEGER),
     (c"saltlen", TEXT),
-    (c"algorithm-id", OCTETS),
     (c"nonce-type", UNSIGNED),
     (c"digest-size", UNSIGNED),
     (c"ecdh-cofactor-mode", INTEGER),

@@ -10,6 +10,7 @@
 //! Sshd, Nginx              servers made of the above
 //! HaProxyOptions, ApacheOptions, StunnelOptions, SServerOptions
 //!   └─ start  → Server     servers that are driven alike
+//! Machine     this system booted in namespaces of its own: the packages' own units and configurations
 //! child       a fork of the test itself; sandbox: what it may ask of the system
 //! ```
 //!
@@ -22,6 +23,7 @@ mod cpu;
 mod error;
 mod haproxy;
 mod launch;
+mod machine;
 mod nginx;
 mod openssl;
 mod postgresql;
@@ -47,6 +49,7 @@ pub use cpu::{Cores, cpu_time_of, hold_to};
 pub use error::Error;
 pub use haproxy::{HaProxyMode, HaProxyOptions};
 pub use launch::Launch;
+pub use machine::Machine;
 pub use nginx::{Certificate, Nginx, NginxOptions};
 pub use openssl::{Offer, OpenSsl, Outboard};
 pub use postgresql::{PostgreSql, PostgreSqlOptions};

@@ -17,13 +17,16 @@ pub struct Program {
 
 /// Every program that the benchmarks and the whole-program tests start.
 const PROGRAMS: &[Program] = &[
+    Program::new("a2enmod", "apache2"),
     Program::new("apache2", "apache2-bin"),
     Program::new("bash", "bash"),
     Program::new("chromium", "chromium"),
     Program::new("curl", "curl"),
     Program::new("h2load", "nghttp2-client"),
     Program::new("haproxy", "haproxy"),
+    Program::new("logrotate", "logrotate"),
     Program::new("nginx", "nginx-light"),
+    Program::new("nsenter", "util-linux"),
     Program::new("openssl", "openssl"),
     Program::new("perf", "linux-perf"),
     Program::new("postgres", "postgresql"),
@@ -38,6 +41,8 @@ const PROGRAMS: &[Program] = &[
     Program::new("ssh-keygen", "openssh-client"),
     Program::new("sshd", "openssh-server"),
     Program::new("stunnel", "stunnel4"),
+    Program::new("systemctl", "systemd"),
+    Program::new("unshare", "util-linux"),
     Program::new("valgrind", "valgrind"),
     Program::new("wrk", "wrk"),
 ];

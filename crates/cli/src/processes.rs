@@ -41,9 +41,10 @@ impl Process {
         let maps = fs::read(at("maps"))?;
         let mut libraries = BTreeSet::new();
         let mut outboard = None;
-        for path in mapped_files(&String::from_utf8_lossy(&maps)) {
+        let maps = String::from_utf8_lossy(&maps);
+        for path in mapped_files(&maps) {
             if is_module(&path) {
-                outboard = Some(path);
+                outboard = is_executable(&maps, &path).then_some(path).or(outboard);
             } else if is_cryptography(&path) {
                 libraries.insert(path);
             }
@@ -249,6 +250,20 @@ fn mapped_files(maps: &str) -> BTreeSet<PathBuf> {
     maps.lines().filter_map(path).collect()
 }
 
+/// Whether code of a file may run. Of a module whose code may not (NoExecPaths=), the loader leaves the rest mapped.
+fn is_executable(maps: &str, path: &Path) -> bool {
+    let columns = |line: &str| {
+        let (columns, name) = line.split_at_checked(line.find('/')?)?;
+        Some((
+            columns.split_whitespace().nth(1)?.to_owned(),
+            PathBuf::from(name),
+        ))
+    };
+    maps.lines()
+        .filter_map(columns)
+        .any(|(permissions, name)| name == path && permissions.contains('x'))
+}
+
 fn is_module(path: &Path) -> bool {
     let name = file_name(path);
     name == "outboard.so" || name == "liboutboard.so"
@@ -361,6 +376,8 @@ mod tests {
             .find(|path| is_module(path))
             .expect("it is mapped");
         assert_eq!(module, Path::new("/opt/with space/outboard.so (deleted)"));
+        assert!(is_executable(MAPS, module));
+        assert!(!is_executable(&MAPS.replace("r-xp", "r--p"), module));
         let library = files
             .iter()
             .find(|path| is_cryptography(path))

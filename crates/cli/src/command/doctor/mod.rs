@@ -8,6 +8,7 @@ mod openssh;
 mod process;
 pub(crate) mod profile;
 mod program;
+mod services;
 mod settings;
 mod system;
 

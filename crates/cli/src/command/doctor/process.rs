@@ -4,13 +4,13 @@ use super::configuration::enable_command;
 use super::program::{
     other_cryptography, own_cryptography, reads_its_own_section, statically_linked,
 };
-use super::{Finding, State, cards, haproxy};
+use super::{Finding, State, cards, haproxy, services};
 use crate::command::status::Switch;
 use crate::elf::Elf;
 use crate::processes::{self, Process, is_openssl_3};
 use crate::system::InForce;
 use crate::table::count;
-use crate::{Failure, system};
+use crate::{Failure, module, system};
 use outboard_ledger::{Snapshot, all_paths};
 use outboard_openssl_conf::Config;
 use std::ffi::OsStr;
@@ -44,7 +44,7 @@ pub(super) fn examine(pid: u32) -> Result<Vec<Finding>, Failure> {
         Some(module) => {
             findings.push(loaded(&process, module));
             findings.extend(left_out(&process));
-            findings.push(counted(pid));
+            findings.push(services::uncounted(&process).unwrap_or_else(|| counted(pid)));
             findings.extend(cards::examine(pid));
             findings.extend(haproxy::examine([&process]));
         }
@@ -167,6 +167,15 @@ fn not_loaded(process: &Process) -> Finding {
                 configuration.display()
             ))
             .remedy(format!("restart {}", process.restart_name()));
+    }
+    let library = system::library().ok();
+    let module = module::in_modules_directory(library.as_ref());
+    let needed = [Some(configuration), module].into_iter().flatten();
+    if let Some((because, remedy)) = needed
+        .into_iter()
+        .find_map(|file| services::hidden(process, &file))
+    {
+        return problem.because(because).remedy(remedy);
     }
     problem
         .because(

@@ -1,7 +1,7 @@
 //! The installation: OpenSSL, module, configuration, profile, ledger, OpenSSH's drop-ins.
 
 use super::configuration::{self, Configured, enable_command};
-use super::{Finding, State, confinement, haproxy, openssh, profile};
+use super::{Finding, State, confinement, haproxy, openssh, profile, services};
 use crate::module::{self, Obstacle};
 use crate::probe;
 use crate::processes::{Process, restart_command, restart_lines, restart_names};
@@ -45,6 +45,7 @@ pub(super) fn examine(ssh_directory: &Path) -> Vec<Finding> {
     let processes = Process::all();
     if configured.is_some() {
         findings.extend(left_behind(&processes));
+        findings.extend(services::examine(&processes));
     }
     findings.extend(haproxy::examine(&processes));
     findings.extend(openssh::examine(ssh_directory));

@@ -39,7 +39,7 @@ build_packages = build-essential openssl
 run_packages   = $(build_packages) openssh-server openssh-sftp-server openssh-client nginx nghttp2-client curl
 measure_packages = $(run_packages) rsync wrk haproxy apache2-bin stunnel4 linux-perf
 test_packages  = $(run_packages) rsync python3 postgresql wrk valgrind perl chromium \
-                 haproxy apache2-bin stunnel4 linux-perf
+                 haproxy apache2 stunnel4 linux-perf systemd logrotate
 
 .PHONY: build run test test-evp test-openssl test-others measure results report bench install uninstall fmt lint check deny help need-build need-run need-measure need-test
 .DEFAULT_GOAL := build

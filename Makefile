@@ -32,6 +32,7 @@ fishdir     = $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
 built       = $(release)/outboard $(release)/outboard-bench $(release)/liboutboard.so $(release)/liboutboard_observe.so
 # A rustup without a toolchain has a cargo that always fails.
 has_cargo  := $(shell $(CARGO) --version 2>/dev/null)
+has_lanes  := $(shell grep -ow -m1 avx512ifma /proc/cpuinfo)
 documents   = README.md CHANGELOG.md LICENSE docs/*.md
 
 # Debian packages, by purpose.
@@ -41,7 +42,7 @@ measure_packages = $(run_packages) rsync wrk haproxy apache2-bin stunnel4 linux-
 test_packages  = $(run_packages) rsync python3 postgresql wrk valgrind perl chromium \
                  haproxy apache2 stunnel4 linux-perf systemd logrotate
 
-.PHONY: build run test test-evp test-openssl test-others measure results report bench install uninstall fmt lint check deny help need-build need-run need-measure need-test
+.PHONY: build run test test-evp test-openssl test-others emulated measure results report bench install uninstall fmt lint check deny help need-build need-run need-measure need-test
 .DEFAULT_GOAL := build
 
 build: need-build
@@ -71,12 +72,17 @@ test-evp: need-test
 	$(CARGO) build --locked -p outboard-provider -p outboard-cli
 	OUTBOARD=target/debug/outboard MODULE=target/debug/liboutboard.so scripts/suites/run.sh evp
 
-# Test suites of others, each with stock and with Outboard. The results must be equal: see scripts/suites/run.sh.
-test-openssl: build
+# Test suites of others, each with stock and with Outboard. The results must be equal: see scripts/suites/run.sh. They run with forced
+# cards, too: on emulated lanes if the processor has none.
+test-openssl: build $(if $(has_lanes),,emulated)
 	scripts/suites/run.sh openssl-3.0 openssl-3.5
 
 test-others: build
 	scripts/suites/run.sh cryptography cpython openssh ruby
+
+# The provider with emulated lanes: target/emulated/liboutboard.so. It is slow; only tests use it.
+emulated: need-build
+	$(CARGO) build --profile emulated --locked -p outboard-provider --features emulated-lanes
 
 # Set MEASURE= (empty) for the full length, about an hour.
 MEASURE ?= --quick

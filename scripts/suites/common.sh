@@ -4,8 +4,14 @@
 as_usual() {
     case $way in
         stock) "$OUTBOARD" run --stock -- "$@" ;;
-        *) "$OUTBOARD" run --module "$MODULE" --offer all --ledger "$out/ledger" -- "$@" ;;
+        cards) "$OUTBOARD" run --module "$module" --offer profile --profile "$out/profile.json" --ledger "$out/ledger" -- "$@" ;;
+        *) "$OUTBOARD" run --module "$module" --offer all --ledger "$out/ledger" -- "$@" ;;
     esac
+}
+
+# force_cards VERSION: the profile that puts all it can on cards ($out/profile.json), for a libcrypto of that version.
+force_cards() {
+    "$OUTBOARD" info --json | python3 "$here/cards.py" "$1" >"$out/profile.json"
 }
 
 # debian_source RELEASE PACKAGE DIRECTORY: the newest upstream sources of a Debian package that can be had, unpacked.
@@ -45,7 +51,7 @@ evidence() {
 # `outboard run` would, with a setting more.
 enable_in() {
     local to=${3:-$1}
-    OPENSSL_CONF=$1 "$OUTBOARD" run --module "$MODULE" --offer all --ledger "$out/ledger" -- \
+    OPENSSL_CONF=$1 "$OUTBOARD" run --module "$module" --offer all --ledger "$out/ledger" -- \
         sh -c 'cat "$OPENSSL_CONF"' >"$to.part" || { rm -f "$to.part"; return 1; }
     printf '[outboard_sect]\n%s\n' "$2" >>"$to.part"
     mv "$to.part" "$to"

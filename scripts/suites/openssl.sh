@@ -58,7 +58,7 @@ suite() {
     case $way in
         outboard) setting='cards = 0' ;;
         cards)
-            "$OUTBOARD" info --json | python3 "$here/cards.py" "$number" >"$1/profile.json"
+            force_cards "$number"
             setting="offer = profile"$'\n'"profile = $1/profile.json"
             ;;
     esac

@@ -19,6 +19,8 @@
 # expected/NAME.txt, with their reasons. All that is built or written is in target/suites.
 #
 #   OUTBOARD=FILE MODULE=FILE   other builds of the command and of the provider than target/release
+#   EMULATED=FILE               another build of the provider with emulated lanes than target/emulated: what cards are
+#                               forced in where the processor has no lanes
 #   ONLY=…                      some of the tests, as the suite's own runner selects them; nothing is expected then
 set -euo pipefail
 shopt -s inherit_errexit
@@ -27,6 +29,7 @@ here=$(dirname "$(realpath "$0")")
 root=$(realpath "$here/../..")
 OUTBOARD=$(realpath "${OUTBOARD:-$root/target/release/outboard}")
 MODULE=$(realpath "${MODULE:-$root/target/release/liboutboard.so}")
+EMULATED=${EMULATED:-$root/target/emulated/liboutboard.so}
 ONLY=${ONLY:-}
 # The system's own programs: those of a version manager may bring another OpenSSL.
 PATH=/usr/sbin:/usr/bin:/sbin:/bin
@@ -55,9 +58,13 @@ for name; do
         [ $ready = 0 ] || { echo "  cannot be made ready; see $cache/prepare.log" >&2; exit 1; }
         fine=yes
         for way in $ways; do
+            module=$MODULE
             if [ "$way" = cards ] && ! grep -q avx512ifma /proc/cpuinfo; then
-                echo " cards: passed over, as this processor has no lanes (AVX-512 IFMA)"
-                continue
+                module=$(realpath -m "$EMULATED")
+                if [ ! -e "$module" ]; then
+                    echo " cards: passed over: this processor has no lanes (AVX-512 IFMA), and none are emulated (make emulated)"
+                    continue
+                fi
             fi
             out=$cache/$way
             rm -rf "$out"

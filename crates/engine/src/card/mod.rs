@@ -75,9 +75,9 @@ pub const fn takes(operation: Operation) -> bool {
     Kind::of(operation).is_some()
 }
 
-/// Whether this processor has the lanes that cards are made of.
+/// Whether this processor has the lanes that cards are made of, or this build something in their place.
 pub fn are_there() -> bool {
-    cfg!(feature = "stand-in-lanes") || outboard_lanes::available()
+    cfg!(any(feature = "stand-in-lanes", feature = "emulated-lanes")) || outboard_lanes::available()
 }
 
 /// What [`submit`] did.

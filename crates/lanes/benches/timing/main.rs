@@ -52,7 +52,7 @@ fn main() {
 
     // Curves: scalars of 1 (as far as the format allows) against random ones.
     macro_rules! weierstrass {
-        ($curve:ident, $name:literal, $bytes:literal) => {
+        ($curve:ident, $name:literal, $bytes:literal) => {{
             let scalar = |class: usize, random: &mut Random| {
                 let mut one = [0; $bytes];
                 one[$bytes - 1] = 1;
@@ -108,7 +108,7 @@ fn main() {
                     })
                 },
             );
-        };
+        }};
     }
     weierstrass!(p256, "P-256", 32);
     weierstrass!(p384, "P-384", 48);

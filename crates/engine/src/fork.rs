@@ -261,7 +261,8 @@ mod tests {
         drop(whole());
         let once = begun.elapsed();
         (0..5).for_each(|_| drop(whole()));
-        assert!(once >= PATIENCE && begun.elapsed() < once + PATIENCE / 2);
+        // Another test may have begun to wait before.
+        assert!(once >= PATIENCE / 2 && begun.elapsed() < once + PATIENCE / 2);
         in_parent();
         assert_eq!(FORKS.load(SeqCst), 0);
     }

@@ -232,7 +232,7 @@ fn stats_of_a_file_that_is_no_ledger() {
     // No process has the highest id that there may be.
     for command in [&["stats"][..], &["cards"], &["stats", "--reset"]] {
         let unknown = outboard().args(command).args(["--pid", "4194305"]).assert();
-        says(&stderr(&unknown.code(1)), "has an entry of process 4194305");
+        says(&stderr(&unknown.code(1)), "process 4194305 has no entry");
     }
 }
 

@@ -167,7 +167,7 @@ fn what_cannot_work_is_refused_and_nothing_changes() {
                     &format!("{include}\nInclude {}\n", more.display()),
                 );
             },
-            "more.conf alone, but the drop-in would come first",
+            "more.conf, but the drop-in would come first",
         ),
         (
             "a file of that name that is not ours",
@@ -177,7 +177,7 @@ fn what_cannot_work_is_refused_and_nothing_changes() {
         (
             "nothing safe is configured",
             |system, include| system.write("sshd_config", &format!("{include}\nMACs hmac-sha1\n")),
-            "nothing that MACs allows today (hmac-sha1) is safe at level modern",
+            "no algorithm that MACs allows today (hmac-sha1) is safe at level modern",
         ),
         (
             "no configuration",

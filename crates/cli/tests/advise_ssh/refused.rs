@@ -182,7 +182,7 @@ fn what_cannot_work_is_refused_and_nothing_changes() {
         (
             "no configuration",
             |system, _| fs::remove_file(system.path("sshd_config")).expect("it is ours"),
-            "sshd_config (name where it lies with --directory)",
+            "sshd_config (name its directory with --directory)",
         ),
     ];
     for (case, damage, reason) in cases {

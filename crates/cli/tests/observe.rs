@@ -22,7 +22,7 @@ fn the_program_s_end_is_told_as_it_was() {
 #[test]
 fn a_program_without_cryptography_is_told_so() {
     let quiet = observe(&[], &["true"]).assert().success();
-    says(&stderr(&quiet), "true did no cryptography through OpenSSL");
+    says(&stderr(&quiet), "true made no visible call of OpenSSL");
     assert_eq!(stdout(&quiet), "");
 }
 

@@ -56,7 +56,7 @@ fn a_flipped_bit_releases_nothing_wrong(bits: u32, share: u64) {
     let keys = [Key::generate(bits), Key::generate(bits)];
     let ours = keys
         .each_ref()
-        .map(|key| key.with_components(|c| PrivateKey::new(&c)).unwrap());
+        .map(|key| key.with_components(|c| PrivateKey::new(&c).expect("a good key")));
     let x = vec![0x5a; bits as usize / 8 - 1];
     let batch: [_; LANES] = std::array::from_fn(|lane| (&ours[lane % 2], &x[..]));
     let right = keys.each_ref().map(|key| key.private(&x));

@@ -133,7 +133,7 @@ impl Aim {
     fn fault(&self, i: u64, random: &mut Random) -> Fault {
         let part = 0x9e37_79b9_7f4a_7c15_u64.wrapping_mul(i + 1);
         let part = part.wrapping_add(random.below(1 << 60));
-        let pick = |count: u64| (u128::from(part) * u128::from(count) >> 64) as u64;
+        let pick = |count: u64| ((u128::from(part) * u128::from(count)) >> 64) as u64;
         let step = match &self.steps {
             Steps::From(steps) => steps.start + pick(steps.end - steps.start),
             Steps::These(steps) => steps[pick(steps.len() as u64) as usize],

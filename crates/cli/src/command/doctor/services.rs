@@ -2,6 +2,7 @@
 
 use super::Finding;
 use crate::processes::Process;
+use outboard_ledger::all_paths;
 use rustix::fs::{StatVfsMountFlags, major, minor, statvfs};
 use std::collections::BTreeSet;
 use std::fs;
@@ -53,28 +54,29 @@ pub(super) fn uncounted(process: &Process) -> Option<Finding> {
                 .remedy(remedy),
         );
     };
-    if ledger.is_deleted {
-        return Some(
-            note("counts in a ledger that was removed")
-                .because(
-                    "systemd removes what a service's user has in /dev/shm when the service stops \
-                     (RemoveIPC=, DynamicUser=), and what a person has there at the last logout",
-                )
-                .remedy(format!("restart {name}: it then makes a new ledger")),
-        );
+    let of_system = ledgers_of_system();
+    if of_system.contains(&ledger) {
+        return None;
     }
-    let is_ours = ledger.path.metadata().is_ok_and(|ours| {
-        let device = (major(ours.dev()), minor(ours.dev()));
-        (device, ours.ino()) == (ledger.device, ledger.inode)
-    });
-    (!is_ours).then(|| {
+    // Where files of /dev/shm are, to this command.
+    let is_in_the_same_place = fs::metadata(SHARED_MEMORY)
+        .is_ok_and(|directory| (major(directory.dev()), minor(directory.dev())) == ledger.device);
+    let finding = if is_in_the_same_place {
+        note("counts in a ledger that was removed")
+            .because(
+                "somebody removed it; systemd does, of a service's user when the service stops \
+                 (RemoveIPC=, DynamicUser=), of a person at the last logout",
+            )
+            .remedy(format!("restart {name}: it then makes a new ledger"))
+    } else {
         note("counts in a ledger that only it sees")
             .because("it has a /dev/shm of its own (TemporaryFileSystem=, or a container's)")
             .remedy(format!(
                 "let it have the system's: BindPaths=/dev/shm ({})",
                 edit(process)
             ))
-    })
+    };
+    Some(finding)
 }
 
 /// Why a process that has no ledger could make none, and the remedy.
@@ -113,6 +115,8 @@ pub(super) fn hidden(process: &Process, file: &Path) -> Option<(String, String)>
     if !is_same(&root, Path::new("/")) && fs::read_link(&root).ok()? != Path::new("/") {
         return None;
     }
+    // A link of theirs would be followed to a file of ours.
+    let file = file.canonicalize().unwrap_or(file.to_owned());
     let theirs = root.join(file.strip_prefix("/").ok()?);
     let name = file.display();
     let edit = edit(process);
@@ -125,7 +129,9 @@ pub(super) fn hidden(process: &Process, file: &Path) -> Option<(String, String)>
             format!(
                 "{name} is hidden from it (InaccessiblePaths=, TemporaryFileSystem=, RootDirectory=)"
             ),
-            format!("let it see that file: BindReadOnlyPaths={name} ({edit})"),
+            format!(
+                "take it out of InaccessiblePaths=, or add BindReadOnlyPaths={name} to the others ({edit})"
+            ),
         ));
     }
     let may_not =
@@ -133,7 +139,7 @@ pub(super) fn hidden(process: &Process, file: &Path) -> Option<(String, String)>
     may_not.then(|| {
         (
             format!("it may not run the code of {name} (NoExecPaths=)"),
-            format!("name its directory in ExecPaths= ({edit})"),
+            format!("take its directory out of that setting, or name it in ExecPaths= ({edit})"),
         )
     })
 }
@@ -251,17 +257,16 @@ fn name_of(word: &str) -> &str {
     word.split_once(':').map_or(word, |(name, _)| name)
 }
 
-/// A ledger that a process has mapped.
-struct Mapped {
-    path: PathBuf,
+/// Which file a ledger is. Its name tells little: a process that made one has it mapped by a temporary name, which is gone.
+#[derive(Debug, PartialEq, Eq)]
+struct Ledger {
     /// Major and minor number.
     device: (u32, u32),
     inode: u64,
-    is_deleted: bool,
 }
 
 /// The first ledger in `/proc/PID/maps`.
-fn mapped_ledger(maps: &str) -> Option<Mapped> {
+fn mapped_ledger(maps: &str) -> Option<Ledger> {
     maps.lines().find_map(|line| {
         let (columns, path) = line.split_at(line.find('/')?);
         if !path.starts_with("/dev/shm/outboard.") {
@@ -270,13 +275,24 @@ fn mapped_ledger(maps: &str) -> Option<Mapped> {
         let columns: Vec<&str> = columns.split_whitespace().collect();
         let (major, minor) = columns.get(3)?.split_once(':')?;
         let number = |hexadecimal| u32::from_str_radix(hexadecimal, 16).ok();
-        Some(Mapped {
-            path: PathBuf::from(path.strip_suffix(" (deleted)").unwrap_or(path)),
+        Some(Ledger {
             device: (number(major)?, number(minor)?),
             inode: columns.get(4)?.parse().ok()?,
-            is_deleted: path.ends_with(" (deleted)"),
         })
     })
+}
+
+/// Every user's.
+fn ledgers_of_system() -> Vec<Ledger> {
+    let metadata = all_paths()
+        .into_iter()
+        .filter_map(|path| path.metadata().ok());
+    metadata
+        .map(|ledger| Ledger {
+            device: (major(ledger.dev()), minor(ledger.dev())),
+            inode: ledger.ino(),
+        })
+        .collect()
 }
 
 /// The limit of `/proc/PID/limits` that is too small for a ledger.
@@ -343,8 +359,7 @@ mod tests {
 7f01-7f02 rw-s 00000000 00:1a 77 /dev/shm/outboard.0 (deleted)
 ";
         let ledger = mapped_ledger(maps).expect("it is mapped");
-        assert!(ledger.is_deleted && ledger.inode == 77 && ledger.device == (0, 0x1a));
-        assert_eq!(ledger.path, Path::new("/dev/shm/outboard.0"));
+        assert!(ledger.inode == 77 && ledger.device == (0, 0x1a));
         assert!(mapped_ledger(maps.lines().next().expect("the module")).is_none());
     }
 

@@ -11,6 +11,8 @@ struct Row {
     lost: String,
     /// What doctor says of it; empty where it has nothing to say.
     said: String,
+    /// What to do: a setting that is to be added brings all of it back.
+    remedy: String,
 }
 
 /// The rows of the table below the heading.
@@ -31,6 +33,7 @@ fn table(heading: &str) -> Vec<Row> {
                 setting: cell(),
                 lost: cell(),
                 said: cell(),
+                remedy: cell(),
             }
         })
         .collect();
@@ -172,6 +175,14 @@ fn what_hardening_takes_away_is_as_documented() {
             };
             expect(so, &row, expected);
             expect(stand.doctor().contains(&row.said), &row, "said by doctor");
+            if row.remedy.starts_with("add ") {
+                for added in self::settings(&row.remedy) {
+                    let both = [setting, added].map(|setting| setting.split("; "));
+                    let answers =
+                        stand.answers_with(&both.into_iter().flatten().collect::<Vec<_>>());
+                    expect(answers && stand.is_counted(), &row, "the remedy works");
+                }
+            }
         }
     }
     // Without any of it, all is there again.

@@ -3,6 +3,7 @@
 use outboard_programs::{Error, Machine, Workplace};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use crate::common::{are_installed, module, observer};
 
@@ -13,6 +14,9 @@ pub(crate) struct House {
     // After the machine, which lies in it.
     _workplace: Workplace,
 }
+
+/// On the busiest machine, under the load of its own.
+const PATIENCE: Duration = Duration::from_secs(600);
 
 /// What the machine's own programs read that are to be stock.
 const STOCK: &str = "OPENSSL_CONF=/dev/null";
@@ -49,6 +53,7 @@ impl House {
             .args(["install", "CARGO=/nowhere/cargo", "STRIP="])
             .arg(format!("release={}", self.built.display()))
             .env("OPENSSL_CONF", "/dev/null")
+            .limit(PATIENCE)
             .succeed()
             .expect("it is installed");
     }
@@ -102,7 +107,9 @@ impl House {
 
     /// The same, where it may fail.
     pub(crate) fn try_shell(&self, script: &str) -> Result<String, Error> {
-        self.machine.shell(script)
+        let bash = self.machine.run("bash")?;
+        let run = bash.args(["-euo", "pipefail", "-c", script]);
+        Ok(run.limit(PATIENCE).succeed()?.output)
     }
 
     /// What a script prints whose programs use stock.

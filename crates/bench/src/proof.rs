@@ -394,6 +394,6 @@ mod tests {
         assert!(Proof::of(&left, &BTreeMap::new(), &stock).valid);
         let reason = proof(SCALAR, 100, 60).reason_against();
         let reason = reason.expect("it is not proved");
-        assert!(reason.contains("60 on cards; the profile wants path scalar"));
+        assert!(reason.contains("60 on cards; the profile chooses path scalar"));
     }
 }

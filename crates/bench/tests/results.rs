@@ -92,7 +92,7 @@ fn damaged_files_are_refused_with_the_reason() {
     refused(
         "\"version\": 1",
         "\"version\": 9",
-        "reads version 1: measure again",
+        "reads version 1 (measure again",
     );
     refused(
         "\"bytes\": \"16\"",
@@ -204,7 +204,7 @@ fn a_workload_that_does_not_exist_is_told_with_those_that_do() {
     assert_eq!(output.status.code(), Some(2));
     let text = text(&output);
     assert!(
-        text.contains("no workload spede: there are speed"),
+        text.contains("no workload spede (the workloads are speed"),
         "{text}"
     );
 }

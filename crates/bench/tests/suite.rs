@@ -121,7 +121,7 @@ fn peers_are_for_the_workloads_that_can() {
         .expect("it runs");
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(
-        errors.contains("crypto_mb can only be measured by: cards"),
+        errors.contains("only these workloads can measure crypto_mb: cards"),
         "{errors}"
     );
     assert!(!directory.path().join("results").exists());

@@ -447,7 +447,7 @@ const SABOTAGES: &[Sabotage] = &[
         name: "the profile is of another OpenSSL",
         harm: |stand| stand.profile(&Machine::detect().named(), "2.9.0"),
         subject: "profile",
-        what: "was measured against libcrypto 2.9.0",
+        what: "was measured with libcrypto 2.9.0",
         remedy: "outboard calibrate --output",
         cure: calibrate,
     },

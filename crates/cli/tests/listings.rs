@@ -208,7 +208,7 @@ fn a_profile_of_another_version_is_told() {
         let passed_over = line(&profile, from, to);
         says(
             &passed_over,
-            "of another version of Outboard: 0.0.9 with format ",
+            "from another version of Outboard: 0.0.9 with format ",
         );
         says(&passed_over, "(run 'outboard calibrate' to make a new one)");
     }

@@ -37,7 +37,7 @@ expect 'does not load Outboard'
 chmod 0755 "$scratch" && chmod 0777 "$scratch/bin"
 install -m 0644 "$3" "$scratch/bin/outboard.so"
 fail "$outboard" enable
-expect "may change $scratch/bin, .*sudo make install"
+expect "can change $scratch/bin, .*sudo make install"
 say "$outboard" doctor
 expect "^note .*$scratch/bin/outboard.so was not tried"
 expect "users other than root can change $scratch/bin,"

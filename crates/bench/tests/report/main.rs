@@ -134,7 +134,7 @@ fn the_markdown_hides_nothing() {
         "# Up to 6.7 × as many handshakes per second; 14 of 176 comparisons got slower",
         "- tls failed: stunnel did not start: cannot bind 127.0.0.1:8443",
         "no aes-128-gcm counted by any process of the transfer",
-        "Take with care: other programs had 31 % of the processors.",
+        "Read with care: other programs had 31 % of the processors.",
         "mlkem768-encapsulate: operations 0.94 ×",
         "| nginx, RSA-4096 | handshakes (more is better) | 215 /s | 736 /s, **3.4 ×** (3.4–3.5) |",
         "| Full handshakes per second | 5.2 to 32 × (2005) | 1.09 to 6.7 × |",

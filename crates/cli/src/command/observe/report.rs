@@ -382,7 +382,7 @@ pub(super) mod tests {
             },
         ]);
         assert!(
-            jobs.contains("exchanges: public-key work of unknown time each\n"),
+            jobs.contains("exchanges), with public-key work of unknown time each\n"),
             "{jobs}"
         );
         assert!(!jobs.contains("> <"), "{jobs}");

@@ -138,7 +138,10 @@ fn damaged_files_are_refused_with_the_reason() {
     }
     let twice = result::read_all(twice.path()).expect_err("which one counts?");
     let twice = twice.to_string();
-    assert!(twice.contains("both of the workload speed"), "{twice}");
+    assert!(
+        twice.contains("both results of the workload speed"),
+        "{twice}"
+    );
     let none = result::read_all(directory().path()).expect_err("nothing is there");
     assert!(
         none.to_string().contains("outboard-bench run --out"),

@@ -64,7 +64,7 @@ Examples:
   outboard status                         Show: on or off, work done, problems
   outboard stats --all                    Count the operations of each program
   outboard cards                          Show queues and how full the lanes are
-  outboard doctor --pid 1234              Say why a process does not use Outboard
+  outboard doctor --pid 1234              Say why a process does not use it
 
 Exit status: 0 done, 1 an error or a problem found, 2 wrong usage; \
 'run' and 'observe' return the status of the program that they run.

@@ -54,7 +54,7 @@ expect 'name: Outboard'
 say "$outboard" doctor
 expect '^good.* loading .*has Outboard active'
 fail "$outboard" doctor --pid "$old"
-expect 'it was started before'
+expect 'it started before'
 
 start new && new=$!
 say "$outboard" doctor --pid "$new"

@@ -46,8 +46,9 @@ fn leaves_nothing<A: Copy, R>(
         "{name:24}{:7} bytes, {cleared} cleared at the bottom",
         left.stack.len()
     );
+    // A function that used next to nothing need not clear it.
     assert!(
-        cleared >= 512,
+        left.stack.len() <= 64 || cleared >= 512,
         "{name} uses more stack than it clears: see wipe::depth"
     );
 }

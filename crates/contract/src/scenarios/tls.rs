@@ -361,7 +361,8 @@ fn tampered(t: &'static Transcript) {
                 t.scene(format!(
                     "{version:#x} {group:?} {of_client} {number} {from_end}"
                 ));
-                let ends = Ends::new(t, version, "rsa2048");
+                // What a changed signature of RSA decrypts to is another thing in every run, and so is the reason to refuse it.
+                let ends = Ends::new(t, version, "ed25519");
                 ends.groups(group, group);
                 let connection = ends.begin(None);
                 let mut flights = 0;

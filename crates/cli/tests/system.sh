@@ -65,7 +65,7 @@ fail grep Outboard "$scratch/said"
 # A module that is replaced stays with who has loaded it.
 install -m 0644 "$3" "$modules/outboard.so"
 say "$outboard" doctor --pid "$new"
-expect 'the file was replaced since it started'
+expect 'the file was replaced after the process started'
 
 # A record that is none hides no other, and no name makes a ledger two.
 echo nothing >"$5"

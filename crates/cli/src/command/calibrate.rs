@@ -15,7 +15,7 @@ use std::time::Duration;
 
 const EXAMPLES: &str = "\
 Examples:
-  outboard calibrate                  As root: write the profile of the whole system
+  outboard calibrate                  As root: measure for the system
   outboard calibrate --output p.json  Write the profile to another file
   outboard info                       Show the result and the chosen paths
 

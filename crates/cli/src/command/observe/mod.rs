@@ -50,7 +50,7 @@ Examples:
   outboard observe -- curl -O URL           Show algorithms, keys, time, share
   outboard observe --cbom cbom.json -- PROGRAM
                                             Also write a bill of materials
-  outboard observe --all                    Show services, after enable --observe
+  outboard observe --all                    Show services after enable --observe
 
 An observing provider counts and times each call of OpenSSL's EVP interface, and forwards the call to the real \
 provider. The program reads a temporary OpenSSL configuration, which keeps all of the system's own settings. The \

@@ -141,7 +141,8 @@ macro_rules! curve {
                 each_check_is_needed(operation, right, |trace: &Trace| {
                     let start = trace.kernel("Derive", 0).start;
                     let sum = trace.kernel("Multiply", 0);
-                    let inverse = trace.kernel("Invert", 0);
+                    // The first one is of the multiples.
+                    let inverse = trace.kernel("Invert", 1);
                     let mut aims = vec![
                         Aim::at(Check::OnCurve, sum.clone()),
                         Aim::at(Check::X, inverse.end..trace.check(Check::Tally)),

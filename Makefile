@@ -23,13 +23,15 @@ MODULESDIR ?= $(shell openssl version -m 2>/dev/null | sed -n 's/^MODULESDIR: "\
 
 release     = target/release
 bindir      = $(DESTDIR)$(PREFIX)/bin
+libdir      = $(DESTDIR)$(PREFIX)/lib/outboard
 mandir      = $(DESTDIR)$(PREFIX)/share/man
 docdir      = $(DESTDIR)$(PREFIX)/share/doc/outboard
 bashdir     = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 zshdir      = $(DESTDIR)$(PREFIX)/share/zsh/site-functions
 fishdir     = $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
 # The files of a build that 'make install' needs.
-built       = $(release)/outboard $(release)/outboard-bench $(release)/liboutboard.so $(release)/liboutboard_observe.so
+built       = $(release)/outboard $(release)/outboard-bench $(release)/liboutboard.so $(release)/liboutboard_observe.so \
+              $(release)/liboutboard_stopwatch.so
 # A rustup without a toolchain has a cargo that always fails.
 has_cargo  := $(shell $(CARGO) --version 2>/dev/null)
 has_lanes  := $(shell grep -ow -m1 avx512ifma /proc/cpuinfo)
@@ -46,7 +48,8 @@ test_packages  = $(run_packages) rsync python3 postgresql wrk valgrind perl chro
 .DEFAULT_GOAL := build
 
 build: need-build
-	$(CARGO) build --release --locked -p outboard-cli -p outboard-provider -p outboard-observer -p outboard-bench
+	$(CARGO) build --release --locked -p outboard-cli -p outboard-provider -p outboard-observer -p outboard-bench \
+	    -p outboard-stopwatch-preload
 
 run: need-run build
 	$(release)/outboard-bench first-light
@@ -63,7 +66,7 @@ lint: need-build
 # The provider comes first, because whole-program tests load it from the target directory. A missing program fails its
 # test. A test program that hangs is ended and named, and the others continue.
 check: need-test
-	$(CARGO) build --locked -p outboard-provider -p outboard-observer -p outboard-cli
+	$(CARGO) build --locked -p outboard-provider -p outboard-observer -p outboard-cli -p outboard-stopwatch-preload
 	OUTBOARD_TEST_ALL=1 $(CARGO) test --workspace --locked --no-fail-fast \
 	  --config "target.'cfg(unix)'.runner = 'timeout --foreground --kill-after=60 3600'"
 
@@ -120,6 +123,7 @@ install: $(if $(has_cargo),build)
 	STRIP="$(STRIP)" scripts/put.sh 0755 $(release)/outboard-bench $(bindir)/outboard-bench
 	STRIP="$(STRIP)" scripts/put.sh 0644 $(release)/liboutboard.so $(DESTDIR)$(MODULESDIR)/outboard.so
 	STRIP="$(STRIP)" scripts/put.sh 0644 $(release)/liboutboard_observe.so $(DESTDIR)$(MODULESDIR)/outboard-observe.so
+	STRIP="$(STRIP)" scripts/put.sh 0644 $(release)/liboutboard_stopwatch.so $(libdir)/liboutboard_stopwatch.so
 	set -e; generated=$$(mktemp -d); trap 'rm -rf "$$generated"' EXIT; \
 	$(release)/outboard generate "$$generated"; \
 	$(release)/outboard-bench generate "$$generated"; \
@@ -134,6 +138,9 @@ install: $(if $(has_cargo),build)
 	done; \
 	for document in $(documents); do \
 	    scripts/put.sh 0644 $$document $(docdir)/$${document##*/}; \
+	done; \
+	for schema in docs/schema/*.json; do \
+	    scripts/put.sh 0644 $$schema $(docdir)/schema/$${schema##*/}; \
 	done
 
 # First switch Outboard off, so that no configuration names a removed file.
@@ -142,7 +149,7 @@ uninstall:
 	if [ -z "$(DESTDIR)" ] && [ -x $(bindir)/outboard ]; then $(bindir)/outboard disable; fi
 	rm -f $(bindir)/outboard $(bindir)/outboard-bench $(DESTDIR)$(MODULESDIR)/outboard.so $(DESTDIR)$(MODULESDIR)/outboard-observe.so
 	rm -f $(mandir)/man1/outboard.1 $(mandir)/man1/outboard-*.1 $(mandir)/man5/outboard.cnf.5
-	rm -rf $(docdir)
+	rm -rf $(docdir) $(libdir)
 	for name in outboard outboard-bench; do \
 	    rm -f $(bashdir)/$$name $(zshdir)/_$$name $(fishdir)/$$name.fish || exit; \
 	done

@@ -6,6 +6,6 @@ prepare() { :; }
 
 suite() {
     cd "$1"
-    as_usual nice python3 -m test --junit-xml "$1/results.xml" --timeout 600 -u network \
+    as_usual python3 -m test --junit-xml "$1/results.xml" --timeout 600 -u network \
         ${ONLY:+-m "$ONLY"} test_ssl test_hashlib test_hmac test_httplib test_ftplib test_poplib test_imaplib
 }

@@ -16,5 +16,5 @@ prepare() {
 
 suite() {
     cd "$source"
-    as_usual nice python3 -m pytest -q -p no:cacheprovider -o addopts= -k "$ONLY" --junitxml="$1/results.xml" tests
+    as_usual python3 -m pytest -q -p no:cacheprovider -o addopts= -k "$ONLY" --junitxml="$1/results.xml" tests
 }

@@ -1,24 +1,26 @@
-# OpenSSL's own tests, of the version that the file which reads this one names ($release,
-# $number), in a libcrypto of their own: evp_test with all its vectors, and every recipe but those that $left_out names.
+# OpenSSL's own tests in a libcrypto of their own: every recipe (a file in test/recipes) but those in $left_out.
+# openssl-3.0.sh and openssl-3.5.sh read this file, and set the version: $release, $number.
 #
-# The libraries are compiled once, as static ones, and the shared ones made of them export all symbols. So the tests of
-# OpenSSL's inside, which are otherwise linked to static libraries, run over the shared libcrypto, too, as programs do.
+# OpenSSL links the tests of its internal functions to static libraries. But a program that uses Outboard uses the shared
+# libcrypto. So prepare compiles static libraries, once, and makes shared ones of them that export all symbols. All tests
+# run over the shared ones.
 packages='build-essential perl dpkg-dev python3'
 ways='stock outboard cards'
-# The vectors and recipes use everything.
+# The tests use all operations.
 serves='rsa-2048-sign rsa-2048-verify p256-keygen p256-sign p256-verify p256-derive p384-sign p384-verify p384-derive
     p521-sign p521-verify p521-derive x25519-keygen x25519-derive ed25519-sign ed25519-verify
     aes-128-gcm-seal aes-128-gcm-open aes-192-gcm-seal aes-192-gcm-open aes-256-gcm-seal aes-256-gcm-open'
 
-# And on cards that are forced: what runs there alone. The others wait for 256 requests, or for company.
+# With forced cards, a lone request of these operations runs in the lanes. The others wait for 256 requests, or for
+# company.
 in_lanes='rsa-2048-sign:lanes p256-derive:lanes p384-derive:lanes x25519-derive:lanes'
 
-# Recipes that show nothing about a provider:
-# the build, its symbols and messages; the FIPS module, which is not built; random input; other projects; QUIC.
+# Recipes that show nothing about a provider: they test the build, its symbols and messages, the FIPS module (which is
+# not built), random input, other projects, and QUIC.
 left_out='00-prep_* 01-* 02-test_errstr 02-test_ordinals 02-test_localetest 03-test_fipsinstall 40-test_rehash
     90-test_shlibload 95-test_external_* 99-test_fuzz_* *quic*'
 
-# Files whose first section is read as a list of a certificate's extensions, and nothing else.
+# OpenSSL reads the first section of these files as a list of a certificate's extensions. They stay as they are.
 no_configurations='v3_ca_exts.cnf invalid-x509.cnf'
 
 source=$sources/openssl-$release
@@ -28,20 +30,20 @@ prepare() {
     mkdir -p "$cache/build"
     cd "$cache/build"
     [ -e Makefile ] || perl "$source/Configure" linux-x86_64 no-shared enable-ec_nistp_64_gcc_128 enable-rfc3779 \
-        no-mdc2 no-rc5 no-idea no-ssl3 no-afalgeng no-fips "${configure[@]}" -O0 -fPIC
+        no-mdc2 no-rc5 no-idea no-ssl3 no-afalgeng no-fips no-makedepend "${configure[@]}" -O0 -fPIC
     if [ ! -e shared ]; then
-        nice make -s -j2 build_generated
-        nice make -s -j2 libcrypto.a libssl.a
+        make -s -j2 build_generated
+        make -s -j2 libcrypto.a libssl.a
         share libcrypto
         share libssl "$PWD/libcrypto.so.3"
         touch shared
     fi
-    nice make -s -j2 build_programs build_modules
+    make -s -j2 build_programs build_modules
     cc -shared -fPIC -O1 -Wall -I include -I "$source/include" -o also.so "$here/openssl_also.c" -ldl
 }
 
-# share NAME LIBRARY…: a shared library of the static one, in whose place the linker finds it from now on. Some tests hold
-# parts of a provider, which need a hidden symbol of the static one.
+# share NAME LIBRARY…: makes NAME.so.3 of NAME.a. From then on, NAME.a is a linker script: the linker takes a symbol from the
+# shared library, or else from the static one. (Some tests contain parts of a provider, which need a hidden symbol.)
 share() {
     cc -shared -o "$1.so.3" "-Wl,-soname,$1.so.3" -Wl,-Bsymbolic -Wl,--whole-archive "$1.a" -Wl,--no-whole-archive \
         "${@:2}" -ldl -pthread
@@ -51,8 +53,8 @@ share() {
 
 suite() {
     local copy=$cache/tree setting=
-    # The recipes name configurations in the sources: this way has a copy of its own, at a place that is always the same,
-    # because names of tests tell it.
+    # The recipes name configurations in the sources, and each way needs other ones: so each way gets a copy of the sources.
+    # The copy is always at the same place, because names of tests contain it.
     rm -rf "$copy"
     mkdir "$copy"
     cp -as "$source/." "$copy"
@@ -74,7 +76,7 @@ suite() {
         export OUTBOARD_ALSO=$1/also.cnf OUTBOARD_PRELOAD=$cache/build/also.so
     fi
     export way out=$1
-    recipes | ONLY= nice xargs -r -P 2 -n 1 "$here/openssl_recipe.sh"
+    recipes | ONLY= xargs -r -P 2 -n 1 "$here/openssl_recipe.sh"
 }
 
 # The names of the recipes to be run; ONLY may hold patterns of them.
@@ -86,12 +88,12 @@ recipes() {
     done
 }
 
-matches() {
-    local pattern
+# matches NAME PATTERNS. A subshell, because 'set -f' must not outlive it: the names of the recipes are a pattern of files.
+matches() (
     set -f
     for pattern in $2; do
         # shellcheck disable=SC2053
-        [[ $1 != $pattern ]] || return 0
+        [[ $1 != $pattern ]] || exit 0
     done
-    return 1
-}
+    exit 1
+)

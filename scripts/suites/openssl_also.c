@@ -1,7 +1,7 @@
 /*
- * Preloaded into OpenSSL's tests. Many of them make a library context of their own and load the default provider into
- * it by a call, so that no configuration is read. Here Outboard is loaded as well then, as the configuration
- * in $OUTBOARD_ALSO says, whatever the test does next.
+ * openssl.sh preloads this into OpenSSL's tests. Many of these tests make a library context of their own and load the
+ * default provider into that context by a call. Such a context reads no configuration, so the test would run without
+ * Outboard. This file makes each such call read the configuration in $OUTBOARD_ALSO, too, which loads Outboard.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -16,7 +16,7 @@ static void also(OSSL_LIB_CTX *context, const char *name, OSSL_PROVIDER *loaded)
 {
     const char *configuration = getenv("OUTBOARD_ALSO");
 
-    /* The default context reads $OPENSSL_CONF. */
+    /* The program's own context (NULL) has read $OPENSSL_CONF. */
     if (loaded == NULL || context == NULL || configuration == NULL || strcmp(name, "default") != 0)
         return;
     ERR_set_mark();

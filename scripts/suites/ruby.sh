@@ -8,7 +8,7 @@ prepare() { debian_source bookworm ruby3.1 "$source"; }
 
 suite() {
     cd "$source"
-    as_usual nice ruby -I tool/lib -I test/openssl -r envutil -r core_assertions -e '
+    as_usual ruby -I tool/lib -I test/openssl -r envutil -r core_assertions -e '
         require "test/unit"
         Dir["test/openssl/test_*.rb"].sort.each { |file| require "./" + file }
     ' -- --verbose --show-skip ${ONLY:+--name="/$ONLY/"}

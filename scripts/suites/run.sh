@@ -22,6 +22,7 @@
 #   EMULATED=FILE               another build of the provider with emulated lanes than target/emulated: what cards are
 #                               forced in where the processor has no lanes
 #   ONLY=…                      some of the tests, as the suite's own runner selects them; nothing is expected then
+#   WAYS=…                      some of the ways. Results of an earlier run stay: WAYS=outboard compares with them
 set -euo pipefail
 shopt -s inherit_errexit
 
@@ -50,6 +51,7 @@ for name; do
         set -e
         ways='stock outboard'
         . "$here/$name.sh"
+        ways=${WAYS:-$ways}
         "$root/scripts/need.sh" $packages
         set +e
         (set -e; prepare) >"$cache/prepare.log" 2>&1 </dev/null

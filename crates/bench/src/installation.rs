@@ -166,6 +166,16 @@ fn modules_directory() -> Option<PathBuf> {
     Some(quoted.split_once('"')?.0.into())
 }
 
+/// What `outboard-bench handshake` preloads: beside this program in a build, below `lib` once installed.
+pub(crate) fn find_stopwatch(named: Option<&Path>) -> Result<PathBuf, Failure> {
+    const FILE: &str = "liboutboard_stopwatch.so";
+    let candidates = match named {
+        Some(library) => vec![library.to_owned()],
+        None => vec![beside_us(FILE), beside_us("../lib/outboard").join(FILE)],
+    };
+    existing(&candidates).ok_or_else(|| not_found("the stopwatch", &candidates, "--stopwatch"))
+}
+
 fn find_command(arguments: &InstallationArguments) -> Result<PathBuf, Failure> {
     let mut candidates = vec![beside_us("outboard")];
     let path = env::var_os("PATH").unwrap_or_default();

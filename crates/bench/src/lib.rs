@@ -3,11 +3,12 @@
 //! `outboard-programs` starts the programs. [`suite`] runs [`workloads`]; each of them writes one [`result`]. [`report`]
 //! makes pages of results, and [`compare`] compares two of them. [`mod@reference`] has the gains of earlier studies.
 //! [`first_light`] shows in a table what a user gains with ssh, nginx and curl. [`evp`] measures each operation in one
-//! process. [`load`] measures the cost of loading the provider.
+//! process. [`handshake`] shows where the time of a TLS connection goes. [`load`] measures the cost of loading the provider.
 
 pub mod compare;
 pub mod evp;
 pub mod first_light;
+pub mod handshake;
 pub mod installation;
 pub mod load;
 pub mod proof;

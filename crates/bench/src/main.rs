@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
-use outboard_bench::{Failure, compare, evp, first_light, load, report, suite};
+use outboard_bench::{Failure, compare, evp, first_light, handshake, load, report, suite};
 use outboard_manual::Manual;
 
 const EXAMPLES: &str = "\
@@ -55,6 +55,8 @@ enum Command {
     FirstLight(first_light::Arguments),
     /// Measure each operation through EVP: stock and Outboard take turns in one process
     Evp(evp::Arguments),
+    /// Show where a server's time goes in a TLS connection, with stock OpenSSL and with Outboard
+    Handshake(handshake::Arguments),
     /// Measure what loading the provider costs a process
     Load(load::Arguments),
 }
@@ -70,12 +72,16 @@ enum AnyCommand {
         /// The directory; the command makes it if it does not exist
         directory: PathBuf,
     },
+    /// The server and client in memory of the command handshake
+    #[command(hide = true)]
+    Pair(handshake::PairArguments),
 }
 
 fn main() -> ExitCode {
     let outcome = match Cli::<AnyCommand>::parse().command {
         AnyCommand::Public(command) => command.run(),
         AnyCommand::Generate { directory } => generate(directory),
+        AnyCommand::Pair(arguments) => handshake::pair(&arguments),
     };
     outcome.unwrap_or_else(|error| {
         eprintln!("outboard-bench: {error}");
@@ -92,6 +98,7 @@ impl Command {
             Self::Report(arguments) => report::run(&arguments),
             Self::FirstLight(arguments) => first_light::run(&arguments),
             Self::Evp(arguments) => evp::run(&arguments),
+            Self::Handshake(arguments) => handshake::run(&arguments),
             Self::Load(arguments) => load::run(&arguments),
         }
     }

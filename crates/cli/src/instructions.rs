@@ -77,7 +77,7 @@ fn kind(operation: Operation) -> Kind {
         O::Rsa2048Sign | O::Rsa2048Decrypt => Kind::RsaPrivate { bits: 2048 },
         O::Rsa3072Sign | O::Rsa3072Decrypt => Kind::RsaPrivate { bits: 3072 },
         O::Rsa4096Sign | O::Rsa4096Decrypt => Kind::RsaPrivate { bits: 4096 },
-        O::Tls13KdfSha256 | O::Tls1PrfSha256 | O::HkdfSha256 | O::HmacSha256 => Kind::Sha256,
+        O::Tls13KdfSha256 | O::Tls1PrfSha256 | O::HkdfSha256 => Kind::Sha256,
         operation if operation.is_bulk() => Kind::AesGcm,
         _ => Kind::Other,
     }

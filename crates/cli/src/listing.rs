@@ -1,9 +1,10 @@
 //! The counts of the ledger, as tables and as documents.
 
 use crate::output::To;
-use crate::table::{Align, Table, bytes, count, time};
+use crate::table::{Align, Table};
 use outboard_ledger::{Counts, Fallback, Queueing, Row, Snapshot};
 use outboard_operation::{Operation, Path};
+use outboard_wording::{bytes, count, time};
 use serde::Serialize;
 
 /// One program's or process's counters, in a document.

@@ -3,37 +3,37 @@
 //! ```text
 //! main ──▶ command/* ──▶ outboard-openssl-conf   what openssl.cnf says, and the block that 'enable' adds
 //!                    ├─▶ probe             how libcrypto reads a configuration, tried in a child process
-//!                    ├─▶ system            where this system has OpenSSL, its configuration and profiles
-//!                    ├─▶ module, elf       where outboard.so is, and whether a program can load it
-//!                    ├─▶ own_code          cryptography in a program's own file
+//!                    ├─▶ outboard-installation  where this system has OpenSSL, its configuration, profiles, modules
+//!                    ├─▶ libraries         libraries of cryptography, by name
+//!                    ├─▶ own_code          cryptography inside a file, by its texts
+//!                    ├─▶ mapped            the files whose code a process runs
 //!                    ├─▶ processes         which process uses which libcrypto
 //!                    ├─▶ stage, supervise  running a program so that it does not notice
-//!                    ├─▶ replace           changing a file so that no process reads half of it
+//!                    ├─▶ outboard-file-replacement  changing a file so that no process reads half of it
 //!                    ├─▶ instructions      the processor features that an operation uses on a path
 //!                    ├─▶ ledgers, listing  what the ledger counted
 //!                    ├─▶ served            the share that Outboard served, and the time saved
 //!                    ├─▶ load              how busy the machine was
 //!                    ├─▶ keys              single keys from a terminal
+//!                    ├─▶ outboard-wording  counts, sizes and times, as people read them
 //!                    └─▶ output, table     output for people and, with --json, for programs
 //! ```
 
 mod command;
-mod elf;
 mod instructions;
 mod keys;
 mod ledgers;
+mod libraries;
 mod listing;
 mod load;
-mod module;
+mod mapped;
 mod output;
 mod own_code;
 mod probe;
 mod processes;
-mod replace;
 mod served;
 mod stage;
 mod supervise;
-mod system;
 mod table;
 mod trust;
 

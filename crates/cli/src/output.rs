@@ -1,6 +1,7 @@
 //! Output: lines for people, documents for programs.
 
 use anstyle::{AnsiColor, Style};
+use outboard_wording::printable;
 use serde::Serialize;
 use std::borrow::Cow;
 use std::fmt::Display;
@@ -19,24 +20,6 @@ pub(crate) const BAD: Style = AnsiColor::Red.on_default().bold();
 /// `text` in a style; terminals alone see it, because printing strips it for everything else.
 pub(crate) fn styled(style: Style, text: impl Display) -> String {
     format!("{style}{text}{style:#}")
-}
-
-/// Text that others chose (names of processes, settings of theirs) as it can be shown: what could steer a
-/// terminal, or turn the reading direction around, is written as an escape.
-pub(crate) fn printable(text: &str) -> String {
-    let steers = |c: char| {
-        c.is_control()
-            || matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-    };
-    let mut shown = String::with_capacity(text.len());
-    for c in text.chars() {
-        if steers(c) {
-            shown.extend(c.escape_unicode());
-        } else {
-            shown.push(c);
-        }
-    }
-    shown
 }
 
 /// Set once the reader of standard output has gone.
@@ -232,14 +215,5 @@ mod tests {
     #[test]
     fn what_is_not_ascii_has_a_replacement() {
         assert_eq!(ascii("12.3 µs, 2 × é…"), r"12.3 us, 2 x \u{e9}...");
-    }
-
-    #[test]
-    fn names_of_others_steer_no_terminal() {
-        assert_eq!(printable("ssh-é (x)"), "ssh-é (x)");
-        assert_eq!(
-            printable("\u{1b}]0;x\u{7}\n\u{9b}1m\u{202e}"),
-            r"\u{1b}]0;x\u{7}\u{a}\u{9b}1m\u{202e}"
-        );
     }
 }

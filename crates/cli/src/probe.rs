@@ -1,9 +1,10 @@
 //! Tries how libcrypto reads a configuration and loads the module. This happens in a child process, so that a module that
 //! crashes does not end this command.
 
+use outboard_installation as installation;
 use outboard_openssl_conf as openssl_conf;
 
-use crate::{Failure, output, system};
+use crate::{Failure, output};
 use outboard_libcrypto::{Context, Library};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde::{Deserialize, Serialize};
@@ -64,7 +65,7 @@ pub(crate) fn probe(config: Option<&Path>, module: Option<&Path>) -> Result<Repo
 
 /// The child's side.
 pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
-    let library = system::library()?;
+    let library = installation::library()?;
     library.ignore_system_configuration()?;
     let mut report = Report::default();
     if let Some(config) = &arguments.config {

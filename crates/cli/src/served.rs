@@ -87,7 +87,7 @@ fn float(number: u64) -> f64 {
 /// `12.3 s of CPU time`, for people.
 pub(crate) fn seconds(seconds: f64) -> String {
     let sign = if seconds < 0.0 { "-" } else { "" };
-    format!("{sign}{}", crate::table::time(seconds.abs() * 1e9))
+    format!("{sign}{}", outboard_wording::time(seconds.abs() * 1e9))
 }
 
 #[cfg(test)]

@@ -2,13 +2,15 @@
 
 mod common;
 
-use common::{document, fixture, installed_module, observer, outboard, public_directory};
+use common::{
+    document, findings_of, fixture, installed_module, observer, outboard, public_directory, version,
+};
 use outboard_profile::Machine;
 use outboard_profile::Profile;
 use serde_json::Value;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use tempfile::TempDir;
 
 /// An enabled system of a test's own: its configuration, module, profile and ledger.
@@ -107,16 +109,6 @@ impl Stand {
             .filter(|finding| finding["state"] != "good")
             .collect()
     }
-}
-
-/// Of the system's OpenSSL.
-fn version() -> String {
-    let said = std::process::Command::new("openssl")
-        .arg("version")
-        .output();
-    let said = String::from_utf8(said.expect("it is installed").stdout).expect("a text");
-    let version = said.split(' ').nth(1).expect("its version");
-    version.to_owned()
 }
 
 /// What is done to a system, what is said of it, and what the remedy does.
@@ -626,19 +618,56 @@ fn every_sabotage_is_named_with_a_remedy_that_works() {
     assert!(SABOTAGES.len() >= 30);
 }
 
-/// A program that has OpenSSL in its own file, though it is linked dynamically.
+/// A service with a read-only /dev/shm, whose configuration names a ledger elsewhere, is counted there.
 #[test]
-fn a_program_with_an_openssl_of_its_own_is_told() {
-    let directory = public_directory();
-    let program = directory.path().join("own");
-    common::copy(Path::new("/bin/true"), &program);
-    let mut text = fs::read(&program).expect("it is ours");
-    text.extend_from_slice(b"\0OpenSSL 3.0.15 3 Sep 2024\0");
-    fs::write(&program, text).expect("it is ours");
-    let mut doctor = outboard();
-    let doctor = doctor.args(["doctor", "--json", "--program"]).arg(&program);
-    let report = document(&doctor.assert().code(1), "outboard-doctor");
-    let finding = &report["findings"][0];
-    let what = finding["what"].as_str().expect("a text");
-    common::says(what, "contains its own copy of OpenSSL");
+fn a_ledger_elsewhere_needs_no_dev_shm() {
+    let can = std::process::Command::new("unshare")
+        .args(["-m", "true"])
+        .output();
+    if !can.is_ok_and(|output| output.status.success()) {
+        eprintln!("passed over: this user may make no mount namespace");
+        return;
+    }
+    let stand = Stand::new();
+    let notes = |stand: &Stand| {
+        let script = "mount --bind /dev/shm /dev/shm && mount -o remount,bind,ro /dev/shm\n\
+                      exec openssl dgst -sha256";
+        let mut child = std::process::Command::new("unshare")
+            .args(["-m", "sh", "-ec", script])
+            .env("OPENSSL_CONF", stand.file("openssl.cnf"))
+            .stdin(std::process::Stdio::piped())
+            .stdout(std::process::Stdio::null())
+            .spawn()
+            .expect("it starts");
+        let pid = child.id().to_string();
+        let maps = format!("/proc/{pid}/maps");
+        // unshare, sh and openssl are one process after another.
+        let is_loaded =
+            || fs::read_to_string(&maps).is_ok_and(|maps| maps.contains("/outboard.so"));
+        let loaded = (0..600).any(|_| {
+            std::thread::sleep(std::time::Duration::from_millis(100));
+            is_loaded()
+        });
+        // The module is mapped before it opens its ledger.
+        std::thread::sleep(std::time::Duration::from_secs(1));
+        let findings = findings_of(&["--pid", &pid]);
+        drop(child.stdin.take());
+        child.wait().expect("it ends");
+        assert!(loaded, "{findings:#?}");
+        let of_ledger = findings
+            .into_iter()
+            .filter(|finding| finding["subject"] == "ledger");
+        of_ledger
+            .map(|finding| finding.to_string())
+            .collect::<String>()
+    };
+    let notes_of_it = notes(&stand);
+    assert!(
+        !notes_of_it.contains("where nobody sees it"),
+        "{notes_of_it}"
+    );
+    // Where it cannot be made, that is said of the file that the configuration names.
+    let (old, new) = (stand.name("ledger"), stand.name("none/ledger"));
+    stand.replace(&old, &new);
+    common::says(&notes(&stand), &format!("names the ledger {new}"));
 }

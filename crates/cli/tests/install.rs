@@ -16,8 +16,9 @@ fn built(directory: &Path) -> PathBuf {
     let command = assert_cmd::cargo::cargo_bin("outboard");
     for (name, file) in [
         ("outboard", &command),
-        // Which command it is does not matter to the Makefile: it only generates its pages.
+        // What these are does not matter to the Makefile: it only generates pages, and copies.
         ("outboard-bench", &command),
+        ("liboutboard_stopwatch.so", &observer()),
         ("liboutboard.so", &module()),
         ("liboutboard_observe.so", &observer()),
     ] {
@@ -66,9 +67,11 @@ fn what_was_built_is_installed_without_cargo() {
         "usr/local/bin/outboard-bench",
         "modules/outboard.so",
         "modules/outboard-observe.so",
+        "usr/local/lib/outboard/liboutboard_stopwatch.so",
         "usr/local/share/man/man1/outboard-run.1",
         "usr/local/share/bash-completion/completions/outboard",
         "usr/local/share/doc/outboard/servers.md",
+        "usr/local/share/doc/outboard/schema/outboard-status.json",
     ] {
         assert!(there(file), "{file}");
     }

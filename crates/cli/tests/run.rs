@@ -240,6 +240,7 @@ fn openssl_runs_on_outboard_and_the_proof_says_so() {
     assert!(stdout(&proved).starts_with("-----BEGIN PRIVATE KEY-----"));
     let proof: Value = serde_json::from_str(&stderr(&proved)).expect("it is JSON");
     assert_eq!(proof["schema"], "outboard-proof");
+    common::assert_fits_its_schema(&proof);
     assert_eq!(done(&proof["work"], "x25519-keygen"), ("scalar".into(), 1));
 
     let proved = run(&["--proof", "--offer", "all"], &genpkey)

@@ -26,6 +26,8 @@ mod digits;
 mod vector;
 mod wipe;
 
+pub use wipe::after as wiped;
+
 pub mod rsa;
 
 mod curve25519;

@@ -29,7 +29,7 @@ pub(crate) const fn depth(kib: usize) -> usize {
 /// The depth has to be that of the operation. If it were less, something would remain; if it were much more, a
 /// small stack could end above it.
 #[inline(never)]
-pub(crate) fn after<T>(depth: usize, operation: impl FnOnce() -> T) -> T {
+pub fn after<T>(depth: usize, operation: impl FnOnce() -> T) -> T {
     let result = below(operation);
     clear_stack(depth);
     clear_registers();
@@ -83,7 +83,7 @@ fn clear_registers() {
     use core::arch::asm;
     // SAFETY: each clears registers that it declares as lost, with instructions that the processor has.
     unsafe {
-        if is_x86_feature_detected!("avx512f") {
+        if outboard_processor::has(outboard_processor::Feature::Avx512f) {
             asm!(
                 ".irp i, 16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31",
                 "vpxord zmm\\i, zmm\\i, zmm\\i",
@@ -94,7 +94,7 @@ fn clear_registers() {
                 "vzeroall",
                 clobber_abi("sysv64"),
             );
-        } else if is_x86_feature_detected!("avx") {
+        } else if outboard_processor::has(outboard_processor::Feature::Avx) {
             asm!("vzeroall", clobber_abi("sysv64"));
         } else {
             asm!(

@@ -186,7 +186,7 @@ pub(crate) enum Work {
 
 /// Which key an operation uses (the ciphers make their own), and what it does with it.
 pub(crate) fn nature(operation: Operation) -> (KeyKind, Work) {
-    use Derivation::{Hkdf, Hmac, Tls1Prf, Tls13Expand};
+    use Derivation::{Hkdf, Tls1Prf, Tls13Expand};
     use Hash::{Sha256, Sha384};
     use KeyKind::{Ed25519, P256, P384, P521, Rsa, X25519};
     use Operation as O;
@@ -232,8 +232,6 @@ pub(crate) fn nature(operation: Operation) -> (KeyKind, Work) {
         O::Tls1PrfSha384 => (no_key, Schedule(Tls1Prf, Sha384)),
         O::HkdfSha256 => (no_key, Schedule(Hkdf, Sha256)),
         O::HkdfSha384 => (no_key, Schedule(Hkdf, Sha384)),
-        O::HmacSha256 => (no_key, Schedule(Hmac, Sha256)),
-        O::HmacSha384 => (no_key, Schedule(Hmac, Sha384)),
     }
 }
 

@@ -68,8 +68,6 @@ operations! {
     Tls1PrfSha384 = "tls1-prf-sha384",
     HkdfSha256 = "hkdf-sha256",
     HkdfSha384 = "hkdf-sha384",
-    HmacSha256 = "hmac-sha256",
-    HmacSha384 = "hmac-sha384",
 }
 
 impl Operation {
@@ -127,8 +125,6 @@ impl Operation {
             Self::Tls1PrfSha384 => Some(Self::Tls1PrfSha256),
             Self::HkdfSha256 => Some(Self::HkdfSha384),
             Self::HkdfSha384 => Some(Self::HkdfSha256),
-            Self::HmacSha256 => Some(Self::HmacSha384),
-            Self::HmacSha384 => Some(Self::HmacSha256),
             _ => None,
         }
     }

@@ -58,8 +58,6 @@ pub(super) fn choices(class: Class, libcrypto_version: &str) -> Choices {
         Tls1PrfSha384,
         HkdfSha256,
         HkdfSha384,
-        HmacSha256,
-        HmacSha384,
     ];
 
     /// What eight lanes do several times as fast as one after another (`docs/lanes.md`), and what alone is

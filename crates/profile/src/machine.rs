@@ -169,50 +169,20 @@ impl fmt::Display for Machine {
 mod architecture {
     //! CPUID: Intel's Software Developer's Manual volume 2, AMD's volume 3.
 
-    use std::arch::x86_64::{__cpuid, __cpuid_count, _xgetbv, CpuidResult};
+    use std::arch::x86_64::__cpuid;
 
-    use super::{Machine, present};
+    use outboard_processor::{Feature, has, signature};
+
+    use super::Machine;
 
     pub(super) fn glance() -> Machine {
-        let (version, extended) = known().unwrap_or_else(asked);
-        let has = |word: u32, bit: u32| word >> bit & 1 == 1;
-
-        // What the system saves on a switch of threads; without that, the registers can't be used.
-        let saved = if has(version.ecx, 27) {
-            // SAFETY: OSXSAVE is set, so XGETBV exists.
-            unsafe { xgetbv() }
-        } else {
-            0
-        };
-        let avx = saved & 0b110 == 0b110; // XMM and YMM
-        let avx512 = avx && saved & 0xe0 == 0xe0; // and masks, upper halves, upper registers
-
-        let (ebx, ecx) = (extended.ebx, extended.ecx);
-        let features = [
-            ("aes", has(version.ecx, 25)),
-            ("pclmulqdq", has(version.ecx, 1)),
-            ("ssse3", has(version.ecx, 9)),
-            ("avx", avx && has(version.ecx, 28)),
-            ("avx2", avx && has(ebx, 5)),
-            ("bmi2", has(ebx, 8)),
-            ("adx", has(ebx, 19)),
-            ("sha", has(ebx, 29)),
-            ("vaes", avx && has(ecx, 9)),
-            ("vpclmulqdq", avx && has(ecx, 10)),
-            ("avx512f", avx512 && has(ebx, 16)),
-            ("avx512dq", avx512 && has(ebx, 17)),
-            ("avx512ifma", avx512 && has(ebx, 21)),
-            ("avx512bw", avx512 && has(ebx, 30)),
-            ("avx512vl", avx512 && has(ebx, 31)),
-            ("avx512vbmi2", avx512 && has(ecx, 6)),
-        ];
-
-        let (family, model, stepping) = split(version.eax);
+        let features = Feature::ALL.iter().filter(|feature| has(**feature));
+        let (family, model, stepping) = split(signature());
         Machine {
             family,
             model,
             stepping,
-            features: present(&features),
+            features: features.map(|feature| feature.name().to_owned()).collect(),
             ..Machine::unknown()
         }
     }
@@ -231,56 +201,6 @@ mod architecture {
     pub(super) fn vendor() -> String {
         let highest = __cpuid(0);
         text(&[highest.ebx, highest.edx, highest.ecx])
-    }
-
-    /// Leaves 1 and 7, signature and newer features, by the processor.
-    pub(super) fn asked() -> (CpuidResult, CpuidResult) {
-        let extended = match __cpuid(0).eax {
-            0..7 => CpuidResult {
-                eax: 0,
-                ebx: 0,
-                ecx: 0,
-                edx: 0,
-            },
-            _ => __cpuid_count(7, 0),
-        };
-        (__cpuid(1), extended)
-    }
-
-    /// The same by the C library, which asked when the program started: glibc since 2.33
-    /// (`<sys/platform/x86.h>`). None where it doesn't tell.
-    #[cfg(target_env = "gnu")]
-    pub(super) fn known() -> Option<(CpuidResult, CpuidResult)> {
-        /// glibc's `struct cpuid_feature`.
-        #[repr(C)]
-        struct Feature {
-            /// EAX, EBX, ECX and EDX.
-            cpuid: [u32; 4],
-            active: [u32; 4],
-        }
-        type Leaf = unsafe extern "C" fn(leaf: u32) -> *const Feature;
-        /// Its numbers of the leaves.
-        const INDEX_1: u32 = 0;
-        const INDEX_7: u32 = 1;
-
-        let name = c"__x86_get_cpuid_feature_leaf";
-        // SAFETY: looks a name up among what is loaded.
-        let function = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
-        // SAFETY: null, or glibc's function of that reserved name.
-        let function: Option<Leaf> = unsafe { std::mem::transmute(function) };
-        let leaf = |index| {
-            // SAFETY: answers a constant of its own for any number, or null.
-            let feature = unsafe { function?(index).as_ref() }?;
-            let [eax, ebx, ecx, edx] = feature.cpuid;
-            Some(CpuidResult { eax, ebx, ecx, edx })
-        };
-        let (version, extended) = (leaf(INDEX_1)?, leaf(INDEX_7)?);
-        (version.eax != 0).then_some((version, extended))
-    }
-
-    #[cfg(not(target_env = "gnu"))]
-    pub(super) fn known() -> Option<(CpuidResult, CpuidResult)> {
-        None
     }
 
     /// Family, model and stepping, the extended parts added as both makers' manuals say.
@@ -303,18 +223,10 @@ mod architecture {
             .trim_matches(|c: char| c == '\0' || c.is_whitespace())
             .to_owned()
     }
-
-    /// # Safety
-    /// CPUID says OSXSAVE.
-    #[target_feature(enable = "xsave")]
-    unsafe fn xgetbv() -> u64 {
-        // SAFETY: the caller vouches for the instruction; register 0 always exists then.
-        unsafe { _xgetbv(0) }
-    }
 }
 
 /// The names of those that there are.
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[cfg(target_arch = "aarch64")]
 fn present(features: &[(&str, bool)]) -> Vec<String> {
     features
         .iter()
@@ -374,9 +286,6 @@ mod architecture {
 
 #[cfg(test)]
 mod tests {
-    #[cfg(target_arch = "x86_64")]
-    use std::arch::x86_64::CpuidResult;
-
     use super::*;
 
     #[test]
@@ -406,19 +315,6 @@ mod tests {
         assert!(glance.is_like(&machine) && machine.is_like(&glance));
         assert_eq!(glance.class(), machine.class());
         assert_eq!(glance.vendor, "");
-    }
-
-    #[cfg(all(target_arch = "x86_64", target_env = "gnu"))]
-    #[test]
-    fn the_processor_says_what_the_c_library_knows() {
-        let Some(known) = architecture::known() else {
-            return; // before glibc 2.33
-        };
-        let asked = architecture::asked();
-        let features = |(version, extended): (CpuidResult, CpuidResult)| {
-            (version.eax, version.ecx, extended.ebx, extended.ecx)
-        };
-        assert_eq!(features(known), features(asked));
     }
 
     #[cfg(target_arch = "x86_64")]

@@ -47,7 +47,7 @@ pub const ALL: [Setting; 8] = [
     },
     Setting {
         name: "algorithms",
-        values: "a list of RSA, ECDSA, ECDH, X25519, Ed25519, AES-GCM, KDF and HMAC, separated by commas",
+        values: "a list of RSA, ECDSA, ECDH, X25519, Ed25519, AES-GCM and KDF, separated by commas",
         default: "all of them",
         meaning: "The only algorithms that Outboard may offer.",
     },
@@ -177,8 +177,8 @@ pub fn check(name: &str, value: &str) -> Option<String> {
     }
 }
 
-const ALGORITHMS: [&str; 8] = [
-    "RSA", "ECDSA", "ECDH", "X25519", "Ed25519", "AES-GCM", "KDF", "HMAC",
+const ALGORITHMS: [&str; 7] = [
+    "RSA", "ECDSA", "ECDH", "X25519", "Ed25519", "AES-GCM", "KDF",
 ];
 
 /// The algorithm of an operation. Making EC keys is part of ECDH, which does it for each connection.
@@ -192,7 +192,6 @@ fn algorithm(operation: Operation) -> &'static str {
             name if name.starts_with("rsa") => "RSA",
             name if name.starts_with("aes") => "AES-GCM",
             name if name.starts_with("tls") || name.starts_with("hkdf") => "KDF",
-            name if name.starts_with("hmac") => "HMAC",
             name if name.starts_with("x25519") => "X25519",
             name if name.starts_with("ed25519") => "Ed25519",
             _ => "ECDH",

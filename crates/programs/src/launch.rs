@@ -81,8 +81,9 @@ impl Launch {
 
     /// What its libcrypto reads; the system's own configuration otherwise.
     pub fn with(self, openssl: &OpenSsl) -> Self {
-        let configuration = openssl.configuration().to_owned();
-        self.env("OPENSSL_CONF", configuration)
+        let with = self.env("OPENSSL_CONF", openssl.configuration());
+        let variables = openssl.variables();
+        variables.fold(with, |launch, (name, value)| launch.env(name, value))
     }
 
     /// Holds it to one core.

@@ -9,6 +9,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use crate::{Error, Launch, Process, Workplace, descendants};
 
@@ -169,7 +170,10 @@ impl Machine {
     }
 
     fn manage(&self, verb: &str, unit: &str) -> Result<(), Error> {
-        let finished = self.run("systemctl")?.args([verb, unit]).finish()?;
+        // A job that hangs ends at systemd's own limit of 90 seconds for each of its commands, and the journal then says why.
+        const BEYOND_SYSTEMD: Duration = Duration::from_secs(600);
+        let systemctl = self.run("systemctl")?.args([verb, unit]);
+        let finished = systemctl.limit(BEYOND_SYSTEMD).finish()?;
         if finished.status.success() {
             return Ok(());
         }

@@ -1,5 +1,6 @@
 //! What a program's libcrypto reads: a configuration of our own, with or without Outboard.
 
+use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -37,6 +38,7 @@ pub struct Outboard {
 pub struct OpenSsl {
     configuration: PathBuf,
     ledger: Option<Arc<Ledger>>,
+    variables: Vec<(&'static str, OsString)>,
 }
 
 /// A ledger's file, whose megabytes of memory are given back with its last configuration.
@@ -60,6 +62,7 @@ impl OpenSsl {
         Ok(Self {
             configuration: workplace.write("stock.cnf", text)?,
             ledger: None,
+            variables: Vec::new(),
         })
     }
 
@@ -100,6 +103,7 @@ impl OpenSsl {
         Ok(Self {
             configuration: workplace.write(&format!("{name}.cnf"), text)?,
             ledger: Some(Arc::new(Ledger(ledger))),
+            variables: Vec::new(),
         })
     }
 
@@ -111,7 +115,21 @@ impl OpenSsl {
         Ok(Self {
             configuration: workplace.write(&format!("{name}.cnf"), text)?,
             ledger: None,
+            variables: Vec::new(),
         })
+    }
+
+    /// The same configuration, for programs that also get this variable.
+    #[must_use]
+    pub fn variable(mut self, name: &'static str, value: impl Into<OsString>) -> Self {
+        self.variables.push((name, value.into()));
+        self
+    }
+
+    /// What programs get besides `OPENSSL_CONF`.
+    pub fn variables(&self) -> impl Iterator<Item = (&'static str, &OsStr)> {
+        let variables = self.variables.iter();
+        variables.map(|(name, value)| (*name, value.as_os_str()))
     }
 
     /// The file for `OPENSSL_CONF`.

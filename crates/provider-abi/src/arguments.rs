@@ -66,12 +66,6 @@ impl<'a> Output<'a> {
         unsafe { Self::new(std::ptr::null_mut(), length, 0) }
     }
 
-    /// Wants a result in `room`, for a call of one's own.
-    pub fn of(room: &'a mut [u8], length: &'a mut usize) -> Self {
-        // SAFETY: a slice is as long as it says, and both live.
-        unsafe { Self::new(room.as_mut_ptr(), length, room.len()) }
-    }
-
     /// # Safety
     /// `data` is null or leads to `room` writable bytes, `length` is null or writable, for `'a`.
     pub(crate) unsafe fn new(data: *mut u8, length: *mut usize, room: usize) -> Self {

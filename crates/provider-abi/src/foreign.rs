@@ -95,22 +95,6 @@ functions! {
 }
 
 functions! {
-    /// The functions of a message authentication code.
-    Mac of mac, operation 3 {
-        newctx = NEWCTX(Pointer) -> Pointer;
-        dupctx = DUPCTX(Pointer) -> Pointer;
-        freectx = FREECTX(Pointer);
-        init = INIT(Pointer, *const c_uchar, usize, *const Param) -> c_int;
-        update = UPDATE(Pointer, *const c_uchar, usize) -> c_int;
-        finish = FINAL(Pointer, *mut c_uchar, *mut usize, usize) -> c_int;
-        get_ctx_params = GET_CTX_PARAMS(Pointer, *mut Param) -> c_int;
-        set_ctx_params = SET_CTX_PARAMS(Pointer, *const Param) -> c_int;
-        gettable_ctx_params = GETTABLE_CTX_PARAMS(Pointer, Pointer) -> *const Param;
-        settable_ctx_params = SETTABLE_CTX_PARAMS(Pointer, Pointer) -> *const Param;
-    }
-}
-
-functions! {
     /// The functions of a key derivation.
     Kdf of kdf, operation 4 {
         newctx = NEWCTX(Pointer) -> Pointer;

@@ -14,8 +14,6 @@ use crate::raw::{Algorithm, Callback, CoreHandle, Dispatch, Param, provider};
 pub enum Kind {
     /// Ciphers.
     Cipher,
-    /// Message authentication codes.
-    Mac,
     /// Key derivation functions.
     Kdf,
     /// Key management.
@@ -32,7 +30,6 @@ impl Kind {
     fn from_operation_id(id: c_int) -> Option<Self> {
         match id {
             2 => Some(Self::Cipher),
-            3 => Some(Self::Mac),
             4 => Some(Self::Kdf),
             10 => Some(Self::KeyManagement),
             11 => Some(Self::KeyExchange),
@@ -46,7 +43,6 @@ impl Kind {
     pub const fn operation_id(self) -> c_int {
         match self {
             Self::Cipher => 2,
-            Self::Mac => 3,
             Self::Kdf => 4,
             Self::KeyManagement => 10,
             Self::KeyExchange => 11,

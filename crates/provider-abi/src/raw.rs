@@ -225,21 +225,6 @@ pub mod keyexch {
     pub const DERIVE_SKEY: i32 = 11;
 }
 
-/// `OSSL_FUNC_MAC_…`.
-pub mod mac {
-    #![allow(missing_docs, reason = "provider-mac(7) has them")]
-    pub const NEWCTX: i32 = 1;
-    pub const DUPCTX: i32 = 2;
-    pub const FREECTX: i32 = 3;
-    pub const INIT: i32 = 4;
-    pub const UPDATE: i32 = 5;
-    pub const FINAL: i32 = 6;
-    pub const GET_CTX_PARAMS: i32 = 8;
-    pub const SET_CTX_PARAMS: i32 = 9;
-    pub const GETTABLE_CTX_PARAMS: i32 = 11;
-    pub const SETTABLE_CTX_PARAMS: i32 = 12;
-}
-
 /// `OSSL_FUNC_KDF_…`.
 pub mod kdf {
     #![allow(missing_docs, reason = "provider-kdf(7) has them")]

@@ -15,11 +15,10 @@ use outboard_engine::{Operation, Path};
 use outboard_provider_abi::offer::{self, Offer};
 use outboard_provider_abi::raw::{Algorithm, Dispatch};
 use outboard_provider_abi::{
-    Kind, cipher, encoder as abi_encoder, foreign, kdf as abi_kdf, keyexch, keymgmt, mac, signature,
+    Kind, cipher, encoder as abi_encoder, foreign, kdf as abi_kdf, keyexch, keymgmt, signature,
 };
 
 use crate::aes_gcm::{self, Aes128, Aes192, Aes256, KeySize};
-use crate::hmac::Hmac;
 use crate::kdf;
 use crate::key::{Ec, Ed25519, Key, RSA, RSA_PSS, Rsa, X25519};
 use crate::stock::{self, Stock};
@@ -120,7 +119,6 @@ impl<'a> Offered<'a> {
     pub(crate) fn list(&self, kind: Kind) -> List {
         match kind {
             Kind::Cipher => self.ciphers(),
-            Kind::Mac => self.macs(),
             Kind::Kdf => self.kdfs(),
             Kind::KeyManagement => self.key_managements(),
             Kind::KeyExchange => self.key_exchanges(),
@@ -167,15 +165,6 @@ impl<'a> Offered<'a> {
         } else {
             cipher::table::<aes_gcm::Context<S>, false>()
         }
-    }
-
-    fn macs(&self) -> List {
-        let mut list = List::new();
-        if self.any(HMAC) {
-            let offer = mac::offer::<Hmac>;
-            self.add::<foreign::Mac>(&mut list, c"HMAC", true, mac::NEEDED, offer);
-        }
-        list
     }
 
     fn kdfs(&self) -> List {
@@ -333,7 +322,6 @@ impl<'a> Offered<'a> {
     }
 }
 
-const HMAC: &[Operation] = &[Operation::HmacSha256, Operation::HmacSha384];
 const TLS13_KDF: &[Operation] = &[Operation::Tls13KdfSha256, Operation::Tls13KdfSha384];
 const TLS1_PRF: &[Operation] = &[Operation::Tls1PrfSha256, Operation::Tls1PrfSha384];
 const HKDF: &[Operation] = &[Operation::HkdfSha256, Operation::HkdfSha384];

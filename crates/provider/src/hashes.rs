@@ -1,4 +1,4 @@
-//! The hashes of HMAC and key derivation.
+//! The hashes of key derivation.
 
 use outboard_engine::scalar::hmac::{Functions, Hash};
 use outboard_libcrypto as libcrypto;
@@ -12,14 +12,6 @@ pub(crate) enum Algorithm {
 }
 
 impl Algorithm {
-    /// Its name.
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Self::Sha256 => "SHA256",
-            Self::Sha384 => "SHA384",
-        }
-    }
-
     /// The hash of one of the names that OpenSSL knows it by.
     pub(crate) fn from_name(name: &str) -> Option<Self> {
         let is = |names: [&str; 3]| names.iter().any(|one| name.eq_ignore_ascii_case(one));

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! libcrypto ──▶ provider-abi ──▶ aes_gcm ────────────────▶ engine
-//!                    └──▶ key, exchange, signature, kdf, hmac ──▶ engine      what is plain
+//!                    └──▶ key, exchange, signature, kdf ──▶ engine      what is plain
 //!                                 └──▶ stock                      all else: the program's own implementation
 //! ```
 //!
@@ -15,7 +15,6 @@ mod algorithms;
 mod encoder;
 mod exchange;
 mod hashes;
-mod hmac;
 mod job;
 mod kdf;
 mod key;

@@ -2,9 +2,9 @@
 
 use std::ffi::{CStr, c_uint};
 
+use outboard_engine::scalar::wipe;
 use outboard_provider_abi::raw::Param;
 use outboard_provider_abi::{ParamList, ParamRef, Params};
-use zeroize::Zeroize;
 
 /// Bytes of room: the settings of a TLS key derivation take some 250. What has none goes to stock at once.
 const ROOM: usize = 512;
@@ -12,7 +12,6 @@ const ROOM: usize = 512;
 /// Copies of parameters, in order. They hold secrets: wiped when dropped, and when they are told.
 ///
 /// A list on the heap would cost more than what is saved by not asking stock.
-#[derive(Clone)]
 pub(crate) struct Owed {
     /// For each: its type, the lengths of its name (with the NUL) and value, the name, the value.
     bytes: [u8; ROOM],
@@ -37,7 +36,7 @@ impl Owed {
         let before = self.used;
         for param in params {
             if !self.note_one(&param) {
-                self.bytes[before..self.used].zeroize();
+                wipe(&mut self.bytes[before..self.used]);
                 self.used = before;
                 return false;
             }
@@ -46,16 +45,10 @@ impl Owed {
     }
 
     fn note_one(&mut self, param: &ParamRef<'_>) -> bool {
-        let copied = param.copied();
-        let Some((kind, value)) = copied else {
+        let Some((kind, value)) = param.copied() else {
             return false;
         };
-        self.note_value(param.name(), kind, value)
-    }
-
-    /// Notes one value.
-    pub(crate) fn note_value(&mut self, name: &CStr, kind: c_uint, value: &[u8]) -> bool {
-        let name = name.to_bytes_with_nul();
+        let name = param.name().to_bytes_with_nul();
         let end = self.used + HEAD + name.len() + value.len();
         let (Ok(kind), true) = (u8::try_from(kind), end <= ROOM) else {
             return false;
@@ -98,7 +91,7 @@ impl Owed {
 
     /// Forgets them.
     pub(crate) fn forget(&mut self) {
-        self.bytes[..self.used].zeroize();
+        wipe(&mut self.bytes[..self.used]);
         self.used = 0;
     }
 }

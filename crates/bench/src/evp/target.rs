@@ -18,7 +18,7 @@ pub(super) fn target(name: &str, size: usize) -> f64 {
         ("x25519-derive" | "x25519-keygen", _) => 1.3,
         ("ed25519-sign", _) => 3.0,
         ("ed25519-verify", _) => 2.5,
-        ("tls13-kdf-sha256" | "hmac-sha256", _) => 2.0,
+        ("tls13-kdf-sha256", _) => 2.0,
         ("tls13-extract-sha256", _) => 3.0,
         (name, 16384) if is_gcm(name) => 1.8,
         (name, 1024) if is_gcm(name) => 1.3,

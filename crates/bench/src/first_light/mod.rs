@@ -13,7 +13,7 @@
 
 mod download;
 mod handshakes;
-mod progress;
+pub(crate) mod progress;
 mod report;
 mod secure_shell;
 mod setting;

@@ -4,7 +4,7 @@ use std::io::{IsTerminal, Write};
 use std::time::Instant;
 
 /// A line on standard error: rewritten on a terminal, otherwise one line for each workload.
-pub(super) struct Progress {
+pub(crate) struct Progress {
     /// Steps done, of how many.
     done: u32,
     steps: u32,
@@ -15,7 +15,7 @@ pub(super) struct Progress {
 
 impl Progress {
     /// For so many steps of about the same length.
-    pub(super) fn new(steps: u32) -> Self {
+    pub(crate) fn new(steps: u32) -> Self {
         Self {
             done: 0,
             steps,
@@ -26,7 +26,7 @@ impl Progress {
     }
 
     /// Names what comes next.
-    pub(super) fn workload(&mut self, name: &str) {
+    pub(crate) fn workload(&mut self, name: &str) {
         name.clone_into(&mut self.workload);
         if self.terminal {
             self.show();
@@ -36,7 +36,7 @@ impl Progress {
     }
 
     /// A step is done.
-    pub(super) fn step(&mut self) {
+    pub(crate) fn step(&mut self) {
         self.done += 1;
         if self.terminal {
             self.show();
@@ -44,7 +44,7 @@ impl Progress {
     }
 
     /// Everything is done: the line goes away.
-    pub(super) fn finish(&mut self) {
+    pub(crate) fn finish(&mut self) {
         if self.terminal {
             eprint!("\r\x1b[K");
         }

@@ -16,6 +16,7 @@ mod drawing;
 mod glance;
 mod html;
 mod markdown;
+pub(crate) mod phases;
 mod quantity;
 mod summary;
 mod then;

@@ -10,7 +10,7 @@ mod speed;
 mod ssh;
 mod steady;
 mod terminal;
-mod tls;
+pub(crate) mod tls;
 mod versions;
 
 use std::io;
@@ -48,7 +48,7 @@ fn client_thread<T: Send>(core: Option<usize>, work: impl FnOnce() -> T + Send) 
 }
 
 /// Lets this process, and what it starts, have so many files and sockets open.
-fn allow_files(number: u64) -> io::Result<()> {
+pub(crate) fn allow_files(number: u64) -> io::Result<()> {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     let limit = getrlimit(Resource::Nofile);
     if limit.current.is_none_or(|current| current >= number) {

@@ -1,9 +1,10 @@
 //! `outboard calibrate`: measures this machine against its OpenSSL and writes the profile.
 
+use crate::Failure;
 use crate::load::{Load, Waited};
 use crate::output::{is_utf8, print, print_json, remark};
-use crate::{Failure, module, system};
 use indicatif::{ProgressBar, ProgressStyle};
+use outboard_installation::{self as installation, module};
 use outboard_measure::{Progress, Reason, USUAL_TIME, calibrate};
 use outboard_operation::Path as Route;
 use outboard_profile::{Machine, Profile};
@@ -65,7 +66,7 @@ struct LeftOut {
 }
 
 pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
-    let library = system::library()?;
+    let library = installation::library()?;
     let module = module::find(arguments.module.as_deref(), Some(&library))?;
     // Check this before the measurement, which takes a minute.
     let output = match arguments.output {
@@ -143,10 +144,10 @@ impl Report {
 
 /// The place of the profile that this user may write.
 fn usual_place() -> Result<PathBuf, Failure> {
-    if system::is_root() {
-        return Ok(system::SYSTEM_PROFILE.into());
+    if installation::is_root() {
+        return Ok(installation::SYSTEM_PROFILE.into());
     }
-    system::user_profile()
+    installation::user_profile()
         .ok_or_else(|| "neither XDG_STATE_HOME nor HOME is set (use --output)".into())
 }
 
@@ -160,7 +161,7 @@ fn make_directory(directory: &Path) -> Result<(), Failure> {
     if directory.exists() {
         return Ok(());
     }
-    let made = std::fs::create_dir_all(directory).and_then(|()| match system::is_root() {
+    let made = std::fs::create_dir_all(directory).and_then(|()| match installation::is_root() {
         // Every program reads the system's profile, so root's umask must not hide it.
         true => std::fs::set_permissions(directory, PermissionsExt::from_mode(0o755)),
         false => Ok(()),

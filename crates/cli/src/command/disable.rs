@@ -2,10 +2,11 @@
 
 use super::enable::{backup_of, resolve};
 use super::rollout::{self, Rollout};
+use crate::Failure;
 use crate::output::{To, fold, print, print_json};
 use crate::processes::{Process, restart_command, restart_lines, restart_names};
-use crate::replace::replace;
-use crate::{Failure, system};
+use outboard_file_replacement::replace;
+use outboard_installation as installation;
 use outboard_openssl_conf as openssl_conf;
 use serde::Serialize;
 use std::fs;
@@ -51,7 +52,7 @@ struct Report {
 }
 
 pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
-    let file = resolve(arguments.config, &system::library()?)?;
+    let file = resolve(arguments.config, &installation::library()?)?;
     let text =
         fs::read(&file).map_err(|error| format!("cannot read {}: {error}", file.display()))?;
     let programs = rollout::programs(&arguments.programs)?;
@@ -84,7 +85,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
 /// Rewrites the block so that Outboard no longer serves these programs. `None` where there is no block, or where no
 /// program would be left: then the block goes.
 fn leave_out(programs: &[String], file: &Path, text: &[u8]) -> Result<Option<Report>, Failure> {
-    let Some(mut earlier) = openssl_conf::earlier(text, file, system::environment)? else {
+    let Some(mut earlier) = openssl_conf::earlier(text, file, installation::environment)? else {
         return Ok(None);
     };
     let mut rollout = Rollout::of(&earlier.settings.others);
@@ -92,7 +93,7 @@ fn leave_out(programs: &[String], file: &Path, text: &[u8]) -> Result<Option<Rep
         return Ok(None);
     }
     rollout.write(&mut earlier.settings.others);
-    let new = earlier.write(text, file, system::environment)?.text;
+    let new = earlier.write(text, file, installation::environment)?.text;
     let mut report = Report {
         changed: new != text,
         restored: false,
@@ -110,7 +111,7 @@ fn leave_out(programs: &[String], file: &Path, text: &[u8]) -> Result<Option<Rep
 
 fn put(file: &Path, text: &[u8]) -> Result<(), Failure> {
     replace::<io::Error>(file, text, |_| Ok(())).map_err(|error| {
-        let remedy = system::remedy();
+        let remedy = installation::remedy();
         format!("cannot replace {}: {error}{remedy}", file.display()).into()
     })
 }

@@ -2,14 +2,16 @@
 
 use super::info;
 use super::rollout::{self, Rollout};
-use crate::output::{To, fold, print, print_json, printable};
+use crate::output::{To, fold, print, print_json};
 use crate::processes::{Process, restart_command, restart_lines, restart_names};
-use crate::replace::{copy_beside, replace};
 use crate::trust::changeable_by_others;
-use crate::{Failure, module, probe, system};
+use crate::{Failure, probe};
+use outboard_file_replacement::{copy_beside, replace};
+use outboard_installation::{self as installation, module};
 use outboard_libcrypto::Library;
 use outboard_openssl_conf::{self as openssl_conf, Earlier, Observer, Offer, Settings};
 use outboard_profile::Machine;
+use outboard_wording::printable;
 use serde::Serialize;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -92,7 +94,7 @@ struct Report {
 }
 
 pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
-    let library = system::library()?;
+    let library = installation::library()?;
     let module = module::find(arguments.module.as_deref(), Some(&library))?;
     let file = resolve(arguments.config.clone(), &library)?;
     let for_all = is_the_system_s(&file, &library);
@@ -101,7 +103,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
         fs::read(&file).map_err(|error| format!("cannot read {}: {error}", file.display()))?;
 
     let programs = rollout::programs(&arguments.programs)?;
-    let earlier = openssl_conf::earlier(&text, &file, system::environment)?;
+    let earlier = openssl_conf::earlier(&text, &file, installation::environment)?;
     let is_new = earlier.is_none();
     let mut notes = Vec::new();
     let observer = observer(&arguments, earlier.as_ref(), &library, &mut notes)?;
@@ -129,10 +131,14 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
     rollout.include(&programs, is_new);
     rollout.write(&mut settings.others);
     let enabled = match &observer {
-        None => openssl_conf::enable(&text, &file, &settings, system::environment)?,
-        Some(observer) => {
-            openssl_conf::observe(&text, &file, Some(&settings), observer, system::environment)?
-        }
+        None => openssl_conf::enable(&text, &file, &settings, installation::environment)?,
+        Some(observer) => openssl_conf::observe(
+            &text,
+            &file,
+            Some(&settings),
+            observer,
+            installation::environment,
+        )?,
     };
     notes.extend(enabled.notes);
     let unobserved = enabled.unobserved.iter();
@@ -158,7 +164,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
             refuse_edited(&file, &text)
         })
         .map_err(|error| {
-            let remedy = system::remedy();
+            let remedy = installation::remedy();
             format!("{} is unchanged: {error}{remedy}", file.display())
         })?;
         let processes = Process::all();
@@ -262,7 +268,7 @@ fn keep(
 pub(super) fn resolve(named: Option<PathBuf>, library: &Library) -> Result<PathBuf, Failure> {
     let file = match named {
         Some(file) => file,
-        None => system::configuration(library)?,
+        None => installation::configuration(library)?,
     };
     file.canonicalize()
         .map_err(|error| format!("cannot find {}: {error}", file.display()).into())
@@ -278,8 +284,8 @@ pub(in crate::command) fn backup_of(file: &Path) -> PathBuf {
 
 /// Whether root is about to change what every program reads.
 fn is_the_system_s(file: &Path, library: &Library) -> bool {
-    let own = system::configuration(library).ok();
-    system::is_root() && own.and_then(|own| own.canonicalize().ok()).as_deref() == Some(file)
+    let own = installation::configuration(library).ok();
+    installation::is_root() && own.and_then(|own| own.canonicalize().ok()).as_deref() == Some(file)
 }
 
 /// `for_all`: whether root's own programs will load it.
@@ -311,7 +317,7 @@ fn refuse_unfit(module: &Path, for_all: bool) -> Result<(), Failure> {
 
 /// Why programs could not use the profile, if they could not.
 fn profile_note(named: Option<&Path>, library: &Library) -> Option<String> {
-    let path = named.unwrap_or(Path::new(system::SYSTEM_PROFILE));
+    let path = named.unwrap_or(Path::new(installation::SYSTEM_PROFILE));
     let (_, error) = info::in_force(path, &Machine::detect().named(), &library.version());
     error.map(|error| printable(&error.to_string()))
 }

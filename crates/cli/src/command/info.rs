@@ -2,16 +2,17 @@
 
 use super::rollout::Rollout;
 use super::status::Switch;
+use crate::Failure;
 use crate::instructions::{Serving, serving};
-use crate::output::{print, print_json, printable};
+use crate::output::{print, print_json};
 use crate::processes::Process;
-use crate::system::InForce;
-use crate::table::{Align, Table, bytes, time};
-use crate::{Failure, system};
+use crate::table::{Align, Table};
+use outboard_installation::{self as installation, InForce};
 use outboard_libcrypto::Library;
 use outboard_operation::{Operation, Path as Route, card};
 use outboard_profile::machine::Class;
 use outboard_profile::{Machine, Measurement, Profile, ProfileError, Verdict};
+use outboard_wording::{bytes, printable, time};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -108,9 +109,9 @@ struct Row<'a> {
 }
 
 pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
-    let library = system::library()?;
+    let library = installation::library()?;
     let machine = Machine::detect().named();
-    let path = arguments.profile.unwrap_or_else(system::profile);
+    let path = arguments.profile.unwrap_or_else(installation::profile);
     let (profile, error) = in_force(&path, &machine, &library.version());
     let report = Report {
         summary: Summary::of(&profile, &machine, &library)?,
@@ -370,6 +371,10 @@ fn because(profile: &Profile, operation: Operation, measurements: &[&Measurement
     };
     match Verdict::of(operation, &profile.measurements) {
         Verdict::Unmeasured => "not measured".into(),
+        // One digit would say of 1.04 that nothing is won.
+        Verdict::Wins if best.ratio < 1.1 => {
+            format!("{:.2} times as fast{}", best.ratio, at(best))
+        }
         Verdict::Wins => format!("{:.1} times as fast{}", best.ratio, at(best)),
         Verdict::DrawsWithItsFamily => "a draw, but Outboard has its keys anyway".into(),
         Verdict::WinsOneWay => "faster, but the opposite operation is not".into(),

@@ -3,9 +3,9 @@
 use crate::output::{self, remark, remark_exact};
 use crate::stage::Stage;
 use crate::supervise::supervise;
-use crate::system::InForce;
-use crate::{Failure, listing, module, probe, system};
+use crate::{Failure, listing, probe};
 use clap::ValueHint;
+use outboard_installation::{self as installation, InForce, module};
 use outboard_ledger::Snapshot;
 use outboard_openssl_conf::{self as openssl_conf, Offer, Settings};
 use serde::Serialize;
@@ -74,7 +74,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
         None => stage.path().join("ledger"),
     };
     let earlier = Snapshot::read(&ledger).ok();
-    let library = system::library()?;
+    let library = installation::library()?;
     let module = match arguments.stock {
         true => None,
         false => Some(module::find(arguments.module.as_deref(), Some(&library))?),
@@ -138,18 +138,18 @@ fn compose(
     ledger: &Path,
 ) -> Result<Vec<u8>, Failure> {
     let Some(module) = module else {
-        return in_force.without_outboard();
+        return Ok(in_force.without_outboard()?);
     };
     let profile = match &arguments.profile {
         // The program may see a file that this command does not see. Even so, report a wrong name here.
         Some(profile) => profile
             .canonicalize()
             .map_err(|error| format!("cannot find the profile {}: {error}", profile.display()))?,
-        None => system::profile(),
+        None => installation::profile(),
     };
     let text = in_force.read()?;
     // Lines that a person wrote into the block of 'outboard enable' apply to this program too.
-    let others = openssl_conf::earlier(&text, in_force.name(), system::environment)?
+    let others = openssl_conf::earlier(&text, in_force.name(), installation::environment)?
         .map(|earlier| earlier.settings.others);
     let settings = Settings {
         module: Some(module.to_owned()),
@@ -158,7 +158,8 @@ fn compose(
         offer: arguments.offer,
         others: others.unwrap_or_default(),
     };
-    let enabled = openssl_conf::enable(&text, in_force.name(), &settings, system::environment)?;
+    let enabled =
+        openssl_conf::enable(&text, in_force.name(), &settings, installation::environment)?;
     for note in enabled.notes {
         remark(&format!("outboard: note: {note}"));
     }

@@ -6,10 +6,11 @@ use crate::ledgers::{Ledgers, Which, since};
 use crate::listing::{self, By, Counted, Sort};
 use crate::output::{To, print, print_json};
 use crate::served::{Served, seconds};
-use crate::table::count;
-use crate::{Failure, output, system};
+use crate::{Failure, output};
+use outboard_installation as installation;
 use outboard_ledger::{self as ledger, Snapshot};
 use outboard_profile::{Machine, rfc3339};
+use outboard_wording::count;
 use serde::Serialize;
 use std::io::IsTerminal;
 use std::path::PathBuf;
@@ -184,8 +185,9 @@ fn total(ledgers: &Ledgers) -> String {
 
 /// The total, priced by the profile that programs use. The built-in profile has no times.
 fn served(ledgers: &Ledgers) -> Served {
-    let version = system::library().map_or_else(|_| String::new(), |library| library.version());
-    let (profile, _) = info::in_force(&system::profile(), &Machine::detect(), &version);
+    let version =
+        installation::library().map_or_else(|_| String::new(), |library| library.version());
+    let (profile, _) = info::in_force(&installation::profile(), &Machine::detect(), &version);
     let mut served = Served::default();
     for (_, snapshot) in ledgers {
         served.add(Served::of(&snapshot.total(), &profile));

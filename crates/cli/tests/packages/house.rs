@@ -66,6 +66,7 @@ impl House {
             ("outboard-bench", &command),
             ("liboutboard.so", &module()),
             ("liboutboard_observe.so", &observer()),
+            ("liboutboard_stopwatch.so", &observer()),
         ];
         let built = self.machine.path(&self.built);
         std::fs::create_dir_all(&built).expect("it is the machine's");

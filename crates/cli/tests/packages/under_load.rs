@@ -112,13 +112,25 @@ fn requests(house: &House) {
     );
 }
 
+/// A reloaded sshd executes itself anew, and nobody listens meanwhile, with Outboard or without: a connection that is refused
+/// then is made again. What happens after the connection counts.
 fn log_in(house: &House) {
-    house.stock_shell(SSH.ask);
+    let ask = SSH.ask.replace("2>/dev/null", "2>/root/said");
+    house.stock_shell(&format!(
+        "for try in $(seq 50); do\n\
+         {ask} && exit\n\
+         grep -qE 'Connection refused|kex_exchange_identification' /root/said || break\n\
+         sleep 0.2\n\
+         done\n\
+         cat /root/said >&2; exit 1"
+    ));
 }
 
 /// Nobody listens while a server restarts: what is asked of it is that it comes back each time.
 fn restart(house: &House, server: &Packaged) {
     for _ in 0..cycles() {
+        // systemd refuses to start a unit more often than StartLimitBurst= times in StartLimitIntervalSec=.
+        house.shell(&format!("systemctl reset-failed {}", server.unit));
         house.machine.restart(server.unit).expect("it restarts");
         server.answer(house);
     }

@@ -3,12 +3,12 @@
 mod agreement;
 mod certificates;
 mod contexts;
+mod derivation;
 mod documents;
 mod ends;
 mod gcm;
 mod key;
 mod lists;
-mod schedule;
 mod signing;
 mod tls;
 
@@ -46,7 +46,7 @@ pub(crate) fn all() -> Vec<Scenario> {
         signing::scenarios,
         agreement::scenarios,
         gcm::scenarios,
-        schedule::scenarios,
+        derivation::scenarios,
         contexts::scenarios,
         certificates::scenarios,
         documents::scenarios,

@@ -6,12 +6,12 @@
 //! ```
 //!
 //! AWS-LC's own HMAC asks for memory and fetches its digest for each key. Here a keyed state is some hundred bytes on the
-//! caller's stack, copied for each message and wiped at the end.
+//! stack, copied for each message. Nothing is wiped here: `key_schedule`, which alone uses it, clears the stack below each
+//! derivation, with all that the compiler has copied there.
 
 use std::ffi::{c_int, c_void};
 
 use aws_lc_sys as lc;
-use zeroize::Zeroize;
 
 /// The most bytes that a code of any hash here has.
 pub const MAX_LENGTH: usize = 48;
@@ -24,6 +24,7 @@ pub struct Hash {
     functions: Functions,
     length: usize,
     block: usize,
+    of_nothing: &'static [u8],
 }
 
 /// What begins, goes on with and ends a hash. The states of OpenSSL (`SHA256_CTX`, `SHA512_CTX`) and of AWS-LC have one
@@ -86,6 +87,11 @@ impl Hash {
         },
         length: 32,
         block: 64,
+        of_nothing: &[
+            0xe3, 0xb0, 0xc4, 0x42, 0x98, 0xfc, 0x1c, 0x14, 0x9a, 0xfb, 0xf4, 0xc8, 0x99, 0x6f,
+            0xb9, 0x24, 0x27, 0xae, 0x41, 0xe4, 0x64, 0x9b, 0x93, 0x4c, 0xa4, 0x95, 0x99, 0x1b,
+            0x78, 0x52, 0xb8, 0x55,
+        ],
     };
 
     /// SHA-384.
@@ -97,6 +103,12 @@ impl Hash {
         },
         length: 48,
         block: 128,
+        of_nothing: &[
+            0x38, 0xb0, 0x60, 0xa7, 0x51, 0xac, 0x96, 0x38, 0x4c, 0xd9, 0x32, 0x7e, 0xb1, 0xb1,
+            0xe3, 0x6a, 0x21, 0xfd, 0xb7, 0x11, 0x14, 0xbe, 0x07, 0x43, 0x4c, 0x0c, 0xc7, 0xbf,
+            0x63, 0xf6, 0xe1, 0xda, 0x27, 0x4e, 0xde, 0xbf, 0xe7, 0x6f, 0x65, 0xfb, 0xd5, 0x1a,
+            0xd2, 0xf1, 0x48, 0x98, 0xb9, 0x5b,
+        ],
     };
 
     /// The same hash by other functions: a program's own OpenSSL's.
@@ -112,22 +124,22 @@ impl Hash {
         self.length
     }
 
-    /// How many bytes a block has.
-    pub const fn block(&self) -> usize {
-        self.block
+    /// The hash of no bytes.
+    pub(super) const fn of_nothing(&self) -> &'static [u8] {
+        self.of_nothing
     }
 
     /// The hash of some bytes.
-    pub fn of(self, data: &[u8]) -> Code {
+    pub(super) fn of(self, data: &[u8]) -> Code {
         let mut state = State::new(self);
         state.update(data);
         state.finish()
     }
 }
 
-/// A hash or code, wiped when dropped.
+/// A hash or code.
 #[derive(Clone)]
-pub struct Code {
+pub(super) struct Code {
     bytes: [u8; MAX_LENGTH],
     length: usize,
 }
@@ -140,31 +152,29 @@ impl std::ops::Deref for Code {
     }
 }
 
-impl Drop for Code {
-    fn drop(&mut self) {
-        self.bytes.zeroize();
-    }
-}
+/// Room for the state of any hash here.
+#[derive(Clone)]
+#[repr(align(8))]
+struct Room([u8; size_of::<lc::SHA512_CTX>()]);
 
-/// As many words as the larger state has.
-const WORDS: usize = size_of::<lc::SHA512_CTX>() / 8;
-const _: () = assert!(size_of::<lc::SHA256_CTX>() <= 8 * WORDS);
+const _: () = assert!(size_of::<lc::SHA256_CTX>() <= size_of::<Room>());
+const _: () = assert!(align_of::<lc::SHA512_CTX>() <= align_of::<Room>());
 
-/// A hash under way, wiped when dropped.
+/// A hash under way.
 #[derive(Clone)]
 struct State {
-    words: [u64; WORDS],
+    room: Room,
     hash: Hash,
 }
 
 impl State {
     fn new(hash: Hash) -> Self {
         let mut state = Self {
-            words: [0; WORDS],
+            room: Room([0; size_of::<Room>()]),
             hash,
         };
         // SAFETY: room for the state of either hash, aligned for it. (It answers 1, always.)
-        unsafe { (hash.functions.init)(state.words.as_mut_ptr().cast()) };
+        unsafe { (hash.functions.init)(state.room.0.as_mut_ptr().cast()) };
         state
     }
 
@@ -172,7 +182,7 @@ impl State {
         // SAFETY: begun by `new`; reads as many bytes as there are.
         unsafe {
             (self.hash.functions.update)(
-                self.words.as_mut_ptr().cast(),
+                self.room.0.as_mut_ptr().cast(),
                 data.as_ptr().cast(),
                 data.len(),
             );
@@ -186,28 +196,21 @@ impl State {
         };
         // SAFETY: begun by `new`; there is room for either hash.
         unsafe {
-            (self.hash.functions.finish)(code.bytes.as_mut_ptr(), self.words.as_mut_ptr().cast());
+            (self.hash.functions.finish)(code.bytes.as_mut_ptr(), self.room.0.as_mut_ptr().cast());
         }
         code
     }
 }
 
-impl Drop for State {
-    fn drop(&mut self) {
-        self.words.zeroize();
-    }
-}
-
-/// A key, made ready for many messages. Wiped when dropped.
-#[derive(Clone)]
-pub struct Key {
+/// A key, made ready for many messages.
+pub(super) struct Key {
     inner: State,
     outer: State,
 }
 
 impl Key {
     /// Of any length.
-    pub fn new(hash: Hash, key: &[u8]) -> Self {
+    pub(super) fn new(hash: Hash, key: &[u8]) -> Self {
         let hashed;
         let key = match key.len() > hash.block {
             true => {
@@ -226,17 +229,16 @@ impl Key {
             state
         };
         let (inner, outer) = (keyed(0x36), keyed(0x36 ^ 0x5c));
-        block.zeroize();
         Self { inner, outer }
     }
 
     /// Begins a message.
-    pub fn begin(&self) -> Message {
+    pub(super) fn begin(&self) -> Message {
         Message(self.inner.clone())
     }
 
     /// The code of a message.
-    pub fn finish(&self, message: Message) -> Code {
+    pub(super) fn finish(&self, message: Message) -> Code {
         let inner = message.0.finish();
         let mut outer = self.outer.clone();
         outer.update(&inner);
@@ -244,25 +246,19 @@ impl Key {
     }
 
     /// The code of a message in parts.
-    pub fn code(&self, parts: &[&[u8]]) -> Code {
+    pub(super) fn code(&self, parts: &[&[u8]]) -> Code {
         let mut message = self.begin();
         parts.iter().for_each(|part| message.update(part));
         self.finish(message)
     }
-
-    /// Its hash.
-    pub fn hash(&self) -> Hash {
-        self.inner.hash
-    }
 }
 
-/// A message under way. Wiped when dropped.
-#[derive(Clone)]
-pub struct Message(State);
+/// A message under way.
+pub(super) struct Message(State);
 
 impl Message {
     /// Takes more of it.
-    pub fn update(&mut self, data: &[u8]) {
+    pub(super) fn update(&mut self, data: &[u8]) {
         self.0.update(data);
     }
 }
@@ -270,6 +266,13 @@ impl Message {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_hash_of_nothing_is_known() {
+        for hash in [Hash::SHA256, Hash::SHA384] {
+            assert_eq!(hash.of(&[])[..], *hash.of_nothing());
+        }
+    }
 
     /// RFC 4231, test cases 2 and 6 (a key longer than a block).
     #[test]

@@ -20,11 +20,13 @@ mod owned;
 mod per_process;
 mod private_key;
 mod randomness;
+mod wipe;
 
 use crate::fork;
 
 pub use crate::error::{Error, Result};
 pub use randomness::randomise;
+pub use wipe::wipe;
 
 /// A true answer of AWS-LC, or that error; the details stay out of AWS-LC's own error queue.
 fn check(answer: i32, otherwise: Error) -> Result<()> {

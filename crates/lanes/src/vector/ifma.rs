@@ -13,13 +13,16 @@ pub(super) struct Ifma(__m512i);
 /// VBMI2 came with the first server that had IFMA; the rest lets the compiler choose among more
 /// instructions.
 pub(super) fn available() -> bool {
-    is_x86_feature_detected!("avx512f")
-        && is_x86_feature_detected!("avx512ifma")
-        && is_x86_feature_detected!("avx512vbmi2")
-        && is_x86_feature_detected!("avx512dq")
-        && is_x86_feature_detected!("avx512bw")
-        && is_x86_feature_detected!("avx512vl")
-        && is_x86_feature_detected!("bmi2")
+    use outboard_processor::Feature as F;
+    outboard_processor::has_all(&[
+        F::Avx512f,
+        F::Avx512ifma,
+        F::Avx512vbmi2,
+        F::Avx512dq,
+        F::Avx512bw,
+        F::Avx512vl,
+        F::Bmi2,
+    ])
 }
 
 /// Runs a kernel. Panics on a processor that lacks IFMA.

@@ -7,8 +7,8 @@ use outboard_libcrypto::{Context, Params, key_schedule};
 use super::Prepared;
 use crate::Result;
 
-/// As long as a secret of TLS 1.3 with SHA-384.
-const SECRET: [u8; 48] = [0x5e; 48];
+/// As long as a secret can be.
+const SECRET: [u8; 64] = [0x5e; 64];
 const RANDOMS: [u8; 64] = [0x4a; 64];
 /// As long as what a ticket's code is made of.
 const MESSAGE: [u8; 64] = [0x61; 64];
@@ -33,6 +33,8 @@ pub(crate) enum Kind {
 pub(crate) enum Hash {
     Sha256,
     Sha384,
+    /// Which Outboard leaves to stock.
+    Sha512,
 }
 
 impl Hash {
@@ -40,6 +42,7 @@ impl Hash {
         match self {
             Self::Sha256 => c"SHA256",
             Self::Sha384 => c"SHA384",
+            Self::Sha512 => c"SHA512",
         }
     }
 
@@ -47,6 +50,7 @@ impl Hash {
         match self {
             Self::Sha256 => 32,
             Self::Sha384 => 48,
+            Self::Sha512 => 64,
         }
     }
 }
@@ -74,7 +78,7 @@ impl Kind {
             Self::Tls13Expand => tls13(params.int(c"mode", 2)).bytes(c"data", secret),
             Self::Tls13Extract => tls13(params.int(c"mode", 1)).bytes(c"salt", secret),
             Self::Tls1Prf => params
-                .bytes(c"secret", &SECRET)
+                .bytes(c"secret", &SECRET[..48])
                 .bytes(c"seed", b"key expansion")
                 .bytes(c"seed", &RANDOMS),
             Self::Hkdf => params

@@ -2,8 +2,7 @@
 
 use outboard_libcrypto::{Cipher, CipherContext, Context, Digest, DigestContext, Direction};
 
-use super::bulk;
-use super::{BULK_SIZES, Prepared, Workload};
+use super::{BULK_SIZES, Derivation, Hash, Prepared, Workload, bulk, key_schedule};
 use crate::Result;
 
 pub(super) fn all() -> Vec<Workload> {
@@ -24,6 +23,15 @@ pub(super) fn all() -> Vec<Workload> {
             size,
             move |context, _| bulk::seal(context, "ChaCha20-Poly1305", size),
         ));
+    }
+    for (name, what) in [
+        ("hkdf-sha512", Derivation::Hkdf),
+        ("tls1-prf-sha512", Derivation::Tls1Prf),
+        ("hmac-sha512", Derivation::Hmac),
+    ] {
+        workloads.push(Workload::new(name, 0, move |context, _| {
+            key_schedule::derive(context, what, Hash::Sha512)
+        }));
     }
     workloads.push(Workload::new("sha-256-fetch", 0, |context, _| {
         fetch(context)

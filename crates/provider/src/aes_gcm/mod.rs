@@ -226,15 +226,19 @@ impl<S: KeySize> Context<S> {
     /// How the default provider's kernel counts: that for AVX-512, since 3.1, counts up before it encrypts.
     fn first_counter(&self) -> Counter {
         #[cfg(target_arch = "x86_64")]
-        if self.shared.libcrypto_is_at_least(3, 1)
-            && is_x86_feature_detected!("vaes")
-            && is_x86_feature_detected!("vpclmulqdq")
-            && is_x86_feature_detected!("avx512f")
-            && is_x86_feature_detected!("avx512vl")
-            && is_x86_feature_detected!("avx512bw")
-            && is_x86_feature_detected!("avx512dq")
         {
-            return Counter::One;
+            use outboard_processor::Feature as F;
+            const ITS: &[F] = &[
+                F::Vaes,
+                F::Vpclmulqdq,
+                F::Avx512f,
+                F::Avx512vl,
+                F::Avx512bw,
+                F::Avx512dq,
+            ];
+            if self.shared.libcrypto_is_at_least(3, 1) && outboard_processor::has_all(ITS) {
+                return Counter::One;
+            }
         }
         Counter::Zero
     }

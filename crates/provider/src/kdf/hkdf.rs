@@ -3,15 +3,21 @@
 use std::ffi::CStr;
 
 use outboard_engine::Operation;
-use outboard_engine::scalar::hmac::MAX_LENGTH;
+use outboard_engine::scalar::hmac::Hash;
 use outboard_engine::scalar::key_schedule;
 use outboard_provider_abi::Params;
-use zeroize::Zeroizing;
 
 use super::{Algorithm, Mode, Pieces, hash_once, mode, once};
-use crate::hashes::{Algorithm as HashAlgorithm, Hashes};
+use crate::hashes::Algorithm as HashAlgorithm;
 
 pub(crate) struct Hkdf;
+
+pub(crate) struct Plan<'a> {
+    mode: Mode,
+    key: &'a [u8],
+    salt: &'a [u8],
+    info: Pieces<'a>,
+}
 
 impl Algorithm for Hkdf {
     const NAME: &'static CStr = c"HKDF";
@@ -23,7 +29,9 @@ impl Algorithm for Hkdf {
         }
     }
 
-    fn derive(hashes: &Hashes, params: Params<'_>, output: &mut [u8]) -> Option<HashAlgorithm> {
+    type Plan<'a> = Plan<'a>;
+
+    fn plan(params: Params<'_>) -> Option<(HashAlgorithm, Plan<'_>)> {
         let (mut wanted, mut hash) = (None, None);
         let (mut key, mut salt) = (None, None);
         let mut info = Pieces::default();
@@ -37,21 +45,21 @@ impl Algorithm for Hkdf {
                 _ => return None,
             }
         }
-        let by = hashes.hash(hash?);
-        let (key, salt) = (key?, salt.unwrap_or_default());
-        match wanted.unwrap_or(Mode::Both) {
-            Mode::Extract if output.len() == by.length() => {
-                key_schedule::extract(by, salt, key, output).ok()?;
-            }
-            Mode::Expand => key_schedule::expand(by, key, info.as_slice(), output).ok()?,
-            Mode::Both => {
-                let mut secret = Zeroizing::new([0; MAX_LENGTH]);
-                let secret = &mut secret[..by.length()];
-                key_schedule::extract(by, salt, key, secret).ok()?;
-                key_schedule::expand(by, secret, info.as_slice(), output).ok()?;
-            }
-            Mode::Extract => return None,
+        let plan = Plan {
+            mode: wanted.unwrap_or(Mode::Both),
+            key: key?,
+            salt: salt.unwrap_or_default(),
+            info,
+        };
+        Some((hash?, plan))
+    }
+
+    fn derive(plan: &Plan<'_>, hash: Hash, output: &mut [u8]) -> Option<()> {
+        let info = plan.info.as_slice();
+        match plan.mode {
+            Mode::Extract => key_schedule::extract(hash, plan.salt, plan.key, output).ok(),
+            Mode::Expand => key_schedule::expand(hash, plan.key, info, output).ok(),
+            Mode::Both => key_schedule::hkdf(hash, plan.salt, plan.key, info, output).ok(),
         }
-        hash
     }
 }

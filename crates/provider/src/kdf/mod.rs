@@ -16,12 +16,13 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use outboard_engine::ledger;
+use outboard_engine::scalar::hmac::Hash;
+use outboard_engine::scalar::wipe;
 use outboard_engine::{Operation, Path};
 use outboard_provider_abi::raw::Param;
 use outboard_provider_abi::{Kdf, Output, ParamRef, Params, ParamsMut, Result};
-use zeroize::Zeroizing;
 
-use crate::hashes::{Algorithm as HashAlgorithm, Hashes};
+use crate::hashes::Algorithm as HashAlgorithm;
 use crate::outboard::{Outboard, Shared};
 use crate::owed::Owed;
 use crate::stock;
@@ -33,8 +34,13 @@ pub(crate) trait Algorithm: Send + 'static {
 
     /// How the ledger calls it with that hash.
     fn operation(hash: HashAlgorithm) -> Operation;
-    /// Fills `output`; none where the parameters are not plain: not all that is needed, or anything besides.
-    fn derive(hashes: &Hashes, params: Params<'_>, output: &mut [u8]) -> Option<HashAlgorithm>;
+    /// What is to be derived.
+    type Plan<'a>;
+
+    /// Reads the parameters; none where they are not plain: not all that is needed, or anything besides.
+    fn plan(params: Params<'_>) -> Option<(HashAlgorithm, Self::Plan<'_>)>;
+    /// Fills `output`; none where stock has to say why that cannot be.
+    fn derive(plan: &Self::Plan<'_>, hash: Hash, output: &mut [u8]) -> Option<()>;
 }
 
 /// The most bytes that the engine derives: more than the longest block of keys of TLS 1.2.
@@ -60,26 +66,24 @@ impl<A: Algorithm> Context<A> {
         }
     }
 
-    /// Derives by the engine, for a context that is fresh; false where stock has to.
-    fn derive_plain(&mut self, output: &mut Output<'_>, params: Params<'_>) -> bool {
+    /// Derives by the engine, for a context that is fresh; none where stock has to.
+    fn derive_plain(&mut self, output: &mut Output<'_>, params: Params<'_>) -> Option<()> {
         let length = output.room();
         if self.stock.is_some() || !self.owed.is_empty() || length == 0 || length > MOST {
-            return false;
+            return None;
         }
-        let mut room = Zeroizing::new([0; MOST]);
-        let Some(hash) = A::derive(self.shared.hashes(), params, &mut room[..length]) else {
-            return false;
-        };
+        let (hash, plan) = A::plan(params)?;
         let operation = A::operation(hash);
-        if !self.shared.offers(operation) || !self.owed.note(params) {
-            return false;
+        if !self.shared.offers(operation) {
+            return None;
         }
+        let mut room = [0; MOST];
+        let room = &mut room[..length];
+        let derived = A::derive(&plan, self.shared.hashes().hash(hash), room);
         // Only now: what is derived may lie where a parameter does.
-        let put = output.put(&room[..length]);
-        if put {
-            ledger::count(operation, Path::Scalar);
-        }
-        put
+        let put = derived.is_some() && self.owed.note(params) && output.put(room);
+        wipe(room);
+        put.then(|| ledger::count(operation, Path::Scalar))
     }
 
     /// Stock's context, which has heard all.
@@ -115,7 +119,7 @@ impl<A: Algorithm> Kdf for Context<A> {
     }
 
     fn derive(&mut self, mut output: Output<'_>, params: Params<'_>) -> Result<c_int> {
-        if self.derive_plain(&mut output, params) {
+        if self.derive_plain(&mut output, params).is_some() {
             return Ok(1);
         }
         Ok(self.stock()?.derive(output, params))

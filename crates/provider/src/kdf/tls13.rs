@@ -3,16 +3,17 @@
 use std::ffi::CStr;
 
 use outboard_engine::Operation;
+use outboard_engine::scalar::hmac::Hash;
 use outboard_engine::scalar::key_schedule;
 use outboard_provider_abi::Params;
 
 use super::{Algorithm, Mode, hash_once, mode, once};
-use crate::hashes::{Algorithm as HashAlgorithm, Hashes};
+use crate::hashes::Algorithm as HashAlgorithm;
 
 pub(crate) struct Tls13;
 
 #[derive(Default)]
-struct Plan<'a> {
+pub(crate) struct Plan<'a> {
     mode: Option<Mode>,
     hash: Option<HashAlgorithm>,
     key: Option<&'a [u8]>,
@@ -51,20 +52,24 @@ impl Algorithm for Tls13 {
         }
     }
 
-    fn derive(hashes: &Hashes, params: Params<'_>, output: &mut [u8]) -> Option<HashAlgorithm> {
+    type Plan<'a> = Plan<'a>;
+
+    fn plan(params: Params<'_>) -> Option<(HashAlgorithm, Plan<'_>)> {
         let plan = Plan::of(params)?;
+        Some((plan.hash?, plan))
+    }
+
+    fn derive(plan: &Plan<'_>, hash: Hash, output: &mut [u8]) -> Option<()> {
         let label = [plan.prefix?, plan.label?];
-        let hash = hashes.hash(plan.hash?);
         match plan.mode? {
             Mode::Expand if plan.salt.is_none() => {
                 let data = plan.data.unwrap_or_default();
-                key_schedule::expand_label(hash, plan.key?, label, data, output).ok()?;
+                key_schedule::expand_label(hash, plan.key?, label, data, output).ok()
             }
             Mode::Extract if plan.data.is_none() => {
-                key_schedule::next_secret(hash, plan.salt, plan.key, label, output).ok()?;
+                key_schedule::next_secret(hash, plan.salt, plan.key, label, output).ok()
             }
-            _ => return None,
+            _ => None,
         }
-        plan.hash
     }
 }

@@ -3,13 +3,19 @@
 use std::ffi::CStr;
 
 use outboard_engine::Operation;
+use outboard_engine::scalar::hmac::Hash;
 use outboard_engine::scalar::key_schedule;
 use outboard_provider_abi::Params;
 
 use super::{Algorithm, Pieces, hash_once, once};
-use crate::hashes::{Algorithm as HashAlgorithm, Hashes};
+use crate::hashes::Algorithm as HashAlgorithm;
 
 pub(crate) struct Tls1Prf;
+
+pub(crate) struct Plan<'a> {
+    secret: &'a [u8],
+    seed: Pieces<'a>,
+}
 
 /// A longer seed is refused by some versions.
 const LONGEST_SEED: usize = 256;
@@ -24,7 +30,9 @@ impl Algorithm for Tls1Prf {
         }
     }
 
-    fn derive(hashes: &Hashes, params: Params<'_>, output: &mut [u8]) -> Option<HashAlgorithm> {
+    type Plan<'a> = Plan<'a>;
+
+    fn plan(params: Params<'_>) -> Option<(HashAlgorithm, Plan<'_>)> {
         let (mut hash, mut secret) = (None, None);
         let mut seed = Pieces::default();
         for param in params {
@@ -38,7 +46,12 @@ impl Algorithm for Tls1Prf {
         if !(1..=LONGEST_SEED).contains(&seed.length()) {
             return None;
         }
-        key_schedule::prf(hashes.hash(hash?), secret?, seed.as_slice(), output);
-        hash
+        let secret = secret?;
+        Some((hash?, Plan { secret, seed }))
+    }
+
+    fn derive(plan: &Plan<'_>, hash: Hash, output: &mut [u8]) -> Option<()> {
+        key_schedule::prf(hash, plan.secret, plan.seed.as_slice(), output);
+        Some(())
     }
 }

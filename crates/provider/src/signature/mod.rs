@@ -10,9 +10,11 @@
 //! An algorithm says what is plain ([`Algorithm`]). What the engine does not sign, or does not find true, stock judges: so
 //! a refusal is stock's own, with its words and its number.
 
+mod algorithm;
 mod ecdsa;
 mod eddsa;
 mod heard;
+mod plain;
 mod rsa;
 
 pub(crate) use ecdsa::Ecdsa;
@@ -22,68 +24,19 @@ pub(crate) use rsa::Rsa;
 use std::ffi::{CStr, CString, c_int};
 use std::sync::Arc;
 
-use outboard_engine::card::Request;
 use outboard_engine::ledger::{self, Reason as Why};
 use outboard_engine::scalar::digest::{Digest, Hasher, Value};
 use outboard_engine::{Operation, Path};
 use outboard_provider_abi::raw::Param;
 use outboard_provider_abi::signature::{Of, Purpose, Signature};
-use outboard_provider_abi::{Error, Input, Output, ParamRef, Params, ParamsMut, Result};
+use outboard_provider_abi::{Error, Input, Output, Params, ParamsMut, Result};
 
-use crate::key::{Key, KeyType};
+use crate::key::Key;
 use crate::outboard::{Outboard, Shared, reason, refuse};
 use crate::stock::{self, Signing};
+use algorithm::{Algorithm, Native};
 use heard::Heard;
-
-type Native<A> = <<A as Algorithm>::Key as KeyType>::Native;
-
-/// What differs between signature algorithms.
-pub(crate) trait Algorithm: Send + 'static {
-    /// Its keys.
-    type Key: KeyType;
-    /// What a program has set, as far as the engine heeds it.
-    type Settings: Clone + Send;
-    /// Its name.
-    const NAME: &'static CStr;
-    /// Whether a message is hashed first; if not, it is signed as it is, in one call.
-    const HASHES: bool;
-
-    /// How the ledger calls signing or verifying with a key; none where the engine does not.
-    fn operation(key: &Native<Self>, signing: bool) -> Option<Operation>;
-    /// The most bytes that a signature has.
-    fn most(key: &Native<Self>) -> usize;
-    /// The settings that hold until others are set.
-    fn settings(key: &Key<Self::Key>) -> Self::Settings;
-    /// Whether stock is sure to begin with such a key, where nothing is set.
-    fn is_certain(key: &Key<Self::Key>) -> bool;
-    /// Takes a parameter that stock took; false where the engine does not know what it does.
-    fn take(settings: &mut Self::Settings, digest: Option<Digest>, param: &ParamRef<'_>) -> bool;
-    /// Why the engine would not sign or verify like this; none where it would.
-    fn objection(settings: &Self::Settings, digest: Option<Digest>) -> Option<Why>;
-    /// Signs a digest, or what stands for it, into a buffer of [`most`](Self::most) bytes.
-    fn sign(
-        key: &Native<Self>,
-        settings: &Self::Settings,
-        digest: Option<Digest>,
-        data: &[u8],
-        output: &mut [u8],
-    ) -> Result<usize>;
-    /// The same as a request to a card.
-    fn request(
-        key: &Native<Self>,
-        settings: &Self::Settings,
-        digest: Option<Digest>,
-        data: &[u8],
-    ) -> Result<Request>;
-    /// Whether that is a signature of the digest, or of what stands for it.
-    fn verify(
-        key: &Native<Self>,
-        settings: &Self::Settings,
-        digest: Option<Digest>,
-        data: &[u8],
-        signature: &[u8],
-    ) -> Result<bool>;
-}
+use plain::Plain;
 
 /// A signature context.
 pub(crate) struct Context<A: Algorithm> {
@@ -105,41 +58,6 @@ pub(crate) struct Context<A: Algorithm> {
     stock: Option<Signing>,
     /// What stock's context was told since it was begun.
     heard: Heard,
-}
-
-/// A setting of which the engine knows all.
-struct Plain<A: Algorithm> {
-    settings: A::Settings,
-    digest: Option<Digest>,
-}
-
-impl<A: Algorithm> Clone for Plain<A> {
-    fn clone(&self) -> Self {
-        Self {
-            settings: self.settings.clone(),
-            digest: self.digest,
-        }
-    }
-}
-
-impl<A: Algorithm> Plain<A> {
-    /// An operation as it was begun; none where the engine does nothing of the kind.
-    fn begin(key: &Key<A::Key>, purpose: Purpose, name: Option<&CStr>) -> Option<Self> {
-        let digest = match name {
-            Some(name) => Some(Digest::from_name(name.to_str().ok()?)?),
-            None => None,
-        };
-        let known = match purpose {
-            Purpose::Sign | Purpose::Verify => A::HASHES,
-            Purpose::DigestSign | Purpose::DigestVerify => A::HASHES == digest.is_some(),
-            Purpose::MessageSign | Purpose::MessageVerify => !A::HASHES,
-            Purpose::Recover => false,
-        };
-        known.then(|| Self {
-            settings: A::settings(key),
-            digest,
-        })
-    }
 }
 
 /// The longest signature of any algorithm.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use outboard_provider_abi::raw::Param;
 use outboard_provider_abi::{Error, Output, Params, ParamsMut, Result, foreign};
 
-use super::{Held, Key, Stock, call};
+use super::{Held, Key, Stock, call, describes};
 use crate::outboard::Shared;
 
 /// A key exchange context of stock's, owned.
@@ -69,30 +69,4 @@ impl Drop for Exchange {
     }
 }
 
-impl Stock {
-    /// What can be set on exchanges of that algorithm.
-    pub(crate) fn settable_of_exchange(
-        &self,
-        name: &CStr,
-        context: Option<&Exchange>,
-    ) -> *const Param {
-        let Some(algorithm) = self.exchanges.find(self, name) else {
-            return ptr::null();
-        };
-        let context = context.map_or(ptr::null_mut(), |context| context.raw);
-        call!(algorithm, settable_ctx_params(context, algorithm.provider()) or ptr::null())
-    }
-
-    /// What can be read of them.
-    pub(crate) fn gettable_of_exchange(
-        &self,
-        name: &CStr,
-        context: Option<&Exchange>,
-    ) -> *const Param {
-        let Some(algorithm) = self.exchanges.find(self, name) else {
-            return ptr::null();
-        };
-        let context = context.map_or(ptr::null_mut(), |context| context.raw);
-        call!(algorithm, gettable_ctx_params(context, algorithm.provider()) or ptr::null())
-    }
-}
+describes!(exchanges of Exchange: settable_of_exchange, gettable_of_exchange);

@@ -42,11 +42,6 @@ struct Kind {
 impl Kind {
     fn of(operation: c_int, providers: &Providers) -> Option<Self> {
         Some(match operation {
-            3 => Self {
-                fetch: providers.EVP_MAC_fetch,
-                provider: providers.EVP_MAC_get0_provider,
-                free: providers.EVP_MAC_free,
-            },
             4 => Self {
                 fetch: providers.EVP_KDF_fetch,
                 provider: providers.EVP_KDF_get0_provider,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use outboard_provider_abi::raw::Param;
 use outboard_provider_abi::{Error, Output, Params, ParamsMut, Result, foreign};
 
-use super::{Held, Stock, call};
+use super::{Held, Stock, call, describes};
 use crate::outboard::Shared;
 
 /// A key derivation context of stock's, owned.
@@ -63,30 +63,4 @@ impl Drop for Derivation {
     }
 }
 
-impl Stock {
-    /// What can be set on derivations by that algorithm.
-    pub(crate) fn settable_of_kdf(
-        &self,
-        name: &CStr,
-        context: Option<&Derivation>,
-    ) -> *const Param {
-        let Some(algorithm) = self.kdfs.find(self, name) else {
-            return ptr::null();
-        };
-        let context = context.map_or(ptr::null_mut(), |context| context.raw);
-        call!(algorithm, settable_ctx_params(context, algorithm.provider()) or ptr::null())
-    }
-
-    /// What can be read of them.
-    pub(crate) fn gettable_of_kdf(
-        &self,
-        name: &CStr,
-        context: Option<&Derivation>,
-    ) -> *const Param {
-        let Some(algorithm) = self.kdfs.find(self, name) else {
-            return ptr::null();
-        };
-        let context = context.map_or(ptr::null_mut(), |context| context.raw);
-        call!(algorithm, gettable_ctx_params(context, algorithm.provider()) or ptr::null())
-    }
-}
+describes!(kdfs of Derivation: settable_of_kdf, gettable_of_kdf);

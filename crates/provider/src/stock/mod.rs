@@ -16,7 +16,6 @@ mod exchange;
 mod implementation;
 mod kdf;
 mod key;
-mod mac;
 mod own;
 mod signing;
 
@@ -25,7 +24,6 @@ pub(crate) use exchange::Exchange;
 pub(crate) use implementation::{Implementation, Source};
 pub(crate) use kdf::Derivation;
 pub(crate) use key::{Generation, Key};
-pub(crate) use mac::Authentication;
 pub(crate) use signing::Signing;
 
 use std::ffi::{CStr, c_int, c_void};
@@ -51,7 +49,6 @@ pub(crate) struct Stock {
     providers: Providers,
     /// A default provider of our own, where the program has none.
     own: OnceBox<Option<&'static Own>>,
-    pub(crate) macs: Sources<foreign::Mac>,
     pub(crate) kdfs: Sources<foreign::Kdf>,
     pub(crate) keys: Sources<foreign::KeyManagement>,
     pub(crate) exchanges: Sources<foreign::KeyExchange>,
@@ -80,7 +77,6 @@ impl Stock {
             core: *core,
             providers: Providers::containing(core.address()?).ok()?,
             own: OnceBox::new(),
-            macs: Sources::of(&[c"HMAC"]),
             kdfs: Sources::of(&[c"TLS13-KDF", c"TLS1-PRF", c"HKDF"]),
             keys: Sources::of(&[c"RSA", c"RSA-PSS", c"EC", c"X25519", c"ED25519"]),
             exchanges: Sources::of(&[c"ECDH", c"X25519"]),
@@ -266,3 +262,27 @@ macro_rules! call {
     };
 }
 use call;
+
+/// What can be set on contexts of an algorithm, and read of them: on one, or on any.
+macro_rules! describes {
+    ($sources:ident of $context:ty: $settable:ident, $gettable:ident) => {
+        impl Stock {
+            pub(crate) fn $settable(&self, name: &CStr, context: Option<&$context>) -> *const Param {
+                let Some(algorithm) = self.$sources.find(self, name) else {
+                    return ptr::null();
+                };
+                let context = context.map_or(ptr::null_mut(), |context| context.raw);
+                call!(algorithm, settable_ctx_params(context, algorithm.provider()) or ptr::null())
+            }
+
+            pub(crate) fn $gettable(&self, name: &CStr, context: Option<&$context>) -> *const Param {
+                let Some(algorithm) = self.$sources.find(self, name) else {
+                    return ptr::null();
+                };
+                let context = context.map_or(ptr::null_mut(), |context| context.raw);
+                call!(algorithm, gettable_ctx_params(context, algorithm.provider()) or ptr::null())
+            }
+        }
+    };
+}
+use describes;

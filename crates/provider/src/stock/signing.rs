@@ -8,7 +8,7 @@ use outboard_provider_abi::raw::Param;
 use outboard_provider_abi::signature::{Of, Purpose};
 use outboard_provider_abi::{Error, Input, Output, Params, ParamsMut, Result, foreign};
 
-use super::{Held, Key, Stock, call};
+use super::{Held, Key, Stock, call, describes};
 use crate::outboard::Shared;
 
 /// A signature context of stock's, owned.
@@ -185,30 +185,4 @@ impl Drop for Signing {
     }
 }
 
-impl Stock {
-    /// What can be set on signatures of that algorithm.
-    pub(crate) fn settable_of_signature(
-        &self,
-        name: &CStr,
-        context: Option<&Signing>,
-    ) -> *const Param {
-        let Some(algorithm) = self.signatures.find(self, name) else {
-            return ptr::null();
-        };
-        let context = context.map_or(ptr::null_mut(), |context| context.raw);
-        call!(algorithm, settable_ctx_params(context, algorithm.provider()) or ptr::null())
-    }
-
-    /// What can be read of them.
-    pub(crate) fn gettable_of_signature(
-        &self,
-        name: &CStr,
-        context: Option<&Signing>,
-    ) -> *const Param {
-        let Some(algorithm) = self.signatures.find(self, name) else {
-            return ptr::null();
-        };
-        let context = context.map_or(ptr::null_mut(), |context| context.raw);
-        call!(algorithm, gettable_ctx_params(context, algorithm.provider()) or ptr::null())
-    }
-}
+describes!(signatures of Signing: settable_of_signature, gettable_of_signature);

@@ -30,7 +30,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Version of the protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::workloads) enum Version {
+pub(crate) enum Version {
     /// TLS 1.2, key exchange by ECDHE.
     Tls12,
     /// TLS 1.3.
@@ -39,7 +39,7 @@ pub(in crate::workloads) enum Version {
 
 /// What encrypts the records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::workloads) enum Cipher {
+pub(crate) enum Cipher {
     Aes128Gcm,
     Aes256Gcm,
     ChaCha20Poly1305,
@@ -47,26 +47,26 @@ pub(in crate::workloads) enum Cipher {
 
 /// How a client connects.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::workloads) struct ClientOptions<'a> {
+pub(crate) struct ClientOptions<'a> {
     /// What the server must show.
-    pub(in crate::workloads) server: &'a Certificate,
-    pub(in crate::workloads) version: Version,
-    pub(in crate::workloads) cipher: Cipher,
+    pub(crate) server: &'a Certificate,
+    pub(crate) version: Version,
+    pub(crate) cipher: Cipher,
     /// What it shows to the server if it is asked.
-    pub(in crate::workloads) identity: Option<&'a Certificate>,
+    pub(crate) identity: Option<&'a Certificate>,
     /// Whether it resumes the session before.
-    pub(in crate::workloads) resume: bool,
+    pub(crate) resume: bool,
 }
 
 /// A client; its connections, one after another, share the sessions that they resume.
 #[derive(Clone, Debug)]
-pub(in crate::workloads) struct Client {
+pub(crate) struct Client {
     configuration: Arc<ClientConfig>,
 }
 
 /// A connection whose handshake is complete.
 #[derive(Debug)]
-pub(in crate::workloads) struct Connection {
+pub(crate) struct Connection {
     stream: StreamOwned<ClientConnection, TcpStream>,
 }
 
@@ -75,7 +75,7 @@ impl Client {
     ///
     /// # Errors
     /// If a certificate cannot be read.
-    pub(in crate::workloads) fn new(options: &ClientOptions<'_>) -> Result<Self, Failure> {
+    pub(crate) fn new(options: &ClientOptions<'_>) -> Result<Self, Failure> {
         let provider = Arc::new(CryptoProvider {
             cipher_suites: options.cipher.suites(options.version),
             ..ring::default_provider()
@@ -108,7 +108,7 @@ impl Client {
     ///
     /// # Errors
     /// If the server refuses, or keeps silent for twenty seconds.
-    pub(in crate::workloads) fn connect(&self, port: u16) -> io::Result<Connection> {
+    pub(crate) fn connect(&self, port: u16) -> io::Result<Connection> {
         let mut socket = TcpStream::connect(("127.0.0.1", port))?;
         socket.set_nodelay(true)?;
         socket.set_read_timeout(Some(PATIENCE))?;
@@ -127,7 +127,7 @@ impl Client {
 
 impl Connection {
     /// Whether the handshake resumed a session.
-    pub(in crate::workloads) fn resumed(&self) -> bool {
+    pub(crate) fn resumed(&self) -> bool {
         self.stream.conn.handshake_kind() == Some(HandshakeKind::Resumed)
     }
 
@@ -135,7 +135,7 @@ impl Connection {
     ///
     /// # Errors
     /// If the server has gone.
-    pub(in crate::workloads) fn send(&mut self, text: &[u8]) -> io::Result<()> {
+    pub(crate) fn send(&mut self, text: &[u8]) -> io::Result<()> {
         self.stream.write_all(text)?;
         self.stream.flush()
     }
@@ -144,7 +144,7 @@ impl Connection {
     ///
     /// # Errors
     /// If the server has gone, or keeps silent for twenty seconds.
-    pub(in crate::workloads) fn receive(&mut self, answer: &mut [u8]) -> io::Result<()> {
+    pub(crate) fn receive(&mut self, answer: &mut [u8]) -> io::Result<()> {
         self.stream.read_exact(answer)
     }
 
@@ -152,7 +152,7 @@ impl Connection {
     ///
     /// # Errors
     /// As [`Connection::receive`].
-    pub(in crate::workloads) fn receive_all(&mut self) -> io::Result<Vec<u8>> {
+    pub(crate) fn receive_all(&mut self) -> io::Result<Vec<u8>> {
         let mut answer = Vec::new();
         match self.stream.read_to_end(&mut answer) {
             Err(error) if error.kind() != ErrorKind::UnexpectedEof => Err(error),
@@ -163,7 +163,7 @@ impl Connection {
 
 impl Version {
     /// As people write it, and as the results name it.
-    pub(in crate::workloads) fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Tls12 => "TLS 1.2",
             Self::Tls13 => "TLS 1.3",
@@ -173,7 +173,7 @@ impl Version {
 
 impl Cipher {
     /// The engine's name of it.
-    pub(in crate::workloads) fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Aes128Gcm => "aes-128-gcm",
             Self::Aes256Gcm => "aes-256-gcm",

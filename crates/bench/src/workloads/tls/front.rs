@@ -13,7 +13,7 @@ use crate::Failure;
 
 /// The program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Make {
+pub(crate) enum Make {
     /// One worker, which does one thing at a time.
     Nginx,
     /// One thread; with OpenSSL's ASYNC jobs it goes on with others while an operation runs.
@@ -24,28 +24,28 @@ pub(super) enum Make {
 
 /// How a server is to run.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct FrontOptions<'a> {
-    pub(super) openssl: &'a OpenSsl,
-    pub(super) certificate: &'a Certificate,
+pub(crate) struct FrontOptions<'a> {
+    pub(crate) openssl: &'a OpenSsl,
+    pub(crate) certificate: &'a Certificate,
     /// The directory that it serves; HAProxy serves only [`FILE`] in it.
-    pub(super) files: &'a Path,
-    pub(super) resumption: bool,
+    pub(crate) files: &'a Path,
+    pub(crate) resumption: bool,
     /// The certificate that every client must show.
-    pub(super) clients: Option<&'a Certificate>,
+    pub(crate) clients: Option<&'a Certificate>,
     /// HAProxy's `ssl-mode-async`; the others have nothing like it.
-    pub(super) asynchronous: bool,
-    pub(super) core: Option<usize>,
+    pub(crate) asynchronous: bool,
+    pub(crate) core: Option<usize>,
 }
 
 /// A running server.
 #[derive(Debug)]
-pub(super) enum Front {
+pub(crate) enum Front {
     Nginx(Nginx),
     Other(Server),
 }
 
 impl Make {
-    pub(super) fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Nginx => "nginx",
             Self::HaProxy => "HAProxy",
@@ -54,7 +54,7 @@ impl Make {
     }
 
     /// Starts one and waits until it answers.
-    pub(super) fn start(
+    pub(crate) fn start(
         self,
         workplace: &Workplace,
         options: FrontOptions<'_>,
@@ -127,7 +127,7 @@ impl Make {
 
 impl Front {
     /// Where it answers TLS.
-    pub(super) fn port(&self) -> u16 {
+    pub(crate) fn port(&self) -> u16 {
         match self {
             Self::Nginx(nginx) => nginx.port,
             Self::Other(server) => server.port,
@@ -135,7 +135,7 @@ impl Front {
     }
 
     /// `https://localhost:PORT/PATH`.
-    pub(super) fn url(&self, path: &str) -> String {
+    pub(crate) fn url(&self, path: &str) -> String {
         match self {
             Self::Nginx(nginx) => nginx.url(path),
             Self::Other(server) => server.url(path),
@@ -143,7 +143,7 @@ impl Front {
     }
 
     /// The CPU time so far of the serving processes.
-    pub(super) fn cpu(&self) -> Result<Duration, Failure> {
+    pub(crate) fn cpu(&self) -> Result<Duration, Failure> {
         Ok(match self {
             Self::Nginx(nginx) => nginx.worker_cpu()?,
             Self::Other(server) => server.cpu(),
@@ -151,7 +151,7 @@ impl Front {
     }
 
     /// Stops it.
-    pub(super) fn stop(self) -> Result<(), Failure> {
+    pub(crate) fn stop(self) -> Result<(), Failure> {
         match self {
             Self::Nginx(nginx) => nginx.stop()?,
             Self::Other(server) => server.stop()?,

@@ -11,14 +11,14 @@
 
 mod bulk;
 mod case;
-pub(super) mod client;
-mod front;
+pub(crate) mod client;
+pub(crate) mod front;
 mod handshakes;
-mod storm;
+pub(crate) mod storm;
 
 use std::path::PathBuf;
 
-use outboard_programs::{Certificate, Workplace};
+use outboard_programs::{Certificate, OpenSsl, Workplace};
 
 use crate::Failure;
 use crate::suite::{Options, Session, Step, Workload};
@@ -59,24 +59,24 @@ impl Workload for Tls {
 
 /// A server's key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Key {
+pub(crate) struct Key {
     /// As people write it, and as the results name it.
-    pub(super) name: &'static str,
+    pub(crate) name: &'static str,
     /// The argument of `openssl req -newkey`.
     new_key: &'static str,
     /// The engine's name of a signature with it.
-    pub(super) signature: &'static str,
+    pub(crate) signature: &'static str,
 }
 
 impl Key {
-    pub(super) const RSA_2048: Self = Self::new("RSA-2048", "rsa:2048", "rsa-2048-sign");
-    pub(super) const RSA_3072: Self = Self::new("RSA-3072", "rsa:3072", "rsa-3072-sign");
-    pub(super) const RSA_4096: Self = Self::new("RSA-4096", "rsa:4096", "rsa-4096-sign");
-    pub(super) const P256: Self =
+    pub(crate) const RSA_2048: Self = Self::new("RSA-2048", "rsa:2048", "rsa-2048-sign");
+    pub(crate) const RSA_3072: Self = Self::new("RSA-3072", "rsa:3072", "rsa-3072-sign");
+    pub(crate) const RSA_4096: Self = Self::new("RSA-4096", "rsa:4096", "rsa-4096-sign");
+    pub(crate) const P256: Self =
         Self::new("P-256", "ec -pkeyopt ec_paramgen_curve:P-256", "p256-sign");
-    pub(super) const P384: Self =
+    pub(crate) const P384: Self =
         Self::new("P-384", "ec -pkeyopt ec_paramgen_curve:P-384", "p384-sign");
-    pub(super) const ALL: [Self; 5] = [
+    pub(crate) const ALL: [Self; 5] = [
         Self::RSA_2048,
         Self::RSA_3072,
         Self::RSA_4096,
@@ -94,16 +94,24 @@ impl Key {
 
     /// A certificate with such a key; made when it is first asked for.
     pub(super) fn certificate(self, session: &Session<'_>) -> Result<Certificate, Failure> {
+        self.certificate_in(&session.workplace, &session.stock)
+    }
+
+    /// The same, in a workplace.
+    pub(crate) fn certificate_in(
+        self,
+        workplace: &Workplace,
+        stock: &OpenSsl,
+    ) -> Result<Certificate, Failure> {
         let made = Certificate {
-            certificate: session.workplace.join(format!("{}.crt", self.name)),
-            key: session.workplace.join(format!("{}.key", self.name)),
+            certificate: workplace.join(format!("{}.crt", self.name)),
+            key: workplace.join(format!("{}.key", self.name)),
         };
         if made.certificate.exists() {
             return Ok(made);
         }
-        let stock = &session.stock;
         Ok(Certificate::generate(
-            &session.workplace,
+            workplace,
             stock,
             self.name,
             self.new_key,
@@ -112,7 +120,7 @@ impl Key {
 }
 
 /// A directory that servers serve, with a file of so many bytes in it.
-fn files(workplace: &Workplace, name: &str, bytes: u64) -> Result<PathBuf, Failure> {
+pub(crate) fn files(workplace: &Workplace, name: &str, bytes: u64) -> Result<PathBuf, Failure> {
     let directory = workplace.join("files");
     if !directory.exists() {
         std::fs::create_dir(&directory)?;

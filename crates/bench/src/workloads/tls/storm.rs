@@ -12,18 +12,18 @@ use crate::Failure;
 
 /// Bytes of the request, and of the answer's body: one packet each way, as the published workloads
 /// exchange after a handshake.
-pub(super) const EXCHANGE: usize = 2048;
+pub(crate) const EXCHANGE: usize = 2048;
 
 /// What the servers offer under this name.
-pub(super) const FILE: &str = "packet";
+pub(crate) const FILE: &str = "packet";
 
 /// What came of it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Storm {
+pub(crate) struct Storm {
     /// So many connections resumed a session.
-    pub(super) resumed: u64,
+    pub(crate) resumed: u64,
     /// From the first to the last.
-    pub(super) wall: Duration,
+    pub(crate) wall: Duration,
 }
 
 impl Storm {
@@ -31,7 +31,7 @@ impl Storm {
     ///
     /// # Errors
     /// If any of them fails: a server that answers wrongly has no figure.
-    pub(super) fn run(
+    pub(crate) fn run(
         clients: &[Client],
         port: u16,
         connections: u64,

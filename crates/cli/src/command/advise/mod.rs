@@ -1,16 +1,12 @@
 //! `outboard advise`: which algorithms should this machine use?
 
-mod document;
-mod level;
-mod order;
-mod pairs;
-mod serving;
+mod arguments;
+mod progress;
 mod ssh;
 mod tls;
 
-pub(crate) use ssh::{DropIn, SSH_DIRECTORY, Side, Verdict, check_directory, drop_ins};
-
 use crate::{Failure, WrongUsage};
+use outboard_advice::Error;
 use std::process::ExitCode;
 
 /// Measure what algorithms cost on this machine, and advise which to use
@@ -36,18 +32,10 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
     }
 }
 
-/// Refuses names of `--only` that `subject` does not have here. The error lists the names that it has.
-fn check_only(only: &[String], known: &[&str], subject: &str) -> Result<(), Failure> {
-    let unknown: Vec<&str> = only
-        .iter()
-        .map(String::as_str)
-        .filter(|name| !known.contains(name))
-        .collect();
-    if unknown.is_empty() {
-        return Ok(());
+/// The failure that ends the command: an unknown name is wrong usage.
+fn failure(error: Error) -> Failure {
+    match error {
+        Error::Unknown { .. } => WrongUsage(error.to_string()).into(),
+        other => other.into(),
     }
-    let (unknown, known) = (unknown.join(", "), known.join(", "));
-    let message =
-        format!("--only: {subject} has no algorithm {unknown} to measure (it has {known})");
-    Err(WrongUsage(message).into())
 }

@@ -2,9 +2,8 @@
 
 use super::{Finding, settings};
 use crate::command::enable::backup_of;
-use crate::module;
-use crate::system::{self, InForce};
 use crate::trust::changeable_by_others;
+use outboard_installation::{self as system, InForce, module};
 use outboard_libcrypto::Library;
 use outboard_openssl_conf::{Config, strip};
 use std::os::unix::fs::MetadataExt;

@@ -11,10 +11,13 @@ mod program;
 mod services;
 mod settings;
 mod system;
+mod unserved;
 
 use crate::Failure;
-use crate::command::advise::SSH_DIRECTORY;
-use crate::output::{BAD, GOOD, NOTE, print, print_json, printable, styled};
+use crate::output::{BAD, GOOD, NOTE, print, print_json, styled};
+use crate::processes::Process;
+use outboard_advice::ssh::SSH_DIRECTORY;
+use outboard_wording::printable;
 use serde::Serialize;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -52,7 +55,9 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
         (None, Some(program)) => program::examine(program)?,
         (None, None) => {
             openssh::check(&arguments.ssh_directory)?;
-            system::examine(&std::path::absolute(&arguments.ssh_directory)?)
+            let mut findings = system::examine(&std::path::absolute(&arguments.ssh_directory)?);
+            findings.extend(unserved::examine(&Process::all()));
+            findings
         }
     };
     let problems = findings

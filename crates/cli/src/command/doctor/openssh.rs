@@ -3,7 +3,7 @@
 use super::Finding;
 use super::system::unfit_for_root;
 use crate::Failure;
-use crate::command::advise::{DropIn, SSH_DIRECTORY, Side, Verdict, check_directory, drop_ins};
+use outboard_advice::ssh::{DropIn, SSH_DIRECTORY, Side, Verdict, check_directory, drop_ins};
 use std::path::Path;
 
 /// Whether drop-ins could lie below `directory`.
@@ -11,10 +11,10 @@ use std::path::Path;
 /// # Errors
 /// If it is named and is no directory.
 pub(super) fn check(directory: &Path) -> Result<(), Failure> {
-    check_directory(
+    Ok(check_directory(
         directory,
         "(give --ssh-directory the directory that was --directory of 'outboard advise ssh')",
-    )
+    )?)
 }
 
 /// Examines those below `directory`; none if there are none.

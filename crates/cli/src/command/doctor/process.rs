@@ -1,18 +1,18 @@
 //! Does a running process have Outboard loaded, and if not, why?
 
 use super::configuration::enable_command;
-use super::program::{
-    other_cryptography, own_cryptography, reads_its_own_section, statically_linked,
-};
+use super::program::{contains, reads_its_own_section, statically_linked};
+use super::unserved::{Scanner, Unserved};
 use super::{Finding, State, cards, haproxy, services};
+use crate::Failure;
 use crate::command::status::Switch;
-use crate::elf::Elf;
-use crate::processes::{self, Process, is_openssl_3};
-use crate::system::InForce;
-use crate::table::count;
-use crate::{Failure, module, system};
+use crate::libraries::is_openssl_3;
+use crate::processes::{self, Process};
+use outboard_elf::Elf;
+use outboard_installation::{self as system, InForce, module};
 use outboard_ledger::{Snapshot, all_paths};
 use outboard_openssl_conf::Config;
+use outboard_wording::count;
 use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -40,16 +40,34 @@ pub(super) fn examine(pid: u32) -> Result<Vec<Finding>, Failure> {
             format!("{} uses {}", process.name, libcrypto.display()),
         ));
     }
+    let mut scanner = Scanner::new();
+    let unserved = scanner.of_process(&process);
     match &process.outboard {
         Some(module) => {
             findings.push(loaded(&process, module));
             findings.extend(left_out(&process));
-            findings.push(services::uncounted(&process).unwrap_or_else(|| counted(pid)));
+            findings.push(services::uncounted(&process).unwrap_or_else(|| counted(&process)));
             findings.extend(cards::examine(pid));
             findings.extend(haproxy::examine([&process]));
         }
-        None => findings.push(not_loaded(&process)),
+        None if process.uses_openssl() => findings.push(not_loaded(&process)),
+        None => {
+            findings.extend(without_openssl(&process, unserved));
+            findings.extend(scanner.unread());
+            return Ok(findings);
+        }
     }
+    let also = unserved.into_iter().map(|one| {
+        let what = format!(
+            "{} also has {}, which Outboard does not serve",
+            process.name, one.what
+        );
+        Finding::note("cryptography", what)
+            .because(one.because)
+            .remedy(one.remedy)
+    });
+    findings.extend(also);
+    findings.extend(scanner.unread());
     Ok(findings)
 }
 
@@ -84,8 +102,12 @@ fn loaded(process: &Process, module: &Path) -> Finding {
 }
 
 /// Its entry in a ledger. This may be any user's ledger, because a process opens the ledger before it changes its user.
-fn counted(pid: u32) -> Finding {
-    for path in all_paths() {
+fn counted(process: &Process) -> Finding {
+    let pid = process.pid;
+    for path in services::configured_ledger(process)
+        .into_iter()
+        .chain(all_paths())
+    {
         let Ok(snapshot) = Snapshot::read(&path) else {
             continue;
         };
@@ -102,6 +124,33 @@ fn counted(pid: u32) -> Finding {
         .because("it uses another ledger, or counts in its own memory, or has not counted yet")
 }
 
+/// The findings about a process that has not loaded the system's OpenSSL 3, nor another under its name.
+fn without_openssl(process: &Process, unserved: Vec<Unserved>) -> Vec<Finding> {
+    let name = &process.name;
+    if let Some(own) = reads_its_own_section(OsStr::new(name)) {
+        let own = Finding {
+            state: State::Problem,
+            ..own
+        };
+        return vec![own];
+    }
+    let executable = PathBuf::from(format!("/proc/{}/exe", process.pid));
+    if matches!(Elf::read(&executable), Ok(Some(elf)) if elf.interpreter.is_none()) {
+        return vec![statically_linked(name, &unserved)];
+    }
+    if unserved.is_empty() {
+        let what = format!("{name} does not have Outboard loaded");
+        let finding = Finding::problem("module", what)
+            .because("it has not loaded OpenSSL so far")
+            .remedy("run this again after it has used cryptography");
+        return vec![finding];
+    }
+    unserved
+        .into_iter()
+        .map(|one| contains(name, one))
+        .collect()
+}
+
 /// Why the process has not loaded Outboard: the first reason that explains it.
 fn not_loaded(process: &Process) -> Finding {
     let name = &process.name;
@@ -110,22 +159,6 @@ fn not_loaded(process: &Process) -> Finding {
         return Finding {
             state: State::Problem,
             ..own
-        };
-    }
-    if !process.uses_openssl() {
-        if let Some((library, what)) = other_cryptography(&process.libraries) {
-            return problem
-                .because(format!("it uses {what} ({})", library.display()))
-                .remedy("use a build that is linked with OpenSSL 3, if there is one");
-        }
-        let executable = PathBuf::from(format!("/proc/{}/exe", process.pid));
-        return match Elf::read(&executable) {
-            Ok(Some(elf)) if elf.interpreter.is_none() => statically_linked(name),
-            _ => own_cryptography(name, &executable).unwrap_or_else(|| {
-                problem
-                    .because("it has not loaded OpenSSL so far")
-                    .remedy("run this again after it has used cryptography")
-            }),
         };
     }
     if let Some(configuration) = processes::environment(process.pid, "OPENSSL_CONF")

@@ -3,8 +3,7 @@
 use super::Finding;
 use super::configuration::Configured;
 use crate::command::info;
-use crate::module;
-use crate::system;
+use outboard_installation::{self as system, module};
 use outboard_libcrypto::Library;
 use outboard_profile::Machine;
 use outboard_profile::ProfileError;

@@ -1,11 +1,12 @@
 //! Can a program use Outboard at all?
 
+use super::unserved::{self, Scanner, Unserved, users_of};
 use super::{Finding, State};
 use crate::Failure;
-use crate::elf::Elf;
-use crate::own_code;
-use crate::processes::is_openssl_3;
+use crate::libraries::{self as library, Library, file_name, is_openssl_3, is_openssl_tls};
+use crate::mapped;
 use crate::trust::changeable_by_others;
+use outboard_elf::{self as elf, Elf};
 use std::ffi::OsStr;
 use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
@@ -40,8 +41,10 @@ pub(super) fn examine(program: &OsStr) -> Result<Vec<Finding>, Failure> {
         ));
         return Ok(findings);
     };
+    let mut scanner = Scanner::new();
     let Some(loader) = elf.interpreter.filter(|_| path.metadata().is_ok()) else {
-        findings.push(statically_linked(&name.to_string()));
+        let own = unserved::of_files(&mut scanner, [path.as_path()]);
+        findings.push(statically_linked(&name.to_string(), &own));
         return Ok(findings);
     };
     const SETUID_OR_SETGID: u32 = 0o6000;
@@ -59,37 +62,131 @@ pub(super) fn examine(program: &OsStr) -> Result<Vec<Finding>, Failure> {
             .remedy("use 'outboard enable'; 'outboard run' has no effect on it"),
         );
     }
-    let libraries = needed_libraries(&loader, &path);
-    let finding = match &libraries {
-        Ok(libraries) if !has_cryptography(libraries) => {
-            own_cryptography(&name.to_string(), &path).unwrap_or_else(|| later(&name.to_string()))
+    let mut all = match needed_libraries(&loader, &path) {
+        Ok(libraries) => by_libraries(&path, &libraries, &mut scanner),
+        Err(reason) => {
+            let what = format!("the libraries of {name} cannot be listed");
+            let own = unserved::of_files(&mut scanner, [path.as_path()]);
+            let own = own.into_iter().map(|own| contains(&name.to_string(), own));
+            own.chain([Finding::note("libraries", what).because(reason)])
+                .collect()
         }
-        _ => by_libraries(&name.to_string(), &libraries),
     };
-    match reads_its_own_section(path.file_name().unwrap_or_default()) {
-        // Its own copy of OpenSSL reads a configuration too, but another section.
-        Some(own) if finding.state == State::Problem => findings.push(Finding {
-            why: Some(own.what),
-            remedy: own.remedy,
-            ..finding
-        }),
-        own => findings.extend(std::iter::once(finding).chain(own)),
+    all.extend(scanner.unread());
+    if let Some(own) = reads_its_own_section(path.file_name().unwrap_or_default()) {
+        match all
+            .iter_mut()
+            .find(|finding| finding.state == State::Problem)
+        {
+            // Its own copy of OpenSSL reads a configuration too, but another section.
+            Some(problem) => {
+                problem.why = Some(own.what);
+                problem.remedy = own.remedy;
+            }
+            None => all.push(own),
+        }
     }
+    findings.extend(all);
     Ok(findings)
 }
 
-fn has_cryptography(libraries: &[PathBuf]) -> bool {
-    libraries.iter().any(|library| is_openssl_3(library)) || other_cryptography(libraries).is_some()
+/// The findings from the program's file and its libraries.
+fn by_libraries(program: &Path, libraries: &[PathBuf], scanner: &mut Scanner) -> Vec<Finding> {
+    let name = program.display().to_string();
+    let files = || std::iter::once(program).chain(libraries.iter().map(PathBuf::as_path));
+    let mut unserved = unserved::of_files(scanner, files());
+    let libcrypto = libraries.iter().find(|library| is_openssl_3(library));
+    let Some(libcrypto) = libcrypto else {
+        if unserved.is_empty() {
+            return vec![only_linked(program).unwrap_or_else(|| later(&name))];
+        }
+        return unserved
+            .into_iter()
+            .map(|own| contains(&name, own))
+            .collect();
+    };
+    let libcrypto_is_unserved = |one: &Unserved| one.what.contains(&*libcrypto.to_string_lossy());
+    if let Some(at) = unserved.iter().position(libcrypto_is_unserved) {
+        let other = unserved.remove(at);
+        unserved.insert(0, other);
+        return unserved
+            .into_iter()
+            .map(|own| contains(&name, own))
+            .collect();
+    }
+    let users = users_of(libcrypto, files());
+    let is_direct = users.iter().any(|user| user == file_name(program));
+    let has_tls = libraries.iter().any(|library| is_openssl_tls(library));
+    let users = match is_direct || users.is_empty() {
+        true => String::new(),
+        false => format!(" (for {})", users.join(", ")),
+    };
+    let uses = format!("{name} uses {}", libcrypto.display());
+    let other_tls = libraries
+        .iter()
+        .find(|library| matches!(library::library(library), Some(Library::Other(_))));
+    if let (Some(other), false, false) = (other_tls, has_tls, is_direct)
+        && let Some(Library::Other(what)) = library::library(other)
+    {
+        let finding = Finding::problem(
+            "libraries",
+            format!(
+                "{name} does TLS with {what} ({}), not with OpenSSL 3",
+                other.display()
+            ),
+        )
+        .because(format!(
+            "its libraries do not include OpenSSL's libssl; it loads {}{users}",
+            libcrypto.display()
+        ))
+        .remedy("install a build that uses OpenSSL 3 for TLS, if there is one");
+        return vec![finding];
+    }
+    let also = unserved.into_iter().map(|one| {
+        Finding::note(
+            "cryptography",
+            format!(
+                "{name} also loads {}, which Outboard does not serve",
+                one.what
+            ),
+        )
+        .because(one.because)
+    });
+    std::iter::once(Finding::good("libraries", uses))
+        .chain(also)
+        .collect()
 }
 
-/// The finding about a program that is linked dynamically, but has cryptography in its own file.
-pub(super) fn own_cryptography(name: &str, program: &Path) -> Option<Finding> {
-    let what = own_code::cryptography(program).ok()??;
-    Some(
-        Finding::problem("program", format!("{name} contains {what}"))
-            .because("its own code reads another configuration or none")
-            .remedy("install a build that is linked with the system's OpenSSL 3, if there is one"),
+/// The finding about a program that names one of these libraries itself. (Many programs load one of them for another
+/// library: libsystemd loads libgcrypt. That says nothing.)
+fn only_linked(program: &Path) -> Option<Finding> {
+    const LIBRARIES: [(&str, &str); 4] = [
+        ("libgcrypt.so", "libgcrypt"),
+        ("libnettle.so", "Nettle"),
+        ("libsodium.so", "libsodium"),
+        ("libbotan-", "Botan"),
+    ];
+    let needed = elf::needed(&mapped::open(program).ok()?);
+    let (name, what) = needed.iter().find_map(|name| {
+        let named = LIBRARIES.iter().find(|(stem, _)| name.starts_with(stem));
+        Some((name, named?.1))
+    })?;
+    let unserved = Unserved {
+        what: format!("{what} ({name})"),
+        because: format!("{what} has no OpenSSL providers"),
+        remedy: "none for this program".into(),
+    };
+    Some(contains(&program.display().to_string(), unserved))
+}
+
+/// The finding about a program whose cryptography Outboard does not serve.
+pub(super) fn contains(name: &str, unserved: Unserved) -> Finding {
+    Finding::problem(
+        "cryptography",
+        format!("{name} uses {}, not the system's OpenSSL 3", unserved.what),
     )
+    .because(unserved.because)
+    .remedy(unserved.remedy)
 }
 
 /// Programs that read OpenSSL's configuration, but another section of it than every other program does.
@@ -118,54 +215,17 @@ fn later(name: &str) -> Finding {
     .remedy("start it, then run 'outboard doctor --pid PID'")
 }
 
-/// The finding from its libraries, or the reason why they could not be listed.
-fn by_libraries(name: &str, libraries: &Result<Vec<PathBuf>, String>) -> Finding {
-    let libraries = match libraries {
-        Ok(libraries) => libraries,
-        Err(reason) => {
-            let what = format!("the libraries of {name} cannot be listed");
-            return Finding::note("libraries", what).because(reason);
+/// The finding about a program that contains all its code itself.
+pub(super) fn statically_linked(name: &str, own: &[Unserved]) -> Finding {
+    let because = match own.first() {
+        Some(own) => format!("it loads no provider; it contains {}", own.what),
+        None => {
+            "it loads no provider; no cryptography that doctor recognises was found in it".into()
         }
     };
-    if let Some(libcrypto) = libraries.iter().find(|library| is_openssl_3(library)) {
-        return Finding::good("libraries", format!("{name} uses {}", libcrypto.display()));
-    }
-    match other_cryptography(libraries) {
-        Some((library, what)) => Finding::problem(
-            "libraries",
-            format!("{name} uses {what} ({}), not OpenSSL 3", library.display()),
-        )
-        .remedy("install a build that uses OpenSSL 3, if there is one"),
-        None => later(name),
-    }
-}
-
-/// The finding about a program that contains all its code itself.
-pub(super) fn statically_linked(name: &str) -> Finding {
     Finding::problem("program", format!("{name} is linked statically"))
-        .because("it contains its own cryptography and loads no provider")
+        .because(because)
         .remedy("install a dynamically linked build, if there is one")
-}
-
-/// A cryptographic library that uses no OpenSSL provider, and its name.
-pub(super) fn other_cryptography(libraries: &[PathBuf]) -> Option<(&PathBuf, &'static str)> {
-    const OTHERS: &[(&str, &str)] = &[
-        ("libgnutls.so", "GnuTLS"),
-        ("libnss3.so", "NSS"),
-        ("libwolfssl.so", "wolfSSL"),
-        ("libmbedcrypto.so", "Mbed TLS"),
-        ("libcrypto.so", "an OpenSSL before 3, or a fork of OpenSSL"),
-    ];
-    OTHERS.iter().find_map(|(prefix, what)| {
-        let is_it = |library: &&PathBuf| {
-            let name = library
-                .file_name()
-                .map(OsStr::as_encoded_bytes)
-                .unwrap_or_default();
-            name.starts_with(prefix.as_bytes()) && !is_openssl_3(library)
-        };
-        Some((libraries.iter().find(is_it)?, *what))
-    })
 }
 
 fn find(program: &OsStr) -> Result<PathBuf, Failure> {
@@ -261,21 +321,26 @@ mod tests {
     #[test]
     fn libraries_decide() {
         let state = |libraries: &[&str]| {
-            let libraries = libraries.iter().map(PathBuf::from).collect();
-            by_libraries("x", &Ok(libraries)).state
+            let libraries: Vec<PathBuf> = libraries.iter().map(PathBuf::from).collect();
+            by_libraries(Path::new("/bin/true"), &libraries, &mut Scanner::new())[0].state
         };
-        assert_eq!(
-            state(&["/lib/libc.so.6", "/lib/libcrypto.so.3"]),
-            State::Good
-        );
-        assert_eq!(
-            state(&["/lib/libgnutls.so.30", "/lib/libcrypto.so.3"]),
-            State::Good
-        );
+        let ours = Scanner::new().libcrypto.expect("OpenSSL 3 is installed");
+        let ours = ours.display().to_string();
+        assert_eq!(state(&["/lib/libc.so.6", &ours]), State::Good);
+        // Both, and OpenSSL's libssl: curl, whose libldap brings GnuTLS.
+        let both = ["/lib/libgnutls.so.30", "/lib/libssl.so.3", &ours];
+        assert_eq!(state(&both), State::Good);
+        // Both, but only GnuTLS does TLS.
+        assert_eq!(state(&["/lib/libgnutls.so.30", &ours]), State::Problem);
         assert_eq!(state(&["/lib/libgnutls.so.30"]), State::Problem);
         assert_eq!(state(&["/lib/libcrypto.so.1.1"]), State::Problem);
         assert_eq!(state(&["/lib/libc.so.6"]), State::Note);
-        assert_eq!(by_libraries("x", &Err("no".into())).state, State::Note);
+        // GnuPG names libgcrypt itself; a program of systemd's may have it for another library.
+        if let Ok(gpg) = find(OsStr::new("gpg")) {
+            let finding = only_linked(&gpg).expect("gpg uses libgcrypt");
+            assert!(finding.what.contains("uses libgcrypt"), "{finding:?}");
+        }
+        assert!(only_linked(Path::new("/bin/true")).is_none());
     }
 
     #[test]

@@ -1,8 +1,10 @@
 //! What the hardening of a service takes from Outboard: systemd.exec(5) names the settings.
 
 use super::Finding;
-use crate::processes::Process;
+use crate::processes::{self, Process};
+use outboard_installation as system;
 use outboard_ledger::all_paths;
+use outboard_openssl_conf::Config;
 use rustix::fs::{StatVfsMountFlags, major, minor, statvfs};
 use std::collections::BTreeSet;
 use std::fs;
@@ -46,6 +48,24 @@ pub(super) fn uncounted(process: &Process) -> Option<Finding> {
     let maps = fs::read_to_string(format!("/proc/{}/maps", process.pid)).ok()?;
     let name = process.restart_name();
     let note = |what: &str| Finding::note("ledger", format!("{name} {what}"));
+    if let Some(elsewhere) = configured_ledger(process) {
+        let theirs = PathBuf::from(format!("/proc/{}/root", process.pid))
+            .join(elsewhere.strip_prefix("/").unwrap_or(&elsewhere));
+        let has_it = |ledger: Ledger| shared_files(&maps).any(|file| file == ledger);
+        if Ledger::of(&theirs).is_some_and(has_it) {
+            return None;
+        }
+        let file = elsewhere.display();
+        return Some(
+            note("counts in its own memory, where nobody sees it")
+                .because(format!(
+                    "its configuration names the ledger {file}, which it has not opened"
+                ))
+                .remedy(format!(
+                    "let its user write {file}, or remove the setting 'ledger', then restart {name}"
+                )),
+        );
+    }
     let Some(ledger) = mapped_ledger(&maps) else {
         let (because, remedy) = unwritable(process)?;
         return Some(
@@ -77,6 +97,28 @@ pub(super) fn uncounted(process: &Process) -> Option<Finding> {
             ))
     };
     Some(finding)
+}
+
+/// The ledger that the setting `ledger` names, in the configuration that a process reads.
+pub(super) fn configured_ledger(process: &Process) -> Option<PathBuf> {
+    let named = processes::environment(process.pid, "OPENSSL_CONF");
+    let (file, text) = match named {
+        Some(file) => {
+            let file = PathBuf::from(file);
+            let text = processes::file(process.pid, &file).ok()?;
+            (file, text)
+        }
+        None => {
+            let file = system::configuration(&system::library().ok()?).ok()?;
+            let text = fs::read(&file).ok()?;
+            (file, text)
+        }
+    };
+    let config = Config::parse(&text, &file, system::environment).ok()?;
+    let section = &config.outboard()?.section;
+    let ledger = PathBuf::from(&config.assignment(section, "ledger")?.value);
+    // In /dev/shm, the checks of the usual ledgers say more.
+    (ledger.is_absolute() && !ledger.starts_with(SHARED_MEMORY)).then_some(ledger)
 }
 
 /// Why a process that has no ledger could make none, and the remedy.
@@ -265,34 +307,46 @@ struct Ledger {
     inode: u64,
 }
 
-/// The first ledger in `/proc/PID/maps`.
-fn mapped_ledger(maps: &str) -> Option<Ledger> {
-    maps.lines().find_map(|line| {
-        let (columns, path) = line.split_at(line.find('/')?);
-        if !path.starts_with("/dev/shm/outboard.") {
-            return None;
-        }
-        let columns: Vec<&str> = columns.split_whitespace().collect();
+impl Ledger {
+    fn of(path: &Path) -> Option<Self> {
+        let metadata = path.metadata().ok()?;
+        Some(Self {
+            device: (major(metadata.dev()), minor(metadata.dev())),
+            inode: metadata.ino(),
+        })
+    }
+
+    /// The file in a line of `/proc/PID/maps`.
+    fn mapped(line: &str) -> Option<Self> {
+        let columns: Vec<&str> = line.split_whitespace().take(5).collect();
         let (major, minor) = columns.get(3)?.split_once(':')?;
         let number = |hexadecimal| u32::from_str_radix(hexadecimal, 16).ok();
-        Some(Ledger {
+        Some(Self {
             device: (number(major)?, number(minor)?),
             inode: columns.get(4)?.parse().ok()?,
         })
-    })
+    }
+}
+
+/// The first ledger of /dev/shm in `/proc/PID/maps`.
+fn mapped_ledger(maps: &str) -> Option<Ledger> {
+    let is_ledger = |line: &&str| {
+        let path = line.find('/').map(|at| &line[at..]);
+        path.is_some_and(|path| path.starts_with("/dev/shm/outboard."))
+    };
+    maps.lines().filter(is_ledger).find_map(Ledger::mapped)
+}
+
+/// The files that a process shares with others, and may write.
+fn shared_files(maps: &str) -> impl Iterator<Item = Ledger> {
+    let is_shared = |line: &&str| line.split(' ').nth(1) == Some("rw-s");
+    maps.lines().filter(is_shared).filter_map(Ledger::mapped)
 }
 
 /// Every user's.
 fn ledgers_of_system() -> Vec<Ledger> {
-    let metadata = all_paths()
-        .into_iter()
-        .filter_map(|path| path.metadata().ok());
-    metadata
-        .map(|ledger| Ledger {
-            device: (major(ledger.dev()), minor(ledger.dev())),
-            inode: ledger.ino(),
-        })
-        .collect()
+    let ledgers = all_paths();
+    ledgers.iter().filter_map(|path| Ledger::of(path)).collect()
 }
 
 /// The limit of `/proc/PID/limits` that is too small for a ledger.
@@ -361,6 +415,8 @@ mod tests {
         let ledger = mapped_ledger(maps).expect("it is mapped");
         assert!(ledger.inode == 77 && ledger.device == (0, 0x1a));
         assert!(mapped_ledger(maps.lines().next().expect("the module")).is_none());
+        let shared: Vec<Ledger> = shared_files(maps).collect();
+        assert_eq!(shared, [ledger], "code is not shared");
     }
 
     #[test]

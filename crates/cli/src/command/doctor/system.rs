@@ -2,11 +2,13 @@
 
 use super::configuration::{self, Configured, enable_command};
 use super::{Finding, State, confinement, haproxy, openssh, profile, services};
-use crate::module::{self, Obstacle};
 use crate::probe;
 use crate::processes::{Process, restart_command, restart_lines, restart_names};
-use crate::system;
 use crate::trust::changeable_by_others;
+use outboard_installation::{
+    self as system,
+    module::{self, Obstacle},
+};
 use outboard_ledger::{Snapshot, default_path};
 use outboard_libcrypto::Library;
 use std::path::{Path, PathBuf};

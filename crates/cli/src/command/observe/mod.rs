@@ -1,45 +1,23 @@
 //! `outboard observe`: what programs' cryptography is, and what it costs.
 //!
-//! ```text
-//! the record ──▶ report ──▶ text, --json, cbom
-//!                  ├─ catalogue     names, what is weak, what a quantum computer breaks
-//!                  ├─ findings      what is weak, what cannot be seen
-//!                  ├─ handshakes    what connections cost
-//!                  ├─ quantum       how much of it a quantum computer breaks
-//!                  ├─ saving        what Outboard would do, by the profile
-//!                  ├─ acceleration  how much of it
-//!                  ├─ openssh       what OpenSSH does past EVP
-//!                  ├─ protocol      TLS and SSH, by their algorithms
-//!                  └─ cpu           the CPU time of processes, those that mapped the record
-//! ```
+//! The report itself is `outboard-observe-report`'s; text and sizes write it for people.
 
-mod acceleration;
-mod catalogue;
-mod cbom;
-mod cpu;
-mod findings;
-mod handshakes;
-mod mapping;
-mod openssh;
-mod protocol;
-mod quantum;
-mod report;
-mod saving;
 mod sizes;
 mod text;
 
 use super::info;
+use crate::Failure;
 use crate::output::{self, To, print, print_json, remark};
 use crate::stage::Stage;
 use crate::supervise::supervise;
-use crate::system::InForce;
-use crate::{Failure, module, replace, system};
 use clap::ValueHint;
-use cpu::{Times, Watch};
-use outboard_observation::{self as observation, FileError, Record, RecordError, RecordedProcess};
+use outboard_file_replacement as replace;
+use outboard_installation::{self as installation, InForce, module};
+use outboard_observation::{self as observation, FileError, Record, RecordError};
+use outboard_observe_report::cpu::{self, Times, Watch};
+use outboard_observe_report::{Report, Services, Sources, bill_of_materials};
 use outboard_openssl_conf::{self as openssl_conf, Config, Observer, Offer, Settings};
 use outboard_profile::{Machine, Profile};
-use report::{Report, Sources};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -118,7 +96,11 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
     // A user who names a profile wants exactly that one. Do not report built-in measurements in its place.
     if let Some(path) = &arguments.profile {
-        Profile::load(path, &Machine::detect(), &system::library()?.version())?;
+        Profile::load(
+            path,
+            &Machine::detect(),
+            &installation::library()?.version(),
+        )?;
     }
     match arguments.program.split_first() {
         Some((program, rest)) => observe(&arguments, program, rest),
@@ -132,7 +114,7 @@ fn observe(
     program: &OsString,
     rest: &[OsString],
 ) -> Result<ExitCode, Failure> {
-    let library = system::library()?;
+    let library = installation::library()?;
     let stage = Stage::new()?;
     let record = match &arguments.record {
         Some(record) => std::path::absolute(record)?,
@@ -205,46 +187,20 @@ fn services(arguments: &Arguments) -> Result<ExitCode, Failure> {
     if arguments.reset {
         return Ok(arguments.reset(&paths));
     }
-    let mut whole: Option<Record> = None;
-    let mut times = Times::new();
-    let mut was_reset = false;
-    for path in &paths {
-        match Record::read(path) {
-            // A user may write anything into their own record. It must not spoil the report about all users.
-            Ok(record) if arguments.all && !cpu::is_possible(&record) => remark(&format!(
-                "outboard: note: {} contains more time than has passed, so the report leaves it out",
-                path.display()
-            )),
-            Ok(record) => {
-                cpu::look(path, &mut times);
-                let is_older = |process: &RecordedProcess| process.started <= record.reset;
-                was_reset |= record.processes.iter().any(is_older);
-                match &mut whole {
-                    None => whole = Some(record),
-                    Some(whole) => {
-                        whole.lost = whole.lost.saturating_add(record.lost);
-                        whole.processes.extend(record.processes);
-                    }
-                }
-            }
-            // Removed since it was listed.
-            Err(error) if arguments.all && error.is_missing() => {}
-            Err(error) if arguments.all => remark(&format!("outboard: note: {error}")),
-            Err(error) => return Err(arguments.no_record(error)),
+    let mut services = match arguments.all {
+        true => Services::of_all(&paths),
+        false => {
+            let path = arguments.record.as_ref().unwrap_or(&own);
+            Services::of_one(path).map_err(|error| arguments.no_record(error))?
         }
-    }
-    let whole = whole.ok_or_else(|| arguments.no_record(observation::missing(&own)))?;
-    let time = |process: &RecordedProcess| times.get(&(process.pid?, process.started)).copied();
-    let cpu = match () {
-        () if was_reset => {
-            Err("some of these processes started before the counters were set to zero")
-        }
-        () => whole.processes.iter().try_fold(0u64, |sum, process| {
-            let time = time(process).ok_or("some of these processes have ended")?;
-            Ok(sum.saturating_add(time))
-        }),
     };
-    let report = arguments.report(whole, None, cpu, &times, &unobserved());
+    for note in &services.notes {
+        remark(&format!("outboard: note: {note}"));
+    }
+    let record = services.record.take();
+    let record = record.ok_or_else(|| arguments.no_record(observation::missing(&own)))?;
+    let cpu = services.cpu(&record.processes);
+    let report = arguments.report(record, None, cpu, &services.times, &unobserved());
     arguments.tell(&report, true)?;
     Ok(ExitCode::SUCCESS)
 }
@@ -252,9 +208,9 @@ fn services(arguments: &Arguments) -> Result<ExitCode, Failure> {
 /// The providers of this system that are not observed; none where its configuration cannot be understood.
 fn unobserved() -> Vec<String> {
     let configured = || {
-        let in_force = InForce::find(&system::library()?)?;
+        let in_force = InForce::find(&installation::library()?)?;
         let text = in_force.read()?;
-        let config = Config::parse(&text, in_force.name(), system::environment)?;
+        let config = Config::parse(&text, in_force.name(), installation::environment)?;
         Ok::<_, Failure>(config.unobserved())
     };
     configured().unwrap_or_default()
@@ -307,8 +263,9 @@ impl Arguments {
         times: &Times,
         unobserved: &[String],
     ) -> Report {
-        let path = self.profile.clone().unwrap_or_else(system::profile);
-        let version = system::library().map_or_else(|_| String::new(), |library| library.version());
+        let path = self.profile.clone().unwrap_or_else(installation::profile);
+        let version =
+            installation::library().map_or_else(|_| String::new(), |library| library.version());
         let (profile, _) = info::in_force(&path, &Machine::detect(), &version);
         Report::new(
             record,
@@ -327,9 +284,12 @@ impl Arguments {
     fn tell(&self, report: &Report, alone: bool) -> Result<(), Failure> {
         let bill = self.cbom.as_ref().map_or(Ok(()), |file| {
             // Services may have run with an earlier one.
-            let library = self.program.first().and_then(|_| system::library().ok());
+            let library = self
+                .program
+                .first()
+                .and_then(|_| installation::library().ok());
             let version = library.map(|library| library.version());
-            let bill = cbom::document(report, version.as_deref());
+            let bill = bill_of_materials(report, version.as_deref());
             let text = serde_json::to_string_pretty(&bill)? + "\n";
             write(file, text.as_bytes())
         });
@@ -340,7 +300,7 @@ impl Arguments {
         };
         let text = match self.json {
             true => output::json(SCHEMA, report)?,
-            false => report.text(self.processes || alone, self.sizes, to),
+            false => text::of(report, self.processes || alone, self.sizes, to),
         };
         let told = match (&self.output, self.json || alone) {
             (Some(file), _) => {
@@ -381,7 +341,7 @@ fn compose(
     stage: &Stage,
 ) -> Result<(Vec<u8>, Vec<String>), Failure> {
     let (file, text) = (in_force.name(), in_force.read()?);
-    let configured = Config::parse(&text, file, system::environment)?.outboard_settings();
+    let configured = Config::parse(&text, file, installation::environment)?.outboard_settings();
     let base = match arguments.stock {
         true => in_force.without_outboard()?,
         false => openssl_conf::strip(&text)?,
@@ -390,7 +350,7 @@ fn compose(
         _ if arguments.stock => None,
         Some(settings) => Some(settings),
         None if arguments.accelerate => Some(Settings {
-            profile: Some(system::profile()),
+            profile: Some(installation::profile()),
             ledger: Some(stage.path().join("ledger")),
             offer: arguments.offer,
             ..Settings::default()
@@ -409,7 +369,7 @@ fn compose(
         file,
         settings.as_ref(),
         observer,
-        system::environment,
+        installation::environment,
     )?;
     for note in observed.notes {
         remark(&format!("outboard: note: {note}"));

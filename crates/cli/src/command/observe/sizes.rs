@@ -1,38 +1,38 @@
 //! How large the pieces were that were hashed, authenticated or enciphered: a histogram for people.
 
-use super::report::{Report, Row, float};
-use super::text::{is_bulk, is_small, limit, megabytes};
+use super::text::{float, is_bulk, is_small, limit, megabytes};
 use crate::output::{TITLE, To, styled};
-use crate::table::{Align, Table, bytes, count, time};
+use crate::table::{Align, Table};
+use outboard_observe_report::{Report, Row};
+use outboard_wording::{bytes, count, time};
 
 /// The longest bar, in characters.
 const WIDTH: f64 = 20.0;
 
-impl Report {
-    pub(super) fn sizes_text(&self, to: To) -> String {
-        let mut table = Table::new(&[
-            ("algorithm", Align::Left),
-            ("operation", Align::Left),
-            ("size", Align::Right),
-            ("calls", Align::Right),
-            ("", Align::Left),
-            ("bytes", Align::Right),
-            ("each", Align::Right),
-            ("speed", Align::Right),
-        ])
-        .expendable(&["speed", "each"]);
-        let told = self
-            .work
-            .iter()
-            .filter(|row| is_bulk(row) && !is_small(row));
-        for row in told {
-            add(&mut table, row);
-        }
-        if table.is_empty() {
-            return String::new();
-        }
-        format!("{}\n{}", styled(TITLE, "Sizes"), table.render_to(to))
+/// A line for each size; empty if nothing large was done.
+pub(super) fn text(report: &Report, to: To) -> String {
+    let mut table = Table::new(&[
+        ("algorithm", Align::Left),
+        ("operation", Align::Left),
+        ("size", Align::Right),
+        ("calls", Align::Right),
+        ("", Align::Left),
+        ("bytes", Align::Right),
+        ("each", Align::Right),
+        ("speed", Align::Right),
+    ])
+    .expendable(&["speed", "each"]);
+    let told = report
+        .work
+        .iter()
+        .filter(|row| is_bulk(row) && !is_small(row));
+    for row in told {
+        add(&mut table, row);
     }
+    if table.is_empty() {
+        return String::new();
+    }
+    format!("{}\n{}", styled(TITLE, "Sizes"), table.render_to(to))
 }
 
 /// A line for each size that there was, the algorithm in the first.

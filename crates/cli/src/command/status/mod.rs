@@ -2,7 +2,6 @@
 
 mod text;
 
-use crate::command::advise::SSH_DIRECTORY;
 use crate::command::doctor::{self, Finding};
 use crate::command::info;
 use crate::command::rollout::Rollout;
@@ -10,8 +9,9 @@ use crate::ledgers::Ledgers;
 use crate::output::{print, print_json};
 use crate::processes::{Process, restart_command};
 use crate::served::Served;
-use crate::system::{self, InForce};
 use crate::{Failure, listing};
+use outboard_advice::ssh::SSH_DIRECTORY;
+use outboard_installation::{self as system, InForce};
 use outboard_ledger::{LedgerError, Snapshot, all_paths};
 use outboard_openssl_conf::{Config, Offer};
 use outboard_profile::{Machine, Profile, rfc3339};

@@ -2,9 +2,9 @@
 
 use super::Report;
 use crate::command::doctor::Finding;
-use crate::output::printable;
 use crate::served::{Served, seconds};
-use crate::table::{Align, Table, count};
+use crate::table::{Align, Table};
+use outboard_wording::{count, printable};
 
 /// The number of programs that fit on a screen.
 const SHOWN: usize = 10;

@@ -22,6 +22,8 @@ const KEY: [u8; 32] = [
     27, 28, 29, 30, 31, 32,
 ];
 const IV: [u8; 12] = [7; 12];
+/// In bytes: what GCM's implementations have room for.
+const LONGEST_IV: usize = 128;
 const GET_TAG: i32 = 0x10;
 const SET_TAG: i32 = 0x11;
 const SET_IV_LENGTH: i32 = 0x9;
@@ -71,9 +73,11 @@ impl<'a> Gcm<'a> {
         }
     }
 
-    /// `EVP_CipherInit_ex2` with or without cipher, key and IV.
+    /// `EVP_CipherInit_ex2` with or without cipher, key and IV. Zeros follow the IV: libcrypto reads as many bytes as the
+    /// context's IV has.
     fn init(&self, cipher: bool, key: Option<&[u8]>, iv: Option<&[u8]>, encrypt: i32) -> i32 {
         let cipher = if cipher { self.cipher.into() } else { NULL };
+        let iv = iv.map(|iv| [iv, &[0; LONGEST_IV]].concat());
         let place = |bytes: Option<&[u8]>| bytes.map_or(NULL, Arg::from);
         self.t.int(
             "EVP_CipherInit_ex2",
@@ -81,7 +85,7 @@ impl<'a> Gcm<'a> {
                 self.context.into(),
                 cipher,
                 place(key),
-                place(iv),
+                place(iv.as_deref()),
                 Arg::Int(encrypt.into()),
                 NULL,
             ],
@@ -158,15 +162,18 @@ impl<'a> Gcm<'a> {
                 &[self.context.into(), control.into(), number.into(), NULL],
             ),
             Some(data) => {
+                // A whole IV is as long as the context says.
+                let mut place = [&*data, &[0; LONGEST_IV]].concat();
                 let answer = self.t.int(
                     "EVP_CIPHER_CTX_ctrl",
                     &[
                         self.context.into(),
                         control.into(),
                         number.into(),
-                        data.as_mut_ptr().into(),
+                        place.as_mut_ptr().into(),
                     ],
                 );
+                data.copy_from_slice(&place[..data.len()]);
                 self.t.say(&format!("control {}", hex(data)));
                 answer
             }

@@ -1,0 +1,8 @@
+//! `info`, `stats`, `doctor`, help and the generated files.
+
+#[path = "../common/mod.rs"]
+mod common;
+mod doctor;
+mod help;
+mod info;
+mod stats;

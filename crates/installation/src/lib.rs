@@ -1,0 +1,142 @@
+//! Where things are on this system: its OpenSSL, the configuration in force, profiles, Outboard's modules.
+//!
+//! Looks at the environment, at files' headers and permissions, and at what libcrypto says of itself. Changes nothing.
+//! Knows nothing of what a module does or what a profile contains.
+
+mod error;
+pub mod module;
+
+pub use error::Error;
+
+use outboard_libcrypto::Library;
+use outboard_openssl_conf::{self as openssl_conf, Config};
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The profile of the whole system, which the provider reads unless told otherwise.
+pub const SYSTEM_PROFILE: &str = outboard_profile::SYSTEM_PATH;
+
+/// The system's own OpenSSL.
+///
+/// # Errors
+/// When there is none of version 3 or later.
+pub fn library() -> Result<Library, Error> {
+    Library::open(Library::SYSTEM).map_err(Error::NoOpenSsl)
+}
+
+/// The file that every program reads: `openssl.cnf` where `library` was built to look for it.
+///
+/// # Errors
+/// When it was built to look nowhere.
+pub fn configuration(library: &Library) -> Result<PathBuf, Error> {
+    let directory = library
+        .configuration_directory()
+        .ok_or(Error::NoConfiguration)?;
+    Ok(directory.join("openssl.cnf"))
+}
+
+/// The configuration that a program started from here reads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum InForce {
+    /// `openssl.cnf`, as the library was built.
+    System(PathBuf),
+    /// The file that `OPENSSL_CONF` names.
+    Environment(PathBuf),
+    /// `OPENSSL_CONF` is empty: OpenSSL reads nothing.
+    Nothing,
+}
+
+impl InForce {
+    /// Looks at the environment first, as OpenSSL does.
+    ///
+    /// # Errors
+    /// If no environment variable names a file, and `library` was built to look nowhere.
+    pub fn find(library: &Library) -> Result<Self, Error> {
+        match std::env::var_os("OPENSSL_CONF") {
+            None => Ok(Self::System(configuration(library)?)),
+            Some(path) if path.is_empty() => Ok(Self::Nothing),
+            Some(path) => Ok(Self::Environment(path.into())),
+        }
+    }
+
+    /// The file, if any.
+    pub fn path(&self) -> Option<&Path> {
+        match self {
+            Self::System(path) | Self::Environment(path) => Some(path),
+            Self::Nothing => None,
+        }
+    }
+
+    /// Its name, for messages.
+    pub fn name(&self) -> &Path {
+        self.path().unwrap_or(Path::new("(nothing)"))
+    }
+
+    /// Its content; empty if the file does not exist, because OpenSSL ignores a missing file too.
+    ///
+    /// # Errors
+    /// If the file is there and cannot be read.
+    pub fn read(&self) -> Result<Vec<u8>, Error> {
+        match self.path().map(fs::read) {
+            None => Ok(Vec::new()),
+            Some(Ok(text)) => Ok(text),
+            Some(Err(error)) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+            Some(Err(error)) => Err(Error::Unreadable {
+                file: self.name().to_owned(),
+                error,
+            }),
+        }
+    }
+
+    /// Its content without Outboard, for `--stock`.
+    ///
+    /// # Errors
+    /// If it cannot be read or understood, or loads Outboard without Outboard's own block.
+    pub fn without_outboard(&self) -> Result<Vec<u8>, Error> {
+        let text = openssl_conf::strip(&self.read()?)?;
+        let config = Config::parse(&text, self.name(), environment)?;
+        if config.outboard().is_some() {
+            return Err(Error::ByHand(self.name().to_owned()));
+        }
+        Ok(text)
+    }
+}
+
+/// Where a user keeps a profile of one's own: `$XDG_STATE_HOME/outboard/profile.json`.
+pub fn user_profile() -> Option<PathBuf> {
+    let absolute = |path: OsString| Some(PathBuf::from(path)).filter(|path| path.is_absolute());
+    let state = std::env::var_os("XDG_STATE_HOME").and_then(absolute);
+    let home = || {
+        Some(
+            std::env::var_os("HOME")
+                .and_then(absolute)?
+                .join(".local/state"),
+        )
+    };
+    Some(state.or_else(home)?.join("outboard/profile.json"))
+}
+
+/// The profile that 'outboard run' and 'outboard info' use: the user's own if there is one, else the
+/// system's.
+pub fn profile() -> PathBuf {
+    user_profile()
+        .filter(|path| path.exists())
+        .unwrap_or_else(|| SYSTEM_PROFILE.into())
+}
+
+/// Whether this command may change the system.
+pub fn is_root() -> bool {
+    rustix::process::geteuid().is_root()
+}
+
+/// The remedy to name where the system could not be changed.
+pub fn remedy() -> &'static str {
+    if is_root() { "" } else { " (run it as root)" }
+}
+
+/// The environment, for [`outboard_openssl_conf::Config::parse`].
+pub fn environment(name: &str) -> Option<String> {
+    std::env::var(name).ok()
+}

@@ -1,0 +1,66 @@
+//! The card service's messages: bytes in, requests out.
+//!
+//! ```text
+//! reference.rs  what stands in the file of a key: PEM block OUTBOARD KEY
+//! key.rs        how a key is called, and what it is
+//! request.rs    client ──▶ service   one packet for each request
+//! answer.rs     client ◀── service   one packet for each answer
+//! ```
+//!
+//! A request names its key by id, so a connection has no state: a request whose answer was lost is sent again on a
+//! new connection. Knows formats; never sockets or keys.
+
+mod answer;
+mod bytes;
+mod key;
+pub mod reference;
+mod request;
+
+pub use answer::{Answer, Status};
+pub use key::{KeyId, KeyType};
+pub use reference::Reference;
+pub use request::{Digest, Operation, Request, Salt};
+
+/// The version of the messages.
+pub const VERSION: u8 = 1;
+
+/// The longest packet, request or answer, in bytes.
+pub const MOST: usize = 64 * 1024;
+
+/// The name of the socket for the use of keys, in a service's directory.
+pub const SERVICE_SOCKET: &str = "service.sock";
+/// The name of the socket for administration, in a service's directory.
+pub const ADMINISTRATION_SOCKET: &str = "admin.sock";
+/// The name of the ssh-agent's socket, in a service's directory.
+pub const AGENT_SOCKET: &str = "agent.sock";
+/// The directory of the system's service.
+pub const SYSTEM_DIRECTORY: &str = "/run/outboard";
+
+/// Why bytes are no message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Malformed {
+    /// They end too early.
+    Short,
+    /// They go on where a message ends, or are longer than [`MOST`].
+    Long,
+    /// Another version than [`VERSION`].
+    Version(u8),
+    /// A code that this version does not know.
+    Code(u8),
+}
+
+impl std::fmt::Display for Malformed {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Short => formatter.write_str("the message ends too early"),
+            Self::Long => formatter.write_str("the message is too long"),
+            Self::Version(version) => write!(
+                formatter,
+                "the message has version {version}, this program knows version {VERSION}"
+            ),
+            Self::Code(code) => write!(formatter, "the message has the unknown code {code}"),
+        }
+    }
+}
+
+impl std::error::Error for Malformed {}

@@ -1,0 +1,303 @@
+//! What a client asks.
+//!
+//! ```text
+//!  0       4       5       6       8             24
+//!  ┌───────┬───────┬───────┬───────┬─────────────┬──────────────────────────┐
+//!  │ id    │version│ code  │ zero  │ key         │ what the operation needs │
+//!  └───────┴───────┴───────┴───────┴─────────────┴──────────────────────────┘
+//!   nothing, Describe: nothing      Pkcs1: digest, value        Pss: digest, mgf1, salt (2), value
+//!   Ecdsa: value                    Ecdh: point                 Ed25519: message
+//! ```
+//!
+//! The service adds paddings itself, for a key's policy speaks of paddings and digests.
+
+use crate::bytes::Reader;
+use crate::{KeyId, MOST, Malformed, VERSION};
+
+/// A request, as it stands in a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Request<'a> {
+    /// The client's number for it. The answer carries the same.
+    pub id: u32,
+    /// The key.
+    pub key: KeyId,
+    /// What to do with it.
+    pub operation: Operation<'a>,
+}
+
+/// What is done with a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operation<'a> {
+    /// Whether the client may use the key. The answer is the key's name.
+    Describe,
+    /// An RSA signature with the padding of PKCS #1 v1.5. Without a digest, `value` is padded as it is.
+    Pkcs1 {
+        /// Which digest `value` is.
+        digest: Option<Digest>,
+        /// The digest.
+        value: &'a [u8],
+    },
+    /// An RSA signature with the padding PSS (RFC 8017, 8.1).
+    Pss {
+        /// Which digest `value` is.
+        digest: Digest,
+        /// The digest of the mask.
+        mgf1: Digest,
+        /// The salt's length.
+        salt: Salt,
+        /// The digest.
+        value: &'a [u8],
+    },
+    /// An ECDSA signature of a digest. The answer is DER.
+    Ecdsa {
+        /// The digest.
+        value: &'a [u8],
+    },
+    /// The secret shared with a peer: the answer is a coordinate, as long as the field.
+    Ecdh {
+        /// The peer's point, not compressed.
+        point: &'a [u8],
+    },
+    /// An Ed25519 signature. The answer has 64 bytes.
+    Ed25519 {
+        /// The message itself.
+        message: &'a [u8],
+    },
+}
+
+/// A digest that a value was computed by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)] // NIST's names
+pub enum Digest {
+    Md5Sha1 = 1,
+    Sha1 = 2,
+    Sha224 = 3,
+    Sha256 = 4,
+    Sha384 = 5,
+    Sha512 = 6,
+}
+
+impl Digest {
+    /// Every digest.
+    pub const ALL: [Self; 6] = [
+        Self::Md5Sha1,
+        Self::Sha1,
+        Self::Sha224,
+        Self::Sha256,
+        Self::Sha384,
+        Self::Sha512,
+    ];
+
+    fn from_code(code: u8) -> Result<Self, Malformed> {
+        Self::ALL
+            .into_iter()
+            .find(|&digest| digest as u8 == code)
+            .ok_or(Malformed::Code(code))
+    }
+}
+
+/// The length of the salt of PSS.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Salt {
+    /// As long as the digest.
+    Digest,
+    /// That many bytes, at most 65,534.
+    Bytes(u16),
+}
+
+const SALT_OF_DIGEST: u16 = u16::MAX;
+
+impl<'a> Request<'a> {
+    /// Reads a packet.
+    ///
+    /// # Errors
+    /// The bytes are no request of this version.
+    pub fn decode(packet: &'a [u8]) -> Result<Self, Malformed> {
+        if packet.len() > MOST {
+            return Err(Malformed::Long);
+        }
+        let mut reader = Reader(packet);
+        let id = reader.u32()?;
+        let version = reader.u8()?;
+        if version != VERSION {
+            return Err(Malformed::Version(version));
+        }
+        let code = reader.u8()?;
+        match reader.u16()? {
+            0 => {}
+            reserved => return Err(Malformed::Code(reserved.to_le_bytes()[0])),
+        }
+        let key = KeyId(reader.array()?);
+        let operation = Operation::decode(code, &mut reader)?;
+        Ok(Self { id, key, operation })
+    }
+
+    /// Writes a packet into `packet`, which is emptied first.
+    pub fn encode(&self, packet: &mut Vec<u8>) {
+        packet.clear();
+        packet.extend_from_slice(&self.id.to_le_bytes());
+        packet.extend_from_slice(&[VERSION, self.operation.code(), 0, 0]);
+        packet.extend_from_slice(&self.key.0);
+        self.operation.encode(packet);
+    }
+
+    /// The number of a request that may be malformed otherwise, so that its client gets an answer.
+    pub fn id_of(packet: &[u8]) -> Option<u32> {
+        Reader(packet).u32().ok()
+    }
+}
+
+impl<'a> Operation<'a> {
+    fn code(&self) -> u8 {
+        match self {
+            Self::Describe => 1,
+            Self::Pkcs1 { .. } => 2,
+            Self::Pss { .. } => 3,
+            Self::Ecdsa { .. } => 4,
+            Self::Ecdh { .. } => 5,
+            Self::Ed25519 { .. } => 6,
+        }
+    }
+
+    fn decode(code: u8, reader: &mut Reader<'a>) -> Result<Self, Malformed> {
+        Ok(match code {
+            1 => match reader.rest() {
+                [] => Self::Describe,
+                _ => return Err(Malformed::Long),
+            },
+            2 => Self::Pkcs1 {
+                digest: match reader.u8()? {
+                    0 => None,
+                    code => Some(Digest::from_code(code)?),
+                },
+                value: reader.rest(),
+            },
+            3 => Self::Pss {
+                digest: Digest::from_code(reader.u8()?)?,
+                mgf1: Digest::from_code(reader.u8()?)?,
+                salt: match reader.u16()? {
+                    SALT_OF_DIGEST => Salt::Digest,
+                    bytes => Salt::Bytes(bytes),
+                },
+                value: reader.rest(),
+            },
+            4 => Self::Ecdsa {
+                value: reader.rest(),
+            },
+            5 => Self::Ecdh {
+                point: reader.rest(),
+            },
+            6 => Self::Ed25519 {
+                message: reader.rest(),
+            },
+            code => return Err(Malformed::Code(code)),
+        })
+    }
+
+    fn encode(&self, packet: &mut Vec<u8>) {
+        let data = match *self {
+            Self::Describe => return,
+            Self::Pkcs1 { digest, value } => {
+                packet.push(digest.map_or(0, |digest| digest as u8));
+                value
+            }
+            Self::Pss {
+                digest,
+                mgf1,
+                salt,
+                value,
+            } => {
+                let salt = match salt {
+                    Salt::Digest => SALT_OF_DIGEST,
+                    Salt::Bytes(bytes) => bytes,
+                };
+                packet.extend_from_slice(&[digest as u8, mgf1 as u8]);
+                packet.extend_from_slice(&salt.to_le_bytes());
+                value
+            }
+            Self::Ecdsa { value } => value,
+            Self::Ecdh { point } => point,
+            Self::Ed25519 { message } => message,
+        };
+        packet.extend_from_slice(data);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn digest() -> impl Strategy<Value = Digest> {
+        proptest::sample::select(&Digest::ALL[..])
+    }
+
+    proptest! {
+        #[test]
+        fn a_request_is_read_as_it_is_written(
+            id: u32, key: [u8; 16], code in 1..=6_u8, named: bool,
+            digest in digest(), mgf1 in digest(), salt in 0..=65_534_u16,
+            data in proptest::collection::vec(any::<u8>(), 0..300),
+        ) {
+            let operation = match code {
+                1 => Operation::Describe,
+                2 => Operation::Pkcs1 { digest: named.then_some(digest), value: &data },
+                3 => Operation::Pss {
+                    digest,
+                    mgf1,
+                    salt: if named { Salt::Digest } else { Salt::Bytes(salt) },
+                    value: &data,
+                },
+                4 => Operation::Ecdsa { value: &data },
+                5 => Operation::Ecdh { point: &data },
+                _ => Operation::Ed25519 { message: &data },
+            };
+            let request = Request { id, key: KeyId(key), operation };
+            let mut packet = vec![1, 2, 3];
+            request.encode(&mut packet);
+            prop_assert_eq!(Request::decode(&packet), Ok(request));
+            prop_assert_eq!(Request::id_of(&packet), Some(id));
+        }
+
+        /// Whatever is read is written as the same bytes: a message has one form.
+        #[test]
+        fn what_is_read_is_written_the_same(mut packet in proptest::collection::vec(any::<u8>(), 0..100)) {
+            if packet.len() > 8 {
+                (packet[4], packet[5]) = (VERSION, packet[5] % 8);
+                (packet[6], packet[7]) = (0, 0);
+            }
+            if let Ok(request) = Request::decode(&packet) {
+                let mut again = Vec::new();
+                request.encode(&mut again);
+                prop_assert_eq!(again, packet);
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_no_request_is_refused() {
+        let mut packet = Vec::new();
+        let request = Request {
+            id: 7,
+            key: KeyId([9; 16]),
+            operation: Operation::Describe,
+        };
+        request.encode(&mut packet);
+        for end in 0..packet.len() {
+            assert_eq!(Request::decode(&packet[..end]), Err(Malformed::Short));
+        }
+        let with = |index: usize, value: u8| {
+            let mut packet = packet.clone();
+            packet[index] = value;
+            Request::decode(&packet).map(|_| ()).unwrap_err()
+        };
+        assert_eq!(with(4, 2), Malformed::Version(2));
+        assert_eq!(with(5, 0), Malformed::Code(0));
+        assert_eq!(with(5, 200), Malformed::Code(200));
+        assert_eq!(with(6, 1), Malformed::Code(1));
+        packet.push(0);
+        assert_eq!(Request::decode(&packet), Err(Malformed::Long));
+        packet.resize(MOST + 1, 0);
+        assert_eq!(Request::decode(&packet), Err(Malformed::Long));
+    }
+}

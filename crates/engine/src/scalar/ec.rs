@@ -29,6 +29,9 @@ pub enum Curve {
 }
 
 impl Curve {
+    /// Every curve.
+    pub const ALL: [Self; 3] = [Self::P256, Self::P384, Self::P521];
+
     /// The curve of one of the names that OpenSSL knows it by.
     pub fn from_name(name: &str) -> Option<Self> {
         const NAMES: &[(Curve, &[&str])] = &[
@@ -91,7 +94,7 @@ impl Curve {
         integers + if integers > 127 { 3 } else { 2 }
     }
 
-    fn nid(self) -> i32 {
+    pub(super) fn nid(self) -> i32 {
         match self {
             Self::P256 => lc::NID_X9_62_prime256v1,
             Self::P384 => lc::NID_secp384r1,
@@ -173,6 +176,30 @@ impl Key {
             .split_at_checked(curve.field_length())
             .ok_or(Error::InvalidInput)?;
         Self::private(curve, number, Some(point))
+    }
+
+    /// A copy of AWS-LC's private key.
+    ///
+    /// # Safety
+    /// `key` is null or live.
+    pub(super) unsafe fn copy_of(key: *const lc::EC_KEY) -> Result<Self> {
+        if key.is_null() {
+            return Err(Error::InvalidKey);
+        }
+        // SAFETY: live, by the caller's word; the copy is ours.
+        unsafe {
+            let nid = lc::EC_GROUP_get_curve_name(lc::EC_KEY_get0_group(key));
+            let curve = Curve::ALL.into_iter().find(|curve| curve.nid() == nid);
+            let curve = curve.ok_or(Error::InvalidKey)?;
+            if lc::EC_KEY_get0_private_key(key).is_null() {
+                return Err(Error::NoPrivateKey);
+            }
+            Ok(Self {
+                curve,
+                key: Owned::new(lc::EC_KEY_dup(key), Error::Resource)?,
+                private: true,
+            })
+        }
     }
 
     /// The curve.

@@ -11,6 +11,7 @@ pub mod ec;
 pub mod ed25519;
 pub mod hmac;
 pub mod key_schedule;
+pub mod pair;
 pub mod rsa;
 pub mod x25519;
 

@@ -31,6 +31,8 @@ object! {
     aws_lc_sys::RSA => aws_lc_sys::RSA_free;
     aws_lc_sys::EC_KEY => aws_lc_sys::EC_KEY_free;
     aws_lc_sys::EC_POINT => aws_lc_sys::EC_POINT_free;
+    aws_lc_sys::EVP_PKEY => aws_lc_sys::EVP_PKEY_free;
+    aws_lc_sys::EVP_PKEY_CTX => aws_lc_sys::EVP_PKEY_CTX_free;
     aws_lc_sys::EVP_MD_CTX => aws_lc_sys::EVP_MD_CTX_free;
     aws_lc_sys::EVP_CIPHER_CTX => aws_lc_sys::EVP_CIPHER_CTX_free;
 }

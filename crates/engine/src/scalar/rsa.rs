@@ -122,6 +122,33 @@ impl Key {
         })
     }
 
+    /// A copy of AWS-LC's private key.
+    ///
+    /// # Safety
+    /// `key` is null or live.
+    pub(super) unsafe fn copy_of(key: *const lc::RSA) -> Result<Self> {
+        if key.is_null() {
+            return Err(Error::InvalidKey);
+        }
+        // SAFETY: live, by the caller's word; its numbers never change.
+        let numbers = unsafe { components_of(key) }.ok_or(Error::NoPrivateKey)?;
+        // SAFETY: as above.
+        let d = unsafe { bytes_of(lc::RSA_get0_d(key)) }.ok_or(Error::NoPrivateKey)?;
+        let [n, e, p, q, dp, dq, qinv] = &numbers.0;
+        Self::new(&Numbers {
+            n,
+            e,
+            private: Some(PrivateNumbers {
+                d: &d,
+                p,
+                q,
+                dp,
+                dq,
+                qinv,
+            }),
+        })
+    }
+
     /// The modulus's length in bytes, which is a signature's.
     pub fn length(&self) -> usize {
         self.length
@@ -364,31 +391,49 @@ impl Key {
 
     /// The numbers that the lanes make their form of the key from; none of a key without two primes.
     pub(crate) fn components(&self) -> Option<Components> {
-        let key = self.rsa.as_ptr();
         // SAFETY: a live key, whose numbers never change.
-        let numbers = unsafe {
-            [
-                lc::RSA_get0_n(key),
-                lc::RSA_get0_e(key),
-                lc::RSA_get0_p(key),
-                lc::RSA_get0_q(key),
-                lc::RSA_get0_dmp1(key),
-                lc::RSA_get0_dmq1(key),
-                lc::RSA_get0_iqmp(key),
-            ]
-        };
-        if numbers.iter().any(|number| number.is_null()) {
-            return None;
-        }
-        let mut components = Components(Default::default());
-        for (bytes, number) in components.0.iter_mut().zip(numbers) {
-            // SAFETY: a live number.
-            unsafe {
-                bytes.resize(lc::BN_num_bytes(number) as usize, 0);
-                big_number::to_bytes(number, bytes).ok()?;
-            }
-        }
-        Some(components)
+        unsafe { components_of(self.rsa.as_ptr()) }
+    }
+}
+
+/// The numbers of a key.
+///
+/// # Safety
+/// `key` is live.
+unsafe fn components_of(key: *const lc::RSA) -> Option<Components> {
+    // SAFETY: a live key.
+    let numbers = unsafe {
+        [
+            lc::RSA_get0_n(key),
+            lc::RSA_get0_e(key),
+            lc::RSA_get0_p(key),
+            lc::RSA_get0_q(key),
+            lc::RSA_get0_dmp1(key),
+            lc::RSA_get0_dmq1(key),
+            lc::RSA_get0_iqmp(key),
+        ]
+    };
+    let mut components = Components(Default::default());
+    for (bytes, number) in components.0.iter_mut().zip(numbers) {
+        // SAFETY: null, or a live number.
+        *bytes = unsafe { bytes_of(number) }?;
+    }
+    Some(components)
+}
+
+/// A number's bytes, most significant first; none of null.
+///
+/// # Safety
+/// `number` is null or live.
+unsafe fn bytes_of(number: *const lc::BIGNUM) -> Option<Zeroizing<Vec<u8>>> {
+    if number.is_null() {
+        return None;
+    }
+    // SAFETY: a live number.
+    unsafe {
+        let mut bytes = Zeroizing::new(vec![0; lc::BN_num_bytes(number) as usize]);
+        big_number::to_bytes(number, &mut bytes).ok()?;
+        Some(bytes)
     }
 }
 

@@ -1,0 +1,174 @@
+//! A connection of the command to a service.
+
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use outboard_wire::ADMINISTRATION_SOCKET;
+use zeroize::Zeroizing;
+
+use crate::{Refusal, Reply, Request};
+
+/// The longest line of either side, in bytes.
+pub const MOST_LINE: usize = 1 << 20;
+
+/// How long the command waits for an answer: a key of 4096 bits takes seconds to be made, a roll of all keys more.
+const PATIENCE: Duration = Duration::from_secs(600);
+
+/// A connection to a service.
+pub struct Connection {
+    stream: BufReader<UnixStream>,
+    path: PathBuf,
+}
+
+/// Why a service was not reached, or did not do what it was asked.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// Nobody listens.
+    #[error("the card service does not answer at {path}: {reason} (run 'outboard service start')")]
+    Unreachable {
+        /// The socket.
+        path: PathBuf,
+        /// Why.
+        reason: io::Error,
+    },
+    /// The connection ended.
+    #[error(
+        "the card service at {path} ended the connection: {reason} (see 'outboard service status' and its log)"
+    )]
+    Lost {
+        /// The socket.
+        path: PathBuf,
+        /// Why.
+        reason: io::Error,
+    },
+    /// The answer is none: another version of the service.
+    #[error(
+        "the card service at {path} answers what this command does not understand: {reason} (restart the service after an upgrade)"
+    )]
+    Misunderstood {
+        /// The socket.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
+    /// It refuses.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+}
+
+impl Connection {
+    /// Connects to the service of that directory.
+    ///
+    /// # Errors
+    /// [`Error::Unreachable`].
+    pub fn open(directory: &Path) -> Result<Self, Error> {
+        let path = directory.join(ADMINISTRATION_SOCKET);
+        let connected = UnixStream::connect(&path).and_then(|stream| {
+            stream.set_read_timeout(Some(PATIENCE))?;
+            stream.set_write_timeout(Some(PATIENCE))?;
+            Ok(stream)
+        });
+        match connected {
+            Ok(stream) => Ok(Self {
+                stream: BufReader::new(stream),
+                path,
+            }),
+            Err(reason) => Err(Error::Unreachable { path, reason }),
+        }
+    }
+
+    /// Asks, and waits for the answer, which is never [`Reply::Refused`].
+    ///
+    /// # Errors
+    /// The service refuses, or its answer does not come.
+    pub fn ask(&mut self, request: &Request) -> Result<Reply, Error> {
+        let line =
+            Zeroizing::new(
+                serde_json::to_vec(request).map_err(|reason| Error::Misunderstood {
+                    path: self.path.clone(),
+                    reason: reason.to_string(),
+                })?,
+            );
+        let exchange = self
+            .stream
+            .get_mut()
+            .write_all(&line)
+            .and_then(|()| self.stream.get_mut().write_all(b"\n"))
+            .and_then(|()| read_line(&mut self.stream));
+        let lost = |reason| Error::Lost {
+            path: self.path.clone(),
+            reason,
+        };
+        let answer = exchange
+            .and_then(|answer| answer.ok_or_else(|| io::ErrorKind::UnexpectedEof.into()))
+            .map_err(lost)?;
+        match serde_json::from_slice(&answer) {
+            Ok(Reply::Refused(refusal)) => Err(refusal.into()),
+            Ok(reply) => Ok(reply),
+            Err(reason) => Err(Error::Misunderstood {
+                path: self.path.clone(),
+                reason: reason.to_string(),
+            }),
+        }
+    }
+
+    /// The error that says that the service's answer belongs to another question.
+    pub fn surprised(&self) -> Error {
+        Error::Misunderstood {
+            path: self.path.clone(),
+            reason: "an answer to another question".into(),
+        }
+    }
+}
+
+/// Reads a line of at most [`MOST_LINE`] bytes, without its end; none where the other side has closed the connection.
+///
+/// # Errors
+/// The line is longer, or does not end.
+pub fn read_line(stream: &mut impl BufRead) -> io::Result<Option<Zeroizing<Vec<u8>>>> {
+    // Room for a key at once: what a growing buffer leaves behind is not wiped.
+    let mut line = Zeroizing::new(Vec::with_capacity(64 * 1024));
+    let limit = MOST_LINE as u64 + 1;
+    if stream.take(limit).read_until(b'\n', &mut line)? == 0 {
+        return Ok(None);
+    }
+    match line.pop() {
+        Some(b'\n') => Ok(Some(line)),
+        _ if line.len() >= MOST_LINE => Err(io::Error::new(
+            io::ErrorKind::InvalidData,
+            "the line is longer than 1 MiB",
+        )),
+        _ => Err(io::ErrorKind::UnexpectedEof.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_ends_in_time_or_is_refused() {
+        let mut two = &b"one\ntwo\nthr"[..];
+        assert_eq!(*read_line(&mut two).unwrap().unwrap(), b"one");
+        assert_eq!(*read_line(&mut two).unwrap().unwrap(), b"two");
+        assert!(read_line(&mut two).is_err());
+        assert_eq!(read_line(&mut &b""[..]).unwrap(), None);
+        let mut endless = BufReader::new(io::repeat(b'x'));
+        assert!(read_line(&mut endless).is_err());
+        let longest = [vec![b'x'; MOST_LINE], vec![b'\n']].concat();
+        assert!(read_line(&mut &longest[..]).unwrap().is_some());
+    }
+
+    #[test]
+    fn an_unreachable_service_is_named() {
+        let directory = tempfile::tempdir().unwrap();
+        let error = Connection::open(directory.path())
+            .err()
+            .unwrap()
+            .to_string();
+        assert!(error.contains("admin.sock"), "{error}");
+        assert!(error.contains("outboard service start"), "{error}");
+    }
+}

@@ -1,0 +1,20 @@
+//! What the command `outboard` and the card service tell each other: a line of JSON for each message.
+//!
+//! ```text
+//! outboard keys, outboard service ──Request──▶ admin.sock of the service
+//!                                 ◀──Reply───
+//! ```
+//!
+//! The service asks the kernel for the uid of the process at the other end, so a message carries no name of its
+//! sender.
+
+mod connection;
+mod message;
+mod secret;
+
+pub use connection::{Connection, Error, MOST_LINE, read_line};
+pub use message::{
+    AuditEntry, Code, Grant, KeyInfo, Master, MasterState, Refusal, Reply, Request, Right, Served,
+    Status, Subject,
+};
+pub use secret::Secret;

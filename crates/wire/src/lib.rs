@@ -36,6 +36,19 @@ pub const AGENT_SOCKET: &str = "agent.sock";
 /// The directory of the system's service.
 pub const SYSTEM_DIRECTORY: &str = "/run/outboard";
 
+/// The abstract name of the socket for the use of keys of the service in that directory. Programs that have changed their
+/// root directory since they read a reference reach the service by it.
+///
+/// Longer than a socket's name may be, a directory's name is cut at its beginning.
+pub fn abstract_name(directory: &std::path::Path) -> Vec<u8> {
+    use std::os::unix::ffi::OsStrExt;
+    const PREFIX: &[u8] = b"outboard:";
+    // The kernel's 108 bytes, less the one that makes the name abstract.
+    const MOST_NAME: usize = 107 - PREFIX.len();
+    let path = directory.as_os_str().as_bytes();
+    [PREFIX, &path[path.len().saturating_sub(MOST_NAME)..]].concat()
+}
+
 /// Why bytes are no message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Malformed {

@@ -6,7 +6,7 @@
 //!  │ id    │version│ code  │ zero  │ key         │ what the operation needs │
 //!  └───────┴───────┴───────┴───────┴─────────────┴──────────────────────────┘
 //!   nothing, Describe: nothing      Pkcs1: digest, value        Pss: digest, mgf1, salt (2), value
-//!   Ecdsa: value                    Ecdh: point                 Ed25519: message
+//!   Ecdsa: digest, value            Ecdh: point                 Ed25519: message
 //! ```
 //!
 //! The service adds paddings itself, for a key's policy speaks of paddings and digests.
@@ -50,6 +50,8 @@ pub enum Operation<'a> {
     },
     /// An ECDSA signature of a digest. The answer is DER.
     Ecdsa {
+        /// Which digest `value` is, where the client knows.
+        digest: Option<Digest>,
         /// The digest.
         value: &'a [u8],
     },
@@ -93,6 +95,14 @@ impl Digest {
             .into_iter()
             .find(|&digest| digest as u8 == code)
             .ok_or(Malformed::Code(code))
+    }
+
+    /// 0: no digest is named.
+    fn from_optional_code(code: u8) -> Result<Option<Self>, Malformed> {
+        match code {
+            0 => Ok(None),
+            code => Self::from_code(code).map(Some),
+        }
     }
 }
 
@@ -166,10 +176,7 @@ impl<'a> Operation<'a> {
                 _ => return Err(Malformed::Long),
             },
             2 => Self::Pkcs1 {
-                digest: match reader.u8()? {
-                    0 => None,
-                    code => Some(Digest::from_code(code)?),
-                },
+                digest: Digest::from_optional_code(reader.u8()?)?,
                 value: reader.rest(),
             },
             3 => Self::Pss {
@@ -182,6 +189,7 @@ impl<'a> Operation<'a> {
                 value: reader.rest(),
             },
             4 => Self::Ecdsa {
+                digest: Digest::from_optional_code(reader.u8()?)?,
                 value: reader.rest(),
             },
             5 => Self::Ecdh {
@@ -197,7 +205,7 @@ impl<'a> Operation<'a> {
     fn encode(&self, packet: &mut Vec<u8>) {
         let data = match *self {
             Self::Describe => return,
-            Self::Pkcs1 { digest, value } => {
+            Self::Pkcs1 { digest, value } | Self::Ecdsa { digest, value } => {
                 packet.push(digest.map_or(0, |digest| digest as u8));
                 value
             }
@@ -215,7 +223,6 @@ impl<'a> Operation<'a> {
                 packet.extend_from_slice(&salt.to_le_bytes());
                 value
             }
-            Self::Ecdsa { value } => value,
             Self::Ecdh { point } => point,
             Self::Ed25519 { message } => message,
         };
@@ -248,7 +255,7 @@ mod tests {
                     salt: if named { Salt::Digest } else { Salt::Bytes(salt) },
                     value: &data,
                 },
-                4 => Operation::Ecdsa { value: &data },
+                4 => Operation::Ecdsa { digest: named.then_some(digest), value: &data },
                 5 => Operation::Ecdh { point: &data },
                 _ => Operation::Ed25519 { message: &data },
             };

@@ -88,13 +88,20 @@ pub enum Request {
     },
     /// One of the parts of a master key.
     EnterPart {
+        /// The register: `new`, `current` or `old`; none lets the service choose.
+        register: Option<String>,
         /// 32 bytes.
         part: Secret,
-        /// Whether it is the last one.
-        last: bool,
+    },
+    /// Makes the entered parts a master key.
+    CompleteParts {
+        /// The register, as above.
+        register: Option<String>,
     },
     /// A whole master key.
     Enter {
+        /// The register, as above.
+        register: Option<String>,
         /// 32 bytes.
         key: Secret,
     },
@@ -186,6 +193,8 @@ pub struct Master {
     pub state: MasterState,
     /// The verification patterns of registers `new`, `current` and `old`.
     pub patterns: [Option<String>; 3],
+    /// How many parts of a master key are entered and not yet completed.
+    pub parts: usize,
     /// The phase of a change to another master key.
     pub phase: String,
     /// Where it came from: `file`, `credential`, `parts`.
@@ -361,11 +370,9 @@ mod tests {
 
     #[test]
     fn no_secret_is_shown() {
-        let request = Request::Enter {
-            key: Secret::new(&[0x77; 32]),
-        };
-        assert_eq!(format!("{request:?}"), "Enter { key: Secret(32 bytes) }");
-        let wrong = r#"{"ask":"enter","key":"d3d3d3d3!"}"#;
+        let key = Secret::new(&[0x77; 32]);
+        assert_eq!(format!("{key:?}"), "Secret(32 bytes)");
+        let wrong = r#"{"ask":"enter","register":null,"key":"d3d3d3d3!"}"#;
         let error = serde_json::from_str::<Request>(wrong).unwrap_err();
         assert!(!error.to_string().contains("d3d3"), "{error}");
     }

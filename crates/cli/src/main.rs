@@ -1,4 +1,4 @@
-//! The command outboard: status, run, observe, info, stats, cards, calibrate, advise, enable, disable, doctor.
+//! The command outboard: status, run, observe, info, stats, cards, calibrate, advise, enable, disable, doctor, service, keys.
 //!
 //! ```text
 //! main ──▶ command/* ──▶ outboard-openssl-conf   what openssl.cnf says, and the block that 'enable' adds
@@ -14,14 +14,16 @@
 //!                    ├─▶ ledgers, listing  what the ledger counted
 //!                    ├─▶ served            the share that Outboard served, and the time saved
 //!                    ├─▶ load              how busy the machine was
-//!                    ├─▶ keys              single keys from a terminal
+//!                    ├─▶ keystrokes        single keystrokes from a terminal
+//!                    ├─▶ accounts          users and groups by name and number
 //!                    ├─▶ outboard-wording  counts, sizes and times, as people read them
 //!                    └─▶ output, table     output for people and, with --json, for programs
 //! ```
 
+mod accounts;
 mod command;
 mod instructions;
-mod keys;
+mod keystrokes;
 mod ledgers;
 mod libraries;
 mod listing;
@@ -105,6 +107,8 @@ enum Command {
     Enable(command::enable::Arguments),
     Disable(command::disable::Arguments),
     Doctor(command::doctor::Arguments),
+    Service(command::service::Arguments),
+    Keys(command::keys::Arguments),
 }
 
 /// All commands, including those that the build and the command itself use.
@@ -148,6 +152,8 @@ impl Command {
             Self::Enable(arguments) => command::enable::run(arguments),
             Self::Disable(arguments) => command::disable::run(arguments),
             Self::Doctor(arguments) => command::doctor::run(arguments),
+            Self::Service(arguments) => command::service::run(arguments),
+            Self::Keys(arguments) => command::keys::run(arguments),
         }
     }
 }

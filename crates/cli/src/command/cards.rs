@@ -1,7 +1,7 @@
 //! `outboard cards`: every card of every process.
 
 use crate::Failure;
-use crate::keys::Keys;
+use crate::keystrokes::Keys;
 use crate::ledgers::{Ledgers, Which, since};
 use crate::output::{self, print, print_json};
 use crate::table::{Align, Table};

@@ -1,7 +1,7 @@
 //! `outboard stats`: the counters of the ledger.
 
 use crate::command::info;
-use crate::keys::Keys;
+use crate::keystrokes::Keys;
 use crate::ledgers::{Ledgers, Which, since};
 use crate::listing::{self, By, Counted, Sort};
 use crate::output::{To, print, print_json};

@@ -1,0 +1,225 @@
+//! `outboard keys adopt`: the key of a file moves into the service, and a reference takes its place.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use outboard_administration::{Connection, Grant, KeyInfo, Request, Right, Subject};
+use outboard_file_replacement::{copy_beside, replace};
+use zeroize::Zeroizing;
+
+use super::{key, private_key, text};
+use crate::Failure;
+use crate::accounts::{self, Account};
+use crate::output::print;
+
+/// What the labels of private keys in PEM end with.
+const LABEL: &str = "PRIVATE KEY-----";
+
+#[derive(clap::Args)]
+pub(super) struct Arguments {
+    /// The key file: PEM, perhaps with certificates beside the key
+    file: PathBuf,
+    /// The key's name; otherwise the file's, without its extension
+    #[arg(long)]
+    name: Option<String>,
+    /// A file whose first line is the passphrase
+    #[arg(long, value_name = "FILE")]
+    passphrase: Option<PathBuf>,
+    /// Let this user use the key, by name or number; repeat the option for others
+    #[arg(long, value_name = "USER")]
+    user: Vec<String>,
+    /// Keep no copy of the file
+    #[arg(long)]
+    destroy: bool,
+}
+
+pub(super) fn run(
+    service: &mut Connection,
+    arguments: &Arguments,
+    directory: &Path,
+) -> Result<(), Failure> {
+    // A link stays a link: the file that it leads to changes.
+    let file = arguments
+        .file
+        .canonicalize()
+        .map_err(|error| format!("cannot read {}: {error}", arguments.file.display()))?;
+    let users = arguments
+        .user
+        .iter()
+        .map(|user| accounts::find(Account::User, user))
+        .collect::<Result<Vec<_>, _>>()?;
+    let content = fs::read(&file)
+        .map(Zeroizing::new)
+        .map_err(|error| format!("cannot read {}: {error}", file.display()))?;
+    if content.len() > private_key::MOST {
+        return Err(format!("{} is no key file: it has more than 1 MiB", file.display()).into());
+    }
+    let block = block(&content).ok_or_else(|| {
+        format!(
+            "{} holds no PEM block of a private key (run 'outboard keys import NAME < {}' for other forms)",
+            file.display(),
+            file.display()
+        )
+    })?;
+    let passphrase = private_key::passphrase(arguments.passphrase.as_deref())?;
+    let private = private_key::read(
+        &content[block.clone()],
+        passphrase.as_ref().map(|line| &line[..]),
+        &file.display().to_string(),
+    )?;
+    let name = match &arguments.name {
+        Some(name) => name.clone(),
+        None => name_of(&file),
+    };
+    let backup = backup_of(&file);
+    if !arguments.destroy && backup.exists() {
+        return Err(format!(
+            "{} is there already: move it away, or add --destroy to keep no copy",
+            backup.display()
+        )
+        .into());
+    }
+    let request = Request::Import {
+        name: name.clone(),
+        key: private,
+        exportable: false,
+    };
+    let mut adopted = key(service, &request)?;
+    for uid in users {
+        adopted = grant(service, &name, uid)?;
+    }
+    put_reference(&file, &content, block, &adopted, !arguments.destroy).map_err(|error| {
+        format!(
+            "{} is as it was: {error} (the service has the key '{name}'; to try again, first run \
+             'outboard keys delete {name} --yes')",
+            file.display()
+        )
+    })?;
+    let kept = match arguments.destroy {
+        true => "No copy of the file was kept.".to_owned(),
+        false => format!(
+            "The file as it was is {}. Move it to a safe place, or destroy it.",
+            backup.display()
+        ),
+    };
+    text::tell_new(&adopted, directory)?;
+    print(&format!(
+        "{} now holds a reference to the key '{name}'. {kept}\n",
+        file.display()
+    ))?;
+    Ok(())
+}
+
+fn grant(service: &mut Connection, name: &str, uid: u32) -> Result<KeyInfo, Failure> {
+    let request = Request::Grant {
+        name: name.to_owned(),
+        grant: Grant {
+            to: Subject::User(uid),
+            right: Right::Use,
+        },
+        given: true,
+    };
+    key(service, &request)
+}
+
+/// Puts the reference where the block is. The copy is there before the file changes.
+fn put_reference(
+    file: &Path,
+    content: &[u8],
+    block: std::ops::Range<usize>,
+    key: &KeyInfo,
+    keep: bool,
+) -> io::Result<()> {
+    if keep {
+        copy_beside(file, content, &backup_of(file))?;
+    }
+    let before = &content[..block.start];
+    let after = &content[block.end..];
+    let new = Zeroizing::new([before, key.reference.as_bytes(), after].concat());
+    // An overwritten file system block may live on; overwriting first is all that can be done here.
+    if !keep && fs::metadata(file)?.nlink() == 1 {
+        wipe(file)?;
+    }
+    replace(file, &new, |_| Ok::<(), io::Error>(()))
+}
+
+/// Overwrites a file's content in its place.
+fn wipe(file: &Path) -> io::Result<()> {
+    use std::io::Write;
+    let length = fs::metadata(file)?.len();
+    let mut open = fs::OpenOptions::new().write(true).open(file)?;
+    let zeros = vec![0; usize::try_from(length).unwrap_or(private_key::MOST)];
+    open.write_all(&zeros)?;
+    open.sync_all()
+}
+
+/// Where the file as it was is kept.
+fn backup_of(file: &Path) -> PathBuf {
+    let mut name = file.as_os_str().to_owned();
+    name.push(".outboard-backup");
+    name.into()
+}
+
+/// The key's name where none is given: the file's, in letters that names have.
+fn name_of(file: &Path) -> String {
+    let stem = file.file_stem().unwrap_or_default().to_string_lossy();
+    let allowed = |letter: char| letter.is_ascii_alphanumeric() || "._-".contains(letter);
+    let lower = stem.to_ascii_lowercase();
+    let name: String = lower
+        .chars()
+        .map(|letter| if allowed(letter) { letter } else { '-' })
+        .collect();
+    name.trim_start_matches(['.', '_', '-']).to_owned()
+}
+
+/// Where the first PEM block of a private key is, with its line end. Old forms have a block of parameters before, which
+/// the reference needs no more than the key does.
+fn block(content: &[u8]) -> Option<std::ops::Range<usize>> {
+    let mut start = None;
+    let mut at = 0;
+    for line in content.split_inclusive(|&byte| byte == b'\n') {
+        let text = std::str::from_utf8(line).unwrap_or_default().trim_end();
+        let end = at + line.len();
+        if text.starts_with("-----BEGIN ") && text.ends_with(LABEL) {
+            start = Some(at);
+        } else if let Some(start) = start
+            && text.starts_with("-----END ")
+            && text.ends_with(LABEL)
+        {
+            return Some(start..end);
+        }
+        at = end;
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_block_of_the_key_is_found_among_others() {
+        let certificate = "-----BEGIN CERTIFICATE-----\nAA==\n-----END CERTIFICATE-----\n";
+        let key = "-----BEGIN EC PRIVATE KEY-----\nAA==\n-----END EC PRIVATE KEY-----\r\n";
+        let both = format!("{certificate}{key}{certificate}");
+        let range = block(both.as_bytes()).unwrap();
+        assert_eq!(&both[range], key);
+        assert_eq!(block(certificate.as_bytes()), None);
+        assert_eq!(block(&key.as_bytes()[..40]), None);
+        let reference = "-----BEGIN OUTBOARD KEY-----\nAA==\n-----END OUTBOARD KEY-----\n";
+        assert_eq!(block(reference.as_bytes()), None);
+    }
+
+    #[test]
+    fn a_file_gives_its_key_a_name() {
+        for (file, name) in [
+            ("/etc/nginx/site.key", "site"),
+            ("ssh_host_rsa_key", "ssh_host_rsa_key"),
+            ("/x/Öffentlich Netz.PEM", "ffentlich-netz"),
+        ] {
+            assert_eq!(name_of(Path::new(file)), name);
+        }
+    }
+}

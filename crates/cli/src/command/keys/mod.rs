@@ -1,0 +1,392 @@
+//! `outboard keys`: the keys of the card service.
+
+mod adopt;
+mod private_key;
+mod text;
+
+use std::io::{self, Read, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Subcommand;
+use outboard_administration::{Connection, Grant, KeyInfo, Reply, Request, Right, Subject};
+use outboard_wire::{KeyType, SYSTEM_DIRECTORY};
+use serde::Serialize;
+use zeroize::Zeroizing;
+
+use crate::accounts::{self, Account};
+use crate::output::{print, print_json, remark};
+use crate::{Failure, WrongUsage};
+
+const EXAMPLES: &str = "\
+Examples:
+  outboard keys generate site --type rsa-3072   Make a key inside the service
+  outboard keys import site < site.key          Take a key over
+  outboard keys adopt /etc/nginx/site.key       The same, with a reference in place
+  outboard keys grant site --user www-data      Let nginx use it
+  outboard keys list                            List the keys
+  outboard keys audit                           Show what administrators did
+
+Service key: a private key that only the card service has. A program's key file holds a reference to it: a PEM \
+block 'OUTBOARD KEY' with the key's name and its public half.
+
+Grant: the right of a user or a group to use a key, or to administer it. Root and the service's own user \
+administer every key. Nobody uses a key without a grant, not even root.";
+
+/// Keep private keys in the card service, out of the programs that face the network
+///
+/// Programs use such a key as before: their key file holds a reference in the place of the key, and Outboard asks
+/// the service for each signature.
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES, arg_required_else_help = true)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+    /// The directory of the service's sockets
+    #[arg(long, value_name = "DIR", default_value = SYSTEM_DIRECTORY, global = true)]
+    directory: PathBuf,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Make a key inside the service
+    Generate {
+        /// The key's name
+        name: String,
+        /// rsa-2048, rsa-3072, rsa-4096, p256, p384, p521 or ed25519
+        #[arg(long = "type", value_name = "TYPE")]
+        kind: KeyType,
+        /// Let the key leave the service later
+        #[arg(long)]
+        exportable: bool,
+    },
+    /// Take a key over from standard input: PEM, DER or PKCS #8, encrypted or not
+    Import {
+        /// The key's name
+        name: String,
+        /// A file whose first line is the passphrase
+        #[arg(long, value_name = "FILE")]
+        passphrase: Option<PathBuf>,
+        /// Let the key leave the service later
+        #[arg(long)]
+        exportable: bool,
+    },
+    /// Take over the key of a file, and put a reference in its place
+    Adopt(adopt::Arguments),
+    /// Let a user or a group use a key, or administer it
+    Grant(GrantArguments),
+    /// Take a grant back
+    Revoke(GrantArguments),
+    /// List the keys
+    List {
+        /// Print a JSON document
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show a key
+    Show {
+        /// The key's name
+        name: String,
+        /// Print a JSON document
+        #[arg(long)]
+        json: bool,
+    },
+    /// Print the reference that a key file holds
+    Reference {
+        /// The key's name
+        name: String,
+    },
+    /// Print the public half, as PEM
+    Public {
+        /// The key's name
+        name: String,
+    },
+    /// Give a key another name; references stay valid
+    Rename {
+        /// The key's name
+        name: String,
+        /// Its new name
+        to: String,
+    },
+    /// Destroy a key
+    Delete {
+        /// The key's name
+        name: String,
+        /// Confirm that the key is lost
+        #[arg(long)]
+        yes: bool,
+    },
+    /// Set what a key may be used for
+    Policy(PolicyArguments),
+    /// Print the private half of an exportable key, as PEM
+    Export {
+        /// The key's name
+        name: String,
+    },
+    /// Show what administrators did, or check that the log is whole
+    Audit {
+        /// Check the chain of hashes
+        #[arg(long)]
+        check: bool,
+        /// Print a JSON document
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+#[derive(clap::Args)]
+struct GrantArguments {
+    /// The key's name
+    name: String,
+    /// A user, by name or number
+    #[arg(long, required_unless_present = "group", conflicts_with = "group")]
+    user: Option<String>,
+    /// A group, by name or number
+    #[arg(long)]
+    group: Option<String>,
+    /// The right to administer the key, instead of the right to use it
+    #[arg(long)]
+    administer: bool,
+}
+
+#[derive(clap::Args)]
+struct PolicyArguments {
+    /// The key's name
+    name: String,
+    /// Only these: sign, derive
+    #[arg(long, value_delimiter = ',')]
+    operations: Option<Vec<String>>,
+    /// Only these: pkcs1, pss
+    #[arg(long, value_delimiter = ',')]
+    paddings: Option<Vec<String>>,
+    /// Only these: sha256, sha384, sha512, and so on
+    #[arg(long, value_delimiter = ',')]
+    digests: Option<Vec<String>>,
+    /// The most operations in each second; 0: no limit
+    #[arg(long)]
+    rate: Option<u32>,
+    /// The first second of its use, in seconds since 1970; 0: no limit
+    #[arg(long, value_name = "SECONDS")]
+    valid_from: Option<u64>,
+    /// The first second after its use, in seconds since 1970; 0: no limit
+    #[arg(long, value_name = "SECONDS")]
+    valid_to: Option<u64>,
+}
+
+pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
+    let mut connection = Connection::open(&arguments.directory)?;
+    let service = &mut connection;
+    match arguments.command {
+        Command::Generate {
+            name,
+            kind,
+            exportable,
+        } => {
+            if let KeyType::Rsa(3000..) = kind {
+                remark("making the key; a large RSA key takes seconds");
+            }
+            let kind = kind.to_string();
+            let request = Request::Generate {
+                name,
+                kind,
+                exportable,
+            };
+            text::tell_new(&key(service, &request)?, &arguments.directory)?;
+        }
+        Command::Import {
+            name,
+            passphrase,
+            exportable,
+        } => {
+            let mut given = Zeroizing::new(Vec::with_capacity(private_key::MOST));
+            let most = private_key::MOST as u64;
+            io::stdin().take(most).read_to_end(&mut given)?;
+            let passphrase = private_key::passphrase(passphrase.as_deref())?;
+            let private = private_key::read(
+                &given,
+                passphrase.as_ref().map(|line| &line[..]),
+                "standard input",
+            )?;
+            let request = Request::Import {
+                name,
+                key: private,
+                exportable,
+            };
+            text::tell_new(&key(service, &request)?, &arguments.directory)?;
+        }
+        Command::Adopt(what) => adopt::run(service, &what, &arguments.directory)?,
+        Command::Grant(what) => grant(service, &what, true)?,
+        Command::Revoke(what) => grant(service, &what, false)?,
+        Command::List { json } => {
+            let keys = all(service)?;
+            match json {
+                true => print_json("outboard-keys", &Keys { keys: &keys })?,
+                false => print(&text::list(&keys))?,
+            }
+        }
+        Command::Show { name, json } => {
+            let key = key(service, &Request::Show { name })?;
+            match json {
+                true => print_json("outboard-key", &key)?,
+                false => print(&text::show(&key))?,
+            }
+        }
+        Command::Reference { name } => print(&key(service, &Request::Show { name })?.reference)?,
+        Command::Public { name } => print(&key(service, &Request::Show { name })?.public)?,
+        Command::Rename { name, to } => {
+            let key = key(service, &Request::Rename { name, to })?;
+            print(&format!(
+                "The key is now called {}. References to it stay valid.\n",
+                key.name
+            ))?;
+        }
+        Command::Delete { name, yes: false } => {
+            let problem = format!(
+                "the key '{name}' would be lost for ever (to destroy it, run 'outboard keys delete {name} --yes')"
+            );
+            return Err(WrongUsage(problem).into());
+        }
+        Command::Delete { name, yes: true } => {
+            done(service, &Request::Delete { name: name.clone() })?;
+            print(&format!("The key '{name}' is destroyed.\n"))?;
+        }
+        Command::Policy(what) => {
+            let set = what.set()?;
+            let name = what.name;
+            let key = key(service, &Request::Policy { name, set })?;
+            print(&text::show(&key))?;
+        }
+        Command::Export { name } => match service.ask(&Request::Export { name })? {
+            Reply::Private { key } => {
+                let pem = private_key::pem(&key)?;
+                io::stdout().write_all(&pem)?;
+            }
+            _ => return Err(service.surprised().into()),
+        },
+        Command::Audit { check: true, .. } => {
+            done(service, &Request::CheckAudit)?;
+            print("The audit log is whole.\n")?;
+        }
+        Command::Audit { check: false, json } => {
+            let entries = audit(service)?;
+            match json {
+                true => print_json("outboard-keys-audit", &Audit { entries: &entries })?,
+                false => print(&text::audit(&entries))?,
+            }
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+#[derive(Serialize)]
+struct Keys<'a> {
+    keys: &'a [KeyInfo],
+}
+
+#[derive(Serialize)]
+struct Audit<'a> {
+    entries: &'a [outboard_administration::AuditEntry],
+}
+
+/// Asks for what is answered by a key.
+fn key(service: &mut Connection, request: &Request) -> Result<KeyInfo, Failure> {
+    match service.ask(request)? {
+        Reply::Key(key) => Ok(*key),
+        _ => Err(service.surprised().into()),
+    }
+}
+
+fn done(service: &mut Connection, request: &Request) -> Result<(), Failure> {
+    match service.ask(request)? {
+        Reply::Done => Ok(()),
+        _ => Err(service.surprised().into()),
+    }
+}
+
+/// Every key, by name.
+fn all(service: &mut Connection) -> Result<Vec<KeyInfo>, Failure> {
+    let mut all: Vec<KeyInfo> = Vec::new();
+    loop {
+        let after = all.last().map(|key| key.name.clone());
+        match service.ask(&Request::List { after })? {
+            Reply::Keys { keys, more } => {
+                let ended = !more || keys.is_empty();
+                all.extend(keys);
+                if ended {
+                    return Ok(all);
+                }
+            }
+            _ => return Err(service.surprised().into()),
+        }
+    }
+}
+
+fn audit(service: &mut Connection) -> Result<Vec<outboard_administration::AuditEntry>, Failure> {
+    let mut all: Vec<outboard_administration::AuditEntry> = Vec::new();
+    loop {
+        let from = all.last().map_or(0, |entry| entry.number + 1);
+        match service.ask(&Request::Audit { from })? {
+            Reply::Audit { entries, more } => {
+                let ended = !more || entries.is_empty();
+                all.extend(entries);
+                if ended {
+                    return Ok(all);
+                }
+            }
+            _ => return Err(service.surprised().into()),
+        }
+    }
+}
+
+fn grant(service: &mut Connection, what: &GrantArguments, given: bool) -> Result<(), Failure> {
+    let to = match (&what.user, &what.group) {
+        (Some(user), _) => Subject::User(accounts::find(Account::User, user)?),
+        (None, Some(group)) => Subject::Group(accounts::find(Account::Group, group)?),
+        // clap demands one of both.
+        (None, None) => return Err(WrongUsage("name a --user or a --group".into()).into()),
+    };
+    let right = match what.administer {
+        true => Right::Administer,
+        false => Right::Use,
+    };
+    let name = what.name.clone();
+    let grant = Grant { to, right };
+    let key = key(service, &Request::Grant { name, grant, given })?;
+    let may = if given { "may now" } else { "may no longer" };
+    let who = text::subject(to);
+    print(&format!("{who} {may} {right} the key '{}'.\n", key.name))?;
+    Ok(())
+}
+
+impl PolicyArguments {
+    /// The fields to set, as the service's policy calls them.
+    fn set(&self) -> Result<serde_json::Map<String, serde_json::Value>, Failure> {
+        let mut set = serde_json::Map::new();
+        let lists = [
+            ("operations", &self.operations),
+            ("paddings", &self.paddings),
+            ("digests", &self.digests),
+        ];
+        for (name, list) in lists {
+            if let Some(list) = list {
+                set.insert(name.into(), list.clone().into());
+            }
+        }
+        let numbers = [
+            ("rate", self.rate.map(u64::from)),
+            ("valid_from", self.valid_from),
+            ("valid_to", self.valid_to),
+        ];
+        for (name, number) in numbers {
+            match number {
+                Some(0) => set.insert(name.into(), serde_json::Value::Null),
+                Some(number) => set.insert(name.into(), number.into()),
+                None => None,
+            };
+        }
+        if set.is_empty() {
+            return Err(WrongUsage("name at least one limit (see --help)".into()).into());
+        }
+        Ok(set)
+    }
+}

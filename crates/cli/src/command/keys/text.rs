@@ -1,0 +1,147 @@
+//! What `outboard keys` says to people.
+
+use std::path::Path;
+
+use outboard_administration::{AuditEntry, Grant, KeyInfo, Right, Subject};
+use outboard_profile::rfc3339;
+use outboard_wire::SYSTEM_DIRECTORY;
+use outboard_wording::{count, printable};
+
+use crate::Failure;
+use crate::accounts::{self, Account};
+use crate::output::print;
+use crate::table::{Align, Table};
+
+/// Says what to do with a key that is new in the service.
+pub(super) fn tell_new(key: &KeyInfo, directory: &Path) -> Result<(), Failure> {
+    let mut text = format!("The service has the key '{}' ({}).\n", key.name, key.kind);
+    if !key.grants.iter().any(|grant| grant.right == Right::Use) {
+        let option = match directory == Path::new(SYSTEM_DIRECTORY) {
+            true => String::new(),
+            false => format!(" --directory {}", directory.display()),
+        };
+        text += &format!(
+            "Nobody may use it yet. To let a server's user use it, run:\n  \
+             outboard keys grant {} --user NAME{option}\n",
+            key.name
+        );
+    }
+    print(&text)?;
+    Ok(())
+}
+
+/// The keys as a table.
+pub(super) fn list(keys: &[KeyInfo]) -> String {
+    if keys.is_empty() {
+        return "The service has no key. To make one, run 'outboard keys generate NAME --type p256'.\n".into();
+    }
+    let mut table = Table::new(&[
+        ("key", Align::Left),
+        ("type", Align::Left),
+        ("made", Align::Left),
+        ("used", Align::Right),
+        ("may use it", Align::Left),
+    ])
+    .expendable(&["made"]);
+    for key in keys {
+        table.row([
+            printable(&key.name),
+            key.kind.clone(),
+            day(key.created),
+            count(key.used),
+            names(&key.grants, Right::Use),
+        ]);
+    }
+    table.render()
+}
+
+/// One key.
+pub(super) fn show(key: &KeyInfo) -> String {
+    let mut text = String::new();
+    let mut line = |title: &str, value: String| text += &format!("{title:<14}{value}\n");
+    line("key", printable(&key.name));
+    line("id", key.id.clone());
+    line("type", key.kind.clone());
+    line("made", time(key.created));
+    let leaves = match key.exportable {
+        true => "may leave the service ('outboard keys export')",
+        false => "never leaves the service",
+    };
+    line("private half", leaves.into());
+    line("may use it", names(&key.grants, Right::Use));
+    line("administer", names(&key.grants, Right::Administer));
+    line(
+        "used",
+        format!("{} times since the service started", count(key.used)),
+    );
+    if let Some(policy) = key.policy.as_object() {
+        for (name, value) in policy.iter().filter(|(_, value)| !value.is_null()) {
+            let value = match value.as_array() {
+                Some(values) => {
+                    let words = values.iter().filter_map(|value| value.as_str());
+                    words.collect::<Vec<_>>().join(", ")
+                }
+                None => value.to_string(),
+            };
+            line(&name.replace('_', " "), value);
+        }
+    }
+    text
+}
+
+/// What administrators did, as a table.
+pub(super) fn audit(entries: &[AuditEntry]) -> String {
+    if entries.is_empty() {
+        return "No administrator has done anything yet.\n".into();
+    }
+    let mut table = Table::new(&[
+        ("entry", Align::Right),
+        ("time", Align::Left),
+        ("user", Align::Left),
+        ("act", Align::Left),
+        ("key", Align::Left),
+        ("outcome", Align::Left),
+    ]);
+    for entry in entries {
+        table.row([
+            entry.number.to_string(),
+            time(entry.time),
+            accounts::name(Account::User, entry.uid),
+            printable(&entry.act),
+            entry.key.as_deref().map(printable).unwrap_or_default(),
+            printable(&entry.outcome),
+        ]);
+    }
+    table.render()
+}
+
+/// A user or a group, as a sentence begins with it.
+pub(super) fn subject(subject: Subject) -> String {
+    match subject {
+        Subject::User(uid) => format!("User {}", accounts::name(Account::User, uid)),
+        Subject::Group(gid) => format!("Group {}", accounts::name(Account::Group, gid)),
+    }
+}
+
+/// Who has that right.
+fn names(grants: &[Grant], right: Right) -> String {
+    let given = grants.iter().filter(|grant| grant.right == right);
+    let names = given.map(|grant| match grant.to {
+        Subject::User(uid) => accounts::name(Account::User, uid),
+        Subject::Group(gid) => format!("group {}", accounts::name(Account::Group, gid)),
+    });
+    let names: Vec<_> = names.collect();
+    match names.is_empty() {
+        true => "nobody".into(),
+        false => names.join(", "),
+    }
+}
+
+fn time(seconds: u64) -> String {
+    let since = std::time::Duration::from_secs(seconds);
+    rfc3339(std::time::SystemTime::UNIX_EPOCH + since)
+}
+
+fn day(seconds: u64) -> String {
+    time(seconds).chars().take(10).collect()
+}

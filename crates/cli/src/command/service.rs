@@ -1,0 +1,345 @@
+//! `outboard service`: the card service itself.
+
+use std::io::{self, BufRead, BufReader, Read};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{ExitCode, Stdio};
+use std::time::{Duration, Instant};
+
+use clap::Subcommand;
+use outboard_administration::{Connection, MasterState, Reply, Request, Secret, Status};
+use outboard_wire::SYSTEM_DIRECTORY;
+use outboard_wording::count;
+use zeroize::Zeroizing;
+
+use crate::output::{print, print_json};
+use crate::{Failure, WrongUsage};
+
+const EXAMPLES: &str = "\
+Examples:
+  outboard service start                    Start the system's service
+  outboard service start --directory DIR    Start one for development, as any user
+  outboard service status                   Show how it does
+  outboard service enter --part             Enter one of the parts of a master key
+  outboard service roll prepare             Begin to change the master key
+
+Master key: 32 random bytes. The service stores every private key encrypted under it. Registers 'new', \
+'current' and 'old' hold up to three of them while one is exchanged for another. A verification pattern tells \
+master keys apart and reveals nothing of them.";
+
+/// Start, stop and steer the card service, which holds private keys
+///
+/// The service (outboardd) keeps private keys in a process of its own. Programs that face the network ask it
+/// for signatures. 'outboard keys' says which keys it has, and who may use them.
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES, arg_required_else_help = true)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+    /// The directory of the service's sockets
+    #[arg(long, value_name = "DIR", default_value = SYSTEM_DIRECTORY, global = true)]
+    directory: PathBuf,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Start the service
+    Start,
+    /// Stop the service
+    Stop,
+    /// Show how the service does; exits with 1 if it cannot serve
+    Status {
+        /// Print a JSON document
+        #[arg(long)]
+        json: bool,
+    },
+    /// Enter a master key, or a part of one, from standard input: 64 hexadecimal digits
+    Enter {
+        /// The digits are a part: enter two or more, then --complete
+        #[arg(long, conflicts_with = "complete")]
+        part: bool,
+        /// All parts are entered: combine them inside the service
+        #[arg(long)]
+        complete: bool,
+        /// The register: new, current or old; otherwise the service chooses
+        #[arg(long, value_parser = ["new", "current", "old"])]
+        register: Option<String>,
+    },
+    /// Exchange the master key: prepare, activate, finalise, or cancel
+    Roll {
+        /// The step
+        #[arg(value_parser = ["prepare", "activate", "finalise", "cancel"])]
+        step: String,
+    },
+}
+
+pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
+    let directory = std::path::absolute(&arguments.directory)?;
+    match arguments.command {
+        Command::Start => start(&directory),
+        Command::Stop => stop(&directory),
+        Command::Status { json } => {
+            let status = status(&mut Connection::open(&directory)?)?;
+            match json {
+                true => print_json("outboard-service", &status)?,
+                false => print(&text(&status))?,
+            }
+            Ok(match status.master.state {
+                MasterState::Open => ExitCode::SUCCESS,
+                _ => ExitCode::FAILURE,
+            })
+        }
+        Command::Enter {
+            part,
+            complete,
+            register,
+        } => enter(&directory, part, complete, register),
+        Command::Roll { step } => {
+            let mut service = Connection::open(&directory)?;
+            match service.ask(&Request::Roll { step })? {
+                Reply::Done => print(&text(&status(&mut service)?))?,
+                _ => return Err(service.surprised().into()),
+            }
+            Ok(ExitCode::SUCCESS)
+        }
+    }
+}
+
+/// Starts the system's service by systemd, or one of a directory's own in the background.
+fn start(directory: &Path) -> Result<ExitCode, Failure> {
+    if let Ok(mut service) = Connection::open(directory) {
+        print(&format!(
+            "The service serves already.\n{}",
+            text(&status(&mut service)?)
+        ))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if directory == Path::new(SYSTEM_DIRECTORY) {
+        return systemctl("start");
+    }
+    let daemon = daemon()?;
+    let mut command = std::process::Command::new(&daemon);
+    command
+        .arg("--directory")
+        .arg(directory)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .process_group(0);
+    let mut child = command
+        .spawn()
+        .map_err(|error| format!("cannot start {}: {error}", daemon.display()))?;
+    let since = Instant::now();
+    while since.elapsed() < Duration::from_secs(20) {
+        if let Ok(mut service) = Connection::open(directory) {
+            print(&text(&status(&mut service)?))?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        if child.try_wait()?.is_some() {
+            let mut said = String::new();
+            if let Some(stderr) = child.stderr.take() {
+                stderr.take(64 * 1024).read_to_string(&mut said)?;
+            }
+            return Err(format!("the service ended at once: {}", said.trim_end()).into());
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    Err("the service does not answer after 20 seconds".into())
+}
+
+fn stop(directory: &Path) -> Result<ExitCode, Failure> {
+    if directory == Path::new(SYSTEM_DIRECTORY) {
+        return systemctl("stop");
+    }
+    let status = status(&mut Connection::open(directory)?)?;
+    let pid = i32::try_from(status.pid)
+        .ok()
+        .and_then(rustix::process::Pid::from_raw)
+        .ok_or("the service tells no process id")?;
+    rustix::process::kill_process(pid, rustix::process::Signal::TERM)
+        .map_err(|error| format!("cannot stop the service (process {}): {error}", status.pid))?;
+    let since = Instant::now();
+    while Connection::open(directory).is_ok() {
+        if since.elapsed() > Duration::from_secs(20) {
+            return Err("the service still answers after 20 seconds".into());
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    print("The service has stopped.\n")?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Lets systemd do it.
+fn systemctl(verb: &str) -> Result<ExitCode, Failure> {
+    let mut command = std::process::Command::new("systemctl");
+    let status = command.args([verb, "outboard.service"]).status();
+    match status {
+        Ok(status) if status.success() => Ok(ExitCode::SUCCESS),
+        Ok(_) => Err(format!(
+            "systemctl could not {verb} outboard.service (see 'systemctl status outboard')"
+        )
+        .into()),
+        Err(error) => Err(format!(
+            "cannot run systemctl: {error} (without systemd, run 'outboardd' as the user 'outboard')"
+        )
+        .into()),
+    }
+}
+
+/// The service's program: beside this command, or where 'make install' puts it.
+fn daemon() -> Result<PathBuf, Failure> {
+    const NAME: &str = "outboardd";
+    let own = std::env::current_exe()?;
+    let here = own.parent().unwrap_or(Path::new("/"));
+    let places = [here.join(NAME), here.join("../sbin").join(NAME)];
+    places
+        .iter()
+        .find(|place| place.is_file())
+        .cloned()
+        .ok_or_else(|| {
+            format!(
+                "cannot find {NAME} in {} (run 'make install')",
+                here.display()
+            )
+            .into()
+        })
+}
+
+/// Reads a part or a master key from standard input.
+fn enter(
+    directory: &Path,
+    part: bool,
+    complete: bool,
+    register: Option<String>,
+) -> Result<ExitCode, Failure> {
+    let mut service = Connection::open(directory)?;
+    let request = match complete {
+        true => Request::CompleteParts { register },
+        false => {
+            let mut line = Zeroizing::new(String::with_capacity(256));
+            BufReader::new(io::stdin().lock().take(256)).read_line(&mut line)?;
+            let key = Secret(bytes_of(line.trim())?);
+            match part {
+                true => Request::EnterPart {
+                    register,
+                    part: key,
+                },
+                false => Request::Enter { register, key },
+            }
+        }
+    };
+    match service.ask(&request)? {
+        Reply::Pattern { pattern } if part => {
+            print(&format!(
+                "The check value of this part is {pattern}. After the last part, run 'outboard service enter --complete'.\n"
+            ))?;
+        }
+        Reply::Pattern { pattern } => {
+            print(&format!(
+                "The verification pattern of the master key is {pattern}.\n"
+            ))?;
+        }
+        _ => return Err(service.surprised().into()),
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// 32 bytes of 64 hexadecimal digits.
+fn bytes_of(digits: &str) -> Result<Zeroizing<Vec<u8>>, Failure> {
+    let wrong = || {
+        let problem = "a master key, or a part of one, has 64 hexadecimal digits (to make one: 'openssl rand -hex 32')";
+        Failure::from(WrongUsage(problem.into()))
+    };
+    if digits.len() != 64 || !digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
+        return Err(wrong());
+    }
+    let mut bytes = Zeroizing::new(Vec::with_capacity(32));
+    for pair in digits.as_bytes().chunks(2) {
+        let pair = std::str::from_utf8(pair).map_err(|_| wrong())?;
+        bytes.push(u8::from_str_radix(pair, 16).map_err(|_| wrong())?);
+    }
+    Ok(bytes)
+}
+
+fn status(service: &mut Connection) -> Result<Status, Failure> {
+    match service.ask(&Request::Status)? {
+        Reply::Status(status) => Ok(*status),
+        _ => Err(service.surprised().into()),
+    }
+}
+
+fn text(status: &Status) -> String {
+    let mut text = String::new();
+    let mut line = |title: &str, value: String| text += &format!("{title:<13}{value}\n");
+    line(
+        "service",
+        format!("process {}, Outboard {}", status.pid, status.version),
+    );
+    line(
+        "store",
+        format!("{}, {} keys", status.store, count(status.keys)),
+    );
+    let master = match status.master.state {
+        MasterState::Open => "entered".to_owned(),
+        MasterState::Locked => {
+            "not entered: no key can be used (run 'outboard service enter')".to_owned()
+        }
+        MasterState::Empty => "none yet (run 'outboard service enter')".to_owned(),
+    };
+    let source = match status.master.source.as_deref() {
+        Some("file") => ", from a file: for development, not for keys that matter",
+        Some("credential") => ", from a systemd credential",
+        Some("parts") => ", entered by people",
+        _ => "",
+    };
+    line("master key", format!("{master}{source}"));
+    for (register, pattern) in ["new", "current", "old"]
+        .iter()
+        .zip(&status.master.patterns)
+    {
+        if let Some(pattern) = pattern {
+            line(&format!("  {register}"), format!("pattern {pattern}"));
+        }
+    }
+    if status.master.phase != "none" {
+        line("roll", status.master.phase.clone());
+    }
+    let memory = match status.locked_memory {
+        true => "locked",
+        false => "not locked: a swap device may receive keys (raise LimitMEMLOCK=)",
+    };
+    line("memory", memory.into());
+    let lanes = match status.lanes {
+        true => format!(", {} in lanes", count(status.served.in_lanes)),
+        false => String::new(),
+    };
+    line(
+        "served",
+        format!(
+            "{} operations{lanes}, {} refused, {} programs connected",
+            count(status.served.done),
+            count(status.served.refused),
+            count(status.connections)
+        ),
+    );
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_master_key_has_64_digits() {
+        assert_eq!(*bytes_of(&"0f".repeat(32)).unwrap(), [15; 32]);
+        for wrong in [
+            "",
+            "0f",
+            &"0g".repeat(32),
+            &"0f".repeat(33),
+            &"é".repeat(32),
+        ] {
+            assert!(bytes_of(wrong).is_err(), "{wrong}");
+        }
+    }
+}

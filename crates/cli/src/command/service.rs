@@ -1,6 +1,8 @@
 //! `outboard service`: the card service itself.
 
+use std::fs::{self, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read};
+use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{ExitCode, Stdio};
@@ -118,13 +120,23 @@ fn start(directory: &Path) -> Result<ExitCode, Failure> {
         return systemctl("start");
     }
     let daemon = daemon()?;
+    let log = directory.join("outboardd.log");
+    let cannot = |error| format!("cannot write {}: {error}", log.display());
+    fs::create_dir_all(directory).map_err(cannot)?;
+    let open = |truncate| {
+        let mut options = OpenOptions::new();
+        options.create(true).write(true).mode(0o600);
+        options.truncate(truncate).append(!truncate).open(&log)
+    };
+    // The log of this start alone, so that what it says at the end is about this start.
+    open(true).map_err(cannot)?;
     let mut command = std::process::Command::new(&daemon);
     command
         .arg("--directory")
         .arg(directory)
         .stdin(Stdio::null())
         .stdout(Stdio::null())
-        .stderr(Stdio::piped())
+        .stderr(open(false).map_err(cannot)?)
         .process_group(0);
     let mut child = command
         .spawn()
@@ -136,10 +148,7 @@ fn start(directory: &Path) -> Result<ExitCode, Failure> {
             return Ok(ExitCode::SUCCESS);
         }
         if child.try_wait()?.is_some() {
-            let mut said = String::new();
-            if let Some(stderr) = child.stderr.take() {
-                stderr.take(64 * 1024).read_to_string(&mut said)?;
-            }
+            let said = fs::read_to_string(&log).unwrap_or_default();
             return Err(format!("the service ended at once: {}", said.trim_end()).into());
         }
         std::thread::sleep(Duration::from_millis(20));

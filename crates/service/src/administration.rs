@@ -1,0 +1,553 @@
+//! Administration: what the commands `outboard keys` and `outboard service` ask.
+
+use std::io::{BufReader, Write};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::time::Duration;
+
+use der::pem::LineEnding;
+use outboard_administration::{
+    AuditEntry, Code, Grant, KeyInfo, Master, MasterState, Refusal, Reply, Request, Right, Secret,
+    Served, Status, Subject, read_line,
+};
+use outboard_engine::card;
+use outboard_engine::scalar::ec::Curve;
+use outboard_engine::scalar::pair::{Kind, Pair};
+use outboard_vault::{
+    self as vault, Condition, Error, Grants, Name, NewKey, Policy, Record, Register,
+};
+use outboard_wire::{KeyId, KeyType, Reference};
+use zeroize::Zeroizing;
+
+use crate::gate::Gate;
+use crate::keys::Keys;
+use crate::master::Source;
+use crate::peer::Peer;
+
+/// How many commands may be connected at a time.
+const MOST: usize = 64;
+/// How long a command may say nothing.
+const PATIENCE: Duration = Duration::from_secs(600);
+/// How many keys or entries one answer has.
+const PAGE: usize = 100;
+
+/// The administration of a service.
+pub(crate) struct Administration {
+    pub(crate) keys: Arc<Keys>,
+    pub(crate) gate: Arc<Gate>,
+    pub(crate) source: Source,
+    pub(crate) store: String,
+    pub(crate) since: u64,
+    pub(crate) locked_memory: bool,
+    pub(crate) connected: AtomicUsize,
+}
+
+type Result<T> = std::result::Result<T, Refusal>;
+
+impl Administration {
+    /// Serves a command until it closes its connection, on a thread of its own.
+    pub(crate) fn welcome(self: &Arc<Self>, socket: OwnedFd) {
+        if self.connected.fetch_add(1, Relaxed) >= MOST {
+            self.connected.fetch_sub(1, Relaxed);
+            return;
+        }
+        let this = Arc::clone(self);
+        let serve = move || {
+            if let Err(error) = this.converse(socket) {
+                tracing::debug!("a command's connection ended: {error}");
+            }
+            this.connected.fetch_sub(1, Relaxed);
+        };
+        let started = std::thread::Builder::new()
+            .name("administration".into())
+            .spawn(serve);
+        if started.is_err() {
+            self.connected.fetch_sub(1, Relaxed);
+        }
+    }
+
+    fn converse(&self, socket: OwnedFd) -> std::io::Result<()> {
+        let peer = Peer::of(socket.as_fd())?;
+        let stream = UnixStream::from(socket);
+        stream.set_nonblocking(false)?;
+        stream.set_read_timeout(Some(PATIENCE))?;
+        stream.set_write_timeout(Some(PATIENCE))?;
+        let mut stream = BufReader::new(stream);
+        while let Some(line) = read_line(&mut stream)? {
+            let reply = match serde_json::from_slice(&line) {
+                Ok(request) => self.answer(&peer, request),
+                Err(error) => Err(Refusal {
+                    code: Code::Malformed,
+                    message: format!("the service does not understand the request: {error}"),
+                }),
+            };
+            let reply = reply.unwrap_or_else(Reply::Refused);
+            let mut line = Zeroizing::new(serde_json::to_vec(&reply)?);
+            line.push(b'\n');
+            stream.get_mut().write_all(&line)?;
+        }
+        Ok(())
+    }
+
+    fn answer(&self, peer: &Peer, request: Request) -> Result<Reply> {
+        let vault = &self.keys.vault;
+        Ok(match request {
+            Request::Status => Reply::Status(Box::new(self.status())),
+            Request::Generate {
+                name,
+                kind,
+                exportable,
+            } => {
+                administrator(peer)?;
+                let kind = kind.parse().map_err(malformed)?;
+                let pair = Pair::generate(engine_kind(kind)).map_err(failed)?;
+                self.insert(peer, &name, kind, pair, exportable)?
+            }
+            Request::Import {
+                name,
+                key,
+                exportable,
+            } => {
+                administrator(peer)?;
+                let pair = Pair::from_info(&key.0).map_err(|_| Refusal {
+                    code: Code::Malformed,
+                    message: "the service takes RSA keys of 2048 to 4096 bits, keys on P-256, P-384 and P-521, and \
+                              Ed25519 keys; this is none, or a damaged one"
+                        .into(),
+                })?;
+                let kind = wire_kind(pair.kind)?;
+                self.insert(peer, &name, kind, pair, exportable)?
+            }
+            Request::List { after } => self.list(peer, after.as_deref())?,
+            Request::Show { name } => self.key(self.visible(peer, &name)?)?,
+            Request::Grant { name, grant, given } => {
+                let record = self.administered(peer, &name)?;
+                let (subject, right) = of_vault(grant);
+                let mut grants = record.grants.clone();
+                match given {
+                    true => grants.grant(subject, right),
+                    false => grants.revoke(subject, right),
+                };
+                let record = vault
+                    .set_grants(peer.uid, record.id, &grants)
+                    .map_err(refused)?;
+                self.changed(record)?
+            }
+            Request::Rename { name, to } => {
+                let record = self.administered(peer, &name)?;
+                let to: Name = to.parse().map_err(refused)?;
+                let record = vault.rename(peer.uid, record.id, &to).map_err(refused)?;
+                self.changed(record)?
+            }
+            Request::Delete { name } => {
+                let record = self.administered(peer, &name)?;
+                vault.delete(peer.uid, record.id).map_err(refused)?;
+                self.keys.forget(KeyId(record.id.0));
+                Reply::Done
+            }
+            Request::Policy { name, set } => {
+                let record = self.administered(peer, &name)?;
+                let policy = with(&record.policy, set)?;
+                let record = vault
+                    .set_policy(peer.uid, record.id, &policy)
+                    .map_err(refused)?;
+                self.changed(record)?
+            }
+            Request::Export { name } => {
+                let record = self.administered(peer, &name)?;
+                let key = vault.export(peer.uid, record.id).map_err(refused)?;
+                Reply::Private {
+                    key: Secret(key.private),
+                }
+            }
+            Request::Audit { from } => {
+                administrator(peer)?;
+                self.audit(from)?
+            }
+            Request::CheckAudit => {
+                administrator(peer)?;
+                vault.verify().map_err(refused)?;
+                Reply::Done
+            }
+            Request::Backup { file } => {
+                administrator(peer)?;
+                self.backup(peer, &file)?
+            }
+            Request::EnterPart { register, part } => {
+                administrator(peer)?;
+                let register = self.register(register.as_deref())?;
+                let part = master_key(&part)?;
+                let entered = vault
+                    .enter_part(peer.uid, register, &part)
+                    .map_err(refused)?;
+                pattern(entered.check_value)
+            }
+            Request::CompleteParts { register } => {
+                administrator(peer)?;
+                let register = self.register(register.as_deref())?;
+                let entered = vault.complete(peer.uid, register).map_err(refused)?;
+                pattern(entered.pattern)
+            }
+            Request::Enter { register, key } => {
+                administrator(peer)?;
+                let register = self.register(register.as_deref())?;
+                let key = master_key(&key)?;
+                let entered = vault
+                    .enter_whole(peer.uid, register, &key)
+                    .map_err(refused)?;
+                self.source.keep(&key).map_err(failed)?;
+                pattern(entered.pattern)
+            }
+            Request::Roll { step } => {
+                administrator(peer)?;
+                self.roll(peer, &step)?
+            }
+        })
+    }
+
+    fn insert(
+        &self,
+        peer: &Peer,
+        name: &str,
+        kind: KeyType,
+        pair: Pair,
+        exportable: bool,
+    ) -> Result<Reply> {
+        let new = NewKey {
+            name: name.parse().map_err(refused)?,
+            key_type: vault_kind(kind),
+            public: pair.public,
+            private: pair.info,
+            exportable,
+            policy: Policy::default(),
+            grants: Grants::default(),
+        };
+        let record = self.keys.vault.insert(peer.uid, &new).map_err(refused)?;
+        tracing::info!("uid {} added the key '{}' ({kind})", peer.uid, record.name);
+        self.key(record)
+    }
+
+    /// The key of that name, where the peer may know of it.
+    fn visible(&self, peer: &Peer, name: &str) -> Result<Record> {
+        let found: Name = name.parse().map_err(refused)?;
+        let record = self.keys.vault.record(&found).map_err(refused)?;
+        match sees(peer, &record) {
+            true => Ok(record),
+            // Whoever may not know of a key learns nothing of it.
+            false => Err(refused(Error::NoKey { key: name.into() })),
+        }
+    }
+
+    /// The key of that name, where the peer administers it.
+    fn administered(&self, peer: &Peer, name: &str) -> Result<Record> {
+        let record = self.visible(peer, name)?;
+        if administrator(peer).is_ok() || record.grants.may_administer(peer.uid, &peer.gids) {
+            return Ok(record);
+        }
+        let uid = peer.uid;
+        Err(Refusal {
+            code: Code::Denied,
+            message: format!(
+                "uid {uid} may not administer the key '{name}' (root can run 'outboard keys grant {name} --user {uid} \
+                 --administer')"
+            ),
+        })
+    }
+
+    fn changed(&self, record: Record) -> Result<Reply> {
+        self.keys.forget(KeyId(record.id.0));
+        self.key(record)
+    }
+
+    fn list(&self, peer: &Peer, after: Option<&str>) -> Result<Reply> {
+        let listing = self.keys.vault.records().map_err(refused)?;
+        for damaged in &listing.damaged {
+            tracing::warn!("{damaged}");
+        }
+        let mut visible = listing
+            .records
+            .into_iter()
+            .filter(|record| after.is_none_or(|after| record.name.as_str() > after))
+            .filter(|record| sees(peer, record));
+        let mut keys = Vec::new();
+        for record in visible.by_ref().take(PAGE) {
+            keys.push(self.info(record)?);
+        }
+        let more = visible.next().is_some();
+        Ok(Reply::Keys { keys, more })
+    }
+
+    fn key(&self, record: Record) -> Result<Reply> {
+        Ok(Reply::Key(Box::new(self.info(record)?)))
+    }
+
+    fn info(&self, record: Record) -> Result<KeyInfo> {
+        let id = KeyId(record.id.0);
+        let reference = Reference {
+            id,
+            name: record.name.to_string(),
+            public: record.public.clone(),
+        };
+        let public = der::pem::encode_string("PUBLIC KEY", LineEnding::LF, &record.public);
+        Ok(KeyInfo {
+            name: record.name.to_string(),
+            id: id.to_string(),
+            kind: wire_type(record.key_type).to_string(),
+            public: public.map_err(failed)?,
+            reference: reference.to_pem().map_err(failed)?,
+            exportable: record.exportable,
+            created: record.created,
+            grants: record.grants.iter().map(of_message).collect(),
+            policy: serde_json::to_value(&record.policy).map_err(failed)?,
+            used: self.keys.used(id),
+        })
+    }
+
+    fn audit(&self, from: u64) -> Result<Reply> {
+        let entries = self.keys.vault.audit();
+        let mut after = entries.skip_while(|entry| {
+            let number = entry.as_ref().map_or(u64::MAX, |entry| entry.number);
+            number < from
+        });
+        let mut page = Vec::new();
+        for entry in after.by_ref().take(PAGE) {
+            let entry = entry.map_err(refused)?;
+            let outcome = match entry.detail.is_empty() {
+                true => format!("{:?}", entry.outcome).to_lowercase(),
+                false => format!("{:?}: {}", entry.outcome, entry.detail).to_lowercase(),
+            };
+            page.push(AuditEntry {
+                number: entry.number,
+                time: entry.time,
+                uid: entry.uid,
+                act: entry.act.as_str().into(),
+                key: entry.name,
+                outcome,
+            });
+        }
+        let more = after.next().is_some();
+        Ok(Reply::Audit {
+            entries: page,
+            more,
+        })
+    }
+
+    fn register(&self, name: Option<&str>) -> Result<Register> {
+        let status = self.keys.vault.status();
+        match name {
+            Some("new") => Ok(Register::New),
+            Some("current") => Ok(Register::Current),
+            Some("old") => Ok(Register::Old),
+            // While keys can be used, another master key can only be the next one.
+            None if status.condition == Condition::Open => Ok(Register::New),
+            None => Ok(Register::Current),
+            Some(_) => Err(malformed("a register is new, current or old")),
+        }
+    }
+
+    /// A copy of the store in its own directory: the service's sandbox lets it write nowhere else.
+    fn backup(&self, peer: &Peer, file: &str) -> Result<Reply> {
+        let is_plain = !file.is_empty()
+            && !file.starts_with('.')
+            && file
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte));
+        if !is_plain {
+            return Err(malformed(
+                "a backup's name has letters, digits, '.', '_' and '-'",
+            ));
+        }
+        let path = std::path::Path::new(&self.store).join(file);
+        let _ = (peer, path);
+        Err(failed("not yet"))
+    }
+
+    fn roll(&self, _: &Peer, _: &str) -> Result<Reply> {
+        self.source.tidy(&self.keys.vault).map_err(failed)?;
+        Err(failed("not yet"))
+    }
+
+    fn status(&self) -> Status {
+        let status = self.keys.vault.status();
+        let pattern = |register: vault::RegisterStatus| register.pattern.map(|it| it.to_string());
+        let counts = &self.gate.counts;
+        Status {
+            version: env!("CARGO_PKG_VERSION").into(),
+            pid: std::process::id(),
+            since: self.since,
+            store: self.store.clone(),
+            master: Master {
+                state: match status.condition {
+                    Condition::Empty => MasterState::Empty,
+                    Condition::Locked => MasterState::Locked,
+                    Condition::Open => MasterState::Open,
+                },
+                patterns: [status.new, status.current, status.old].map(pattern),
+                parts: [status.new, status.current, status.old]
+                    .iter()
+                    .map(|register| register.parts)
+                    .sum(),
+                phase: format!("{:?}", status.phase).to_lowercase(),
+                source: Some(self.source.name().into()),
+            },
+            keys: status.keys.unwrap_or_default(),
+            connections: self.gate.connections() as u64,
+            lanes: card::are_there(),
+            locked_memory: self.locked_memory,
+            served: Served {
+                done: counts.done.load(Relaxed),
+                in_lanes: counts.in_lanes.load(Relaxed),
+                refused: counts.refused.load(Relaxed),
+            },
+        }
+    }
+}
+
+/// Root and the service's own user administer every key.
+fn administrator(peer: &Peer) -> Result<()> {
+    if peer.uid == 0 || peer.uid == rustix::process::geteuid().as_raw() {
+        return Ok(());
+    }
+    Err(Refusal {
+        code: Code::Denied,
+        message: format!(
+            "uid {} may not administer the service (root and the service's own user may)",
+            peer.uid
+        ),
+    })
+}
+
+/// Whether a peer may know of a key: who uses or administers it.
+fn sees(peer: &Peer, record: &Record) -> bool {
+    administrator(peer).is_ok()
+        || record.grants.may_use(peer.uid, &peer.gids)
+        || record.grants.may_administer(peer.uid, &peer.gids)
+}
+
+/// The policy with other values in those fields.
+fn with(policy: &Policy, set: serde_json::Map<String, serde_json::Value>) -> Result<Policy> {
+    let mut fields = match serde_json::to_value(policy) {
+        Ok(serde_json::Value::Object(fields)) => fields,
+        _ => return Err(failed("the policy cannot be written")),
+    };
+    fields.extend(set);
+    serde_json::from_value(fields.into()).map_err(|error| Refusal {
+        code: Code::Malformed,
+        message: format!("the policy does not make sense: {error}"),
+    })
+}
+
+fn master_key(secret: &Secret) -> Result<Zeroizing<[u8; 32]>> {
+    let bytes = <[u8; 32]>::try_from(&secret.0[..]);
+    bytes
+        .map(Zeroizing::new)
+        .map_err(|_| malformed("a master key, or a part of one, has 32 bytes"))
+}
+
+fn pattern(pattern: vault::Pattern) -> Reply {
+    Reply::Pattern {
+        pattern: pattern.to_string(),
+    }
+}
+
+fn engine_kind(kind: KeyType) -> Kind {
+    match kind {
+        KeyType::Rsa(bits) => Kind::Rsa(bits.into()),
+        KeyType::P256 => Kind::Ec(Curve::P256),
+        KeyType::P384 => Kind::Ec(Curve::P384),
+        KeyType::P521 => Kind::Ec(Curve::P521),
+        KeyType::Ed25519 => Kind::Ed25519,
+    }
+}
+
+fn wire_kind(kind: Kind) -> Result<KeyType> {
+    Ok(match kind {
+        Kind::Rsa(bits @ 2048..=4096) => KeyType::Rsa(bits as u16),
+        Kind::Rsa(bits) => {
+            return Err(malformed(format!(
+                "an RSA key of {bits} bits: the service takes 2048 to 4096"
+            )));
+        }
+        Kind::Ec(Curve::P256) => KeyType::P256,
+        Kind::Ec(Curve::P384) => KeyType::P384,
+        Kind::Ec(Curve::P521) => KeyType::P521,
+        Kind::Ed25519 => KeyType::Ed25519,
+    })
+}
+
+fn vault_kind(kind: KeyType) -> vault::KeyType {
+    match kind {
+        KeyType::Rsa(bits) => vault::KeyType::Rsa(bits),
+        KeyType::P256 => vault::KeyType::P256,
+        KeyType::P384 => vault::KeyType::P384,
+        KeyType::P521 => vault::KeyType::P521,
+        KeyType::Ed25519 => vault::KeyType::Ed25519,
+    }
+}
+
+fn wire_type(kind: vault::KeyType) -> KeyType {
+    match kind {
+        vault::KeyType::Rsa(bits) => KeyType::Rsa(bits),
+        vault::KeyType::P256 => KeyType::P256,
+        vault::KeyType::P384 => KeyType::P384,
+        vault::KeyType::P521 => KeyType::P521,
+        vault::KeyType::Ed25519 => KeyType::Ed25519,
+    }
+}
+
+fn of_vault(grant: Grant) -> (vault::Subject, vault::Right) {
+    let subject = match grant.to {
+        Subject::User(uid) => vault::Subject::User(uid),
+        Subject::Group(gid) => vault::Subject::Group(gid),
+    };
+    let right = match grant.right {
+        Right::Use => vault::Right::Use,
+        Right::Administer => vault::Right::Administer,
+    };
+    (subject, right)
+}
+
+fn of_message((subject, right): (vault::Subject, vault::Right)) -> Grant {
+    Grant {
+        to: match subject {
+            vault::Subject::User(uid) => Subject::User(uid),
+            vault::Subject::Group(gid) => Subject::Group(gid),
+        },
+        right: match right {
+            vault::Right::Use => Right::Use,
+            vault::Right::Administer => Right::Administer,
+        },
+    }
+}
+
+fn refused(error: Error) -> Refusal {
+    let code = match error {
+        Error::NoKey { .. } => Code::NoKey,
+        Error::NameTaken { .. } => Code::Exists,
+        Error::Invalid { .. } => Code::Malformed,
+        Error::Empty | Error::Locked { .. } => Code::Locked,
+        Error::Full { .. } | Error::ReadOnly { .. } | Error::DamagedStore { .. } => Code::Store,
+        Error::DamagedKey { .. } | Error::DamagedLog { .. } => Code::Store,
+        _ => Code::Failed,
+    };
+    Refusal {
+        code,
+        message: error.to_string(),
+    }
+}
+
+fn malformed(reason: impl ToString) -> Refusal {
+    Refusal {
+        code: Code::Malformed,
+        message: reason.to_string(),
+    }
+}
+
+fn failed(reason: impl ToString) -> Refusal {
+    Refusal {
+        code: Code::Failed,
+        message: reason.to_string(),
+    }
+}

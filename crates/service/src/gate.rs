@@ -1,0 +1,461 @@
+//! The gate: clients' requests in, answers out.
+//!
+//! ```text
+//!            epoll                   no lanes: one request, on this thread
+//! clients ─────────▶ a worker thread ┤
+//!   ◀── answers ───────────┘          lanes: up to eight requests; those of one kind share the lanes
+//! ```
+//!
+//! There is a worker for each processor. A connection is looked at by one worker at a time, and read again only when
+//! its request is answered: a client has one request under way for each of its connections, and many connections do
+//! not come before one.
+//!
+//! With lanes, one worker (the leader) collects at a time: two would take each other's batches apart. It hands over
+//! before it works, unless it runs a batch that is not full.
+
+use std::collections::HashMap;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use outboard_engine::card::{self, BreakEven, DEPTH, Kind, Request};
+use outboard_wire::{self as wire, Answer, MOST, Status};
+use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
+use rustix::net::{RecvFlags, SendFlags};
+
+use crate::company::Company;
+use crate::keys::Keys;
+use crate::peer::Peer;
+use crate::sockets;
+use crate::work::{self, Work};
+
+/// The most connections of all users, and of one user but root.
+const MOST_CONNECTIONS: usize = 16_384;
+const MOST_OF_USER: usize = 4_096;
+
+/// The gate of a service.
+pub(crate) struct Gate {
+    epoll: OwnedFd,
+    listeners: Vec<OwnedFd>,
+    keys: Arc<Keys>,
+    connections: Mutex<HashMap<u64, Arc<Connection>>>,
+    next: AtomicU64,
+    leader: Mutex<()>,
+    /// What a leader collected and did not do itself.
+    left: Mutex<Vec<Pending>>,
+    company: Company,
+    lanes: Option<BreakEven>,
+    ends: AtomicBool,
+    pub(crate) counts: Counts,
+}
+
+/// What a gate did.
+#[derive(Default)]
+pub(crate) struct Counts {
+    pub(crate) done: AtomicU64,
+    pub(crate) in_lanes: AtomicU64,
+    pub(crate) refused: AtomicU64,
+}
+
+struct Connection {
+    number: u64,
+    socket: OwnedFd,
+    peer: Peer,
+}
+
+/// A request that has passed all checks.
+struct Pending {
+    connection: Arc<Connection>,
+    id: u32,
+    work: Work,
+}
+
+/// What a worker woke for.
+enum Woken {
+    Requests(Vec<Arc<Connection>>),
+    /// Work that another worker left.
+    Left(Pending),
+    End,
+}
+
+/// The first numbers are the listeners'.
+const FIRST_CONNECTION: u64 = 16;
+/// The number of what wakes workers at the end.
+const END: u64 = u64::MAX;
+
+impl Gate {
+    /// A gate at those listening sockets.
+    pub(crate) fn new(
+        listeners: Vec<OwnedFd>,
+        keys: Arc<Keys>,
+        end: impl AsFd,
+    ) -> io::Result<Self> {
+        let epoll = epoll::create(CreateFlags::CLOEXEC)?;
+        for (number, listener) in listeners.iter().enumerate() {
+            let data = EventData::new_u64(number as u64);
+            epoll::add(&epoll, listener, data, EventFlags::IN)?;
+        }
+        epoll::add(&epoll, end, EventData::new_u64(END), EventFlags::IN)?;
+        let break_even = card::are_there().then(crate::break_even);
+        Ok(Self {
+            epoll,
+            listeners,
+            keys,
+            connections: Mutex::default(),
+            next: AtomicU64::new(FIRST_CONNECTION),
+            leader: Mutex::default(),
+            left: Mutex::default(),
+            company: Company::default(),
+            lanes: break_even,
+            ends: AtomicBool::new(false),
+            counts: Counts::default(),
+        })
+    }
+
+    /// How many programs are connected.
+    pub(crate) fn connections(&self) -> usize {
+        lock(&self.connections).len()
+    }
+
+    /// Serves until the end.
+    pub(crate) fn work(&self) {
+        let mut packet = vec![0; MOST + 1];
+        loop {
+            let leader = self.lanes.as_ref().map(|_| lock(&self.leader));
+            match self.wait() {
+                Woken::End => return,
+                Woken::Left(pending) => {
+                    drop(leader);
+                    self.run_alone(&pending);
+                }
+                Woken::Requests(connections) => {
+                    let mut hand: Vec<_> = connections
+                        .iter()
+                        .filter_map(|connection| self.read(connection, &mut packet))
+                        .collect();
+                    match (leader, &self.lanes) {
+                        (Some(leader), Some(break_even)) => {
+                            self.gather(&mut hand, break_even, &mut packet);
+                            self.share(hand, break_even, leader);
+                        }
+                        _ => hand.iter().for_each(|pending| self.run_alone(pending)),
+                    }
+                }
+            }
+        }
+    }
+
+    /// Waits for clients. Accepts those that are new.
+    fn wait(&self) -> Woken {
+        let most = if self.lanes.is_some() { DEPTH } else { 1 };
+        loop {
+            if self.ends.load(Relaxed) {
+                return Woken::End;
+            }
+            if let Some(pending) = lock(&self.left).pop() {
+                return Woken::Left(pending);
+            }
+            let ready = self.poll(most, None);
+            if !ready.is_empty() {
+                return Woken::Requests(ready);
+            }
+        }
+    }
+
+    /// The connections that have something to read, at most so many.
+    fn poll(&self, most: usize, limit: Option<Duration>) -> Vec<Arc<Connection>> {
+        let limit = limit.map(|limit| rustix::event::Timespec {
+            tv_sec: 0,
+            tv_nsec: limit.subsec_nanos().into(),
+        });
+        let mut events = [Event {
+            flags: EventFlags::empty(),
+            data: EventData::new_u64(0),
+        }; DEPTH];
+        // None where a signal interrupts it.
+        let room = &mut events[..most.min(DEPTH)];
+        let count = epoll::wait(&self.epoll, room, limit.as_ref()).unwrap_or(0);
+        let mut ready = Vec::with_capacity(count);
+        for event in &events[..count] {
+            match { event.data }.u64() {
+                END => self.ends.store(true, Relaxed),
+                number if number < FIRST_CONNECTION => self.accept(number as usize),
+                number => ready.extend(lock(&self.connections).get(&number).cloned()),
+            }
+        }
+        ready
+    }
+
+    fn accept(&self, listener: usize) {
+        let Some(listener) = self.listeners.get(listener) else {
+            return;
+        };
+        let socket = match sockets::accept(listener) {
+            Ok(Some(socket)) => socket,
+            Ok(None) => return,
+            Err(error) => {
+                // No descriptor is free: let those that are there go on, instead of asking again at once.
+                tracing::warn!("a client cannot be accepted: {error}");
+                std::thread::sleep(Duration::from_millis(10));
+                return;
+            }
+        };
+        let Ok(peer) = Peer::of(&socket) else { return };
+        let number = self.next.fetch_add(1, Relaxed);
+        let mut connections = lock(&self.connections);
+        let of_user = || {
+            let uids = connections.values().map(|connection| connection.peer.uid);
+            uids.filter(|&uid| uid == peer.uid).count()
+        };
+        if connections.len() >= MOST_CONNECTIONS || peer.uid != 0 && of_user() >= MOST_OF_USER {
+            return; // the client sees the end of the connection, and tries again
+        }
+        let flags = EventFlags::IN | EventFlags::ONESHOT;
+        if epoll::add(&self.epoll, &socket, EventData::new_u64(number), flags).is_ok() {
+            let connection = Connection {
+                number,
+                socket,
+                peer,
+            };
+            connections.insert(number, Arc::new(connection));
+        }
+    }
+
+    /// Reads a connection's request. What can be answered without a private key is answered at once.
+    fn read(&self, connection: &Arc<Connection>, packet: &mut [u8]) -> Option<Pending> {
+        let flags = RecvFlags::DONTWAIT | RecvFlags::TRUNC;
+        let packet = match rustix::net::recv(&connection.socket, &mut *packet, flags) {
+            Ok((_, 0)) => return self.close(connection),
+            // One that is longer than the room is longer than any request.
+            Ok((read, _)) => &packet[..read],
+            Err(rustix::io::Errno::AGAIN | rustix::io::Errno::INTR) => {
+                return self.listen_again(connection);
+            }
+            Err(_) => return self.close(connection),
+        };
+        let Some(id) = wire::Request::id_of(packet) else {
+            return self.close(connection);
+        };
+        let request = match wire::Request::decode(packet) {
+            Ok(request) => request,
+            Err(malformed) => {
+                let sentence = malformed.to_string();
+                return self.refuse(connection, id, Status::Malformed, &sentence);
+            }
+        };
+        match self
+            .keys
+            .admit(&connection.peer, request.key, &request.operation)
+        {
+            Ok(key) => match &request.operation {
+                wire::Operation::Describe => {
+                    self.answer(connection, id, Status::Done, key.name().as_bytes());
+                    None
+                }
+                operation => match key.native().work(operation) {
+                    Ok(work) => {
+                        key.count();
+                        Some(Pending {
+                            connection: Arc::clone(connection),
+                            id,
+                            work,
+                        })
+                    }
+                    Err(work::Unfit::Type) => {
+                        let sentence = work::Unfit::Type.to_string();
+                        self.refuse(connection, id, Status::NotAllowed, &sentence)
+                    }
+                    Err(unfit) => {
+                        self.refuse(connection, id, Status::Malformed, &unfit.to_string())
+                    }
+                },
+            },
+            Err(refusal) => self.refuse(connection, id, refusal.status, &refusal.sentence),
+        }
+    }
+
+    /// Collects more for a batch while it keeps coming, where several clients were seen in the last milliseconds:
+    /// those that were just answered need a moment, and a yield does not let them run where the scheduler keeps the
+    /// groups of services apart.
+    fn gather(&self, hand: &mut Vec<Pending>, break_even: &BreakEven, packet: &mut [u8]) {
+        const NAP: Duration = Duration::from_micros(50);
+        const NAPS: usize = 4;
+        for pending in hand.iter() {
+            self.company.saw(pending.connection.number);
+        }
+        let Some(kind) = hand.first().and_then(|pending| pending.work.kind()) else {
+            return;
+        };
+        let expected = self.company.count().min(DEPTH);
+        if expected < break_even.of_lanes(kind).max(2) {
+            return;
+        }
+        for _ in 0..NAPS {
+            if hand.len() >= expected {
+                return;
+            }
+            std::thread::sleep(NAP);
+            let more = self.poll(DEPTH - hand.len(), Some(Duration::ZERO));
+            if more.is_empty() {
+                return;
+            }
+            let more = more
+                .iter()
+                .filter_map(|connection| self.read(connection, packet));
+            let before = hand.len();
+            hand.extend(more);
+            for pending in &hand[before..] {
+                self.company.saw(pending.connection.number);
+            }
+        }
+    }
+
+    /// Does what was collected: a batch where enough are of one kind, the others one by one.
+    fn share(&self, mut hand: Vec<Pending>, break_even: &BreakEven, leader: MutexGuard<'_, ()>) {
+        let Some(kind) = most_frequent(&hand) else {
+            drop(leader);
+            return hand.iter().for_each(|pending| self.run_alone(pending));
+        };
+        let mut batch = Vec::with_capacity(DEPTH);
+        let mut others = Vec::new();
+        for pending in hand.drain(..) {
+            match pending.work.kind() == Some(kind) {
+                true => batch.push(pending),
+                false => others.push(pending),
+            }
+        }
+        if batch.len() < break_even.of_lanes(kind) {
+            others.append(&mut batch);
+        }
+        // Other workers begin with what is left while this one computes.
+        let own = match batch.is_empty() {
+            true => others.pop(),
+            false => None,
+        };
+        let wakes = !others.is_empty();
+        lock(&self.left).append(&mut others);
+        let keeps = !batch.is_empty() && batch.len() < DEPTH && !wakes;
+        let leader = keeps.then_some(leader);
+        if let Some(pending) = own {
+            self.run_alone(&pending);
+        }
+        self.run_together(batch);
+        drop(leader);
+    }
+
+    fn run_together(&self, batch: Vec<Pending>) {
+        let (mut requests, mut asked) = (Vec::new(), Vec::new());
+        for Pending {
+            connection,
+            id,
+            work,
+        } in batch
+        {
+            match work {
+                Work::Named(request) => {
+                    requests.push(request);
+                    asked.push((connection, id));
+                }
+                work => self.run_alone(&Pending {
+                    connection,
+                    id,
+                    work,
+                }),
+            }
+        }
+        if requests.is_empty() {
+            return;
+        }
+        let results = Request::run_in_lanes(&requests);
+        for (((connection, id), request), result) in asked.iter().zip(&requests).zip(results) {
+            match result {
+                Some(output) => {
+                    self.counts.in_lanes.fetch_add(1, Relaxed);
+                    self.finish(connection, *id, Ok(output));
+                }
+                None => self.finish(connection, *id, request.run_scalar()),
+            }
+        }
+    }
+
+    fn run_alone(&self, pending: &Pending) {
+        self.finish(&pending.connection, pending.id, pending.work.alone());
+    }
+
+    fn finish(
+        &self,
+        connection: &Arc<Connection>,
+        id: u32,
+        result: Result<card::Output, outboard_engine::Error>,
+    ) {
+        match result {
+            Ok(output) => {
+                self.counts.done.fetch_add(1, Relaxed);
+                self.answer(connection, id, Status::Done, &output);
+            }
+            Err(outboard_engine::Error::InvalidInput) => {
+                let sentence = outboard_engine::Error::InvalidInput.to_string();
+                self.refuse(connection, id, Status::Malformed, &sentence);
+            }
+            Err(error) => {
+                self.refuse(connection, id, Status::Failed, &error.to_string());
+            }
+        }
+    }
+
+    fn refuse(
+        &self,
+        connection: &Arc<Connection>,
+        id: u32,
+        status: Status,
+        sentence: &str,
+    ) -> Option<Pending> {
+        self.counts.refused.fetch_add(1, Relaxed);
+        self.answer(connection, id, status, sentence.as_bytes());
+        None
+    }
+
+    /// Answers, and looks at the connection again. A client that does not read its answers loses its connection.
+    fn answer(&self, connection: &Arc<Connection>, id: u32, status: Status, bytes: &[u8]) {
+        let mut packet = Vec::with_capacity(8 + bytes.len());
+        Answer { id, status, bytes }.encode(&mut packet);
+        let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
+        let sent = rustix::net::send(&connection.socket, &packet, flags);
+        zeroize::Zeroize::zeroize(&mut packet);
+        match sent {
+            Ok(_) => self.listen_again(connection),
+            Err(_) => self.close(connection),
+        };
+    }
+
+    fn listen_again(&self, connection: &Connection) -> Option<Pending> {
+        let data = EventData::new_u64(connection.number);
+        let flags = EventFlags::IN | EventFlags::ONESHOT;
+        if epoll::modify(&self.epoll, &connection.socket, data, flags).is_err() {
+            return self.close(connection);
+        }
+        None
+    }
+
+    fn close(&self, connection: &Connection) -> Option<Pending> {
+        lock(&self.connections).remove(&connection.number);
+        None
+    }
+}
+
+/// The kind that most of them are of.
+fn most_frequent(hand: &[Pending]) -> Option<Kind> {
+    let count = |kind| {
+        let kinds = hand.iter().filter_map(|pending| pending.work.kind());
+        kinds.filter(|&other| other == kind).count()
+    };
+    let kinds = hand.iter().filter_map(|pending| pending.work.kind());
+    kinds.max_by_key(|&kind| count(kind))
+}
+
+/// Locks what no panic leaves half changed.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,212 @@
+//! The keys that the service has ready, and who may use them.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+use outboard_engine::scalar::pair::Pair;
+use outboard_vault::{self as vault, Vault};
+use outboard_wire::{self as wire, KeyId, Status};
+
+use crate::gate::lock;
+use crate::peer::Peer;
+use crate::work::{self, Native};
+
+/// The keys of a vault.
+pub(crate) struct Keys {
+    pub(crate) vault: Vault,
+    /// Those that were used, unwrapped.
+    ready: RwLock<HashMap<KeyId, Arc<Key>>>,
+    /// How often each was used since the service started.
+    used: Mutex<HashMap<KeyId, Arc<AtomicU64>>>,
+}
+
+/// A key that is ready.
+pub(crate) struct Key {
+    record: vault::Record,
+    native: Native,
+    used: Arc<AtomicU64>,
+    allowance: Mutex<Allowance>,
+}
+
+/// Why a request is not admitted.
+pub(crate) struct Refusal {
+    pub(crate) status: Status,
+    pub(crate) sentence: String,
+}
+
+/// How many operations a key with a rate may still do: at most those of one second at once.
+struct Allowance {
+    left: f64,
+    since: Instant,
+}
+
+impl Keys {
+    /// The keys of that vault.
+    pub(crate) fn new(vault: Vault) -> Self {
+        Self {
+            vault,
+            ready: RwLock::default(),
+            used: Mutex::default(),
+        }
+    }
+
+    /// The key, where the client may do that with it.
+    pub(crate) fn admit(
+        &self,
+        peer: &Peer,
+        id: KeyId,
+        operation: &wire::Operation<'_>,
+    ) -> Result<Arc<Key>, Refusal> {
+        let key = self.ready(id)?;
+        let name = &key.record.name;
+        if !key.record.grants.may_use(peer.uid, &peer.gids) {
+            let uid = peer.uid;
+            return refuse(
+                Status::Denied,
+                format!(
+                    "permission denied for uid {uid} (run 'outboard keys grant {name} --user {uid}')"
+                ),
+            );
+        }
+        let Some(request) = work::policy_request(operation) else {
+            return Ok(key);
+        };
+        if let Err(refusal) = key.record.policy.allows(&request, now()) {
+            let sentence = format!("{refusal} (see 'outboard keys show {name}')");
+            return refuse(Status::NotAllowed, sentence);
+        }
+        if !key.may_go_on() {
+            let rate = key.record.policy.rate.unwrap_or_default();
+            let sentence = format!("the key's policy allows {rate} operations a second");
+            return refuse(Status::Busy, sentence);
+        }
+        Ok(key)
+    }
+
+    /// Forgets what is ready of a key, because its attributes have changed.
+    pub(crate) fn forget(&self, id: KeyId) {
+        let mut ready = self.ready.write().unwrap_or_else(PoisonError::into_inner);
+        ready.remove(&id);
+    }
+
+    /// How often a key was used since the service started.
+    pub(crate) fn used(&self, id: KeyId) -> u64 {
+        let used = lock(&self.used);
+        used.get(&id).map_or(0, |count| count.load(Relaxed))
+    }
+
+    fn ready(&self, id: KeyId) -> Result<Arc<Key>, Refusal> {
+        if let Some(key) = self
+            .ready
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get(&id)
+        {
+            return Ok(Arc::clone(key));
+        }
+        // Held until the key is there: a change of its attributes forgets it after that.
+        let mut ready = self.ready.write().unwrap_or_else(PoisonError::into_inner);
+        if let Some(key) = ready.get(&id) {
+            return Ok(Arc::clone(key));
+        }
+        let key = self.unwrap(id).or_else(|error| {
+            let status = match error {
+                vault::Error::NoKey { .. } => Status::NoKey,
+                vault::Error::Locked { .. } | vault::Error::Empty => Status::Unavailable,
+                _ => Status::Failed,
+            };
+            refuse(status, error.to_string())
+        })?;
+        ready.insert(id, Arc::clone(&key));
+        Ok(key)
+    }
+
+    fn unwrap(&self, id: KeyId) -> Result<Arc<Key>, vault::Error> {
+        let unwrapped = self.vault.unwrap(vault::KeyId(id.0))?;
+        let pair = Pair::from_info(&unwrapped.private).map_err(|_| vault::Error::DamagedKey {
+            key: unwrapped.record.name.to_string(),
+            reason: "its private half is no key that the service can compute with",
+        })?;
+        let used = Arc::clone(lock(&self.used).entry(id).or_default());
+        Ok(Arc::new(Key {
+            record: unwrapped.record,
+            native: pair.into(),
+            used,
+            allowance: Mutex::new(Allowance {
+                left: 0.0,
+                since: Instant::now(),
+            }),
+        }))
+    }
+}
+
+impl Key {
+    pub(crate) fn name(&self) -> &str {
+        self.record.name.as_str()
+    }
+
+    pub(crate) fn native(&self) -> &Native {
+        &self.native
+    }
+
+    /// Counts a use.
+    pub(crate) fn count(&self) {
+        self.used.fetch_add(1, Relaxed);
+    }
+
+    /// Whether its rate allows one more operation now.
+    fn may_go_on(&self) -> bool {
+        let Some(rate) = self.record.policy.rate else {
+            return true;
+        };
+        lock(&self.allowance).take(rate.into(), Instant::now())
+    }
+}
+
+impl Allowance {
+    fn take(&mut self, rate: f64, now: Instant) -> bool {
+        let gained = now.saturating_duration_since(self.since).as_secs_f64() * rate;
+        self.left = (self.left + gained).min(rate);
+        self.since = now;
+        let is_left = self.left >= 1.0;
+        if is_left {
+            self.left -= 1.0;
+        }
+        is_left
+    }
+}
+
+/// Seconds since 1970.
+pub(crate) fn now() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.map_or(0, |since| since.as_secs())
+}
+
+fn refuse<T>(status: Status, sentence: String) -> Result<T, Refusal> {
+    Err(Refusal { status, sentence })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn a_rate_is_kept() {
+        let start = Instant::now();
+        let mut allowance = Allowance {
+            left: 0.0,
+            since: start,
+        };
+        let taken = (0..3_000_u64)
+            .filter(|&ms| allowance.take(10.0, start + Duration::from_millis(ms)))
+            .count();
+        assert!((28..=31).contains(&taken), "{taken}");
+        // A long pause saves up no more than a second.
+        let later = start + Duration::from_secs(3600);
+        let burst = (0..100).filter(|_| allowance.take(10.0, later)).count();
+        assert_eq!(burst, 10);
+    }
+}

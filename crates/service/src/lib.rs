@@ -1,0 +1,213 @@
+//! The card service: private keys outside of the programs that face the network.
+//!
+//! ```text
+//!   programs ──service.sock──▶ gate ──▶ keys ──▶ vault (SQLite, master key)
+//!                               │         └─ who may do what with which key
+//!                               └──▶ work ──▶ engine: scalar | lanes
+//!   outboard ──admin.sock────▶ administration ──▶ keys
+//! ```
+//!
+//! ```text
+//! sockets.rs  where it listens      peer.rs     who is at the other end
+//! gate.rs     requests and answers  company.rs  whether a short wait fills lanes
+//! keys.rs     keys that are ready   work.rs     what is done with a key
+//! master.rs   where the master key comes from   process.rs  what the kernel keeps others from
+//! ```
+
+mod administration;
+mod company;
+mod gate;
+mod keys;
+mod master;
+mod peer;
+mod process;
+mod sockets;
+mod work;
+
+use std::fs::{self, DirBuilder};
+use std::io;
+use std::os::fd::AsFd;
+use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+
+use outboard_engine::card::BreakEven;
+use outboard_engine::profile::{Decision, SYSTEM_PATH};
+use outboard_engine::{Machine, ledger};
+use outboard_vault::Vault;
+use rustix::event::{PollFd, PollFlags};
+
+use administration::Administration;
+use gate::Gate;
+use keys::Keys;
+use master::Source;
+use sockets::Sockets;
+
+/// What a service is started with.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Where its sockets are.
+    pub directory: PathBuf,
+    /// Where its store is; none: in a directory of the sockets' one.
+    pub store: Option<PathBuf>,
+    /// Where it counts; none: where its user's programs do.
+    pub ledger: Option<PathBuf>,
+}
+
+/// Why a service cannot start.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// Of the vault.
+    #[error(transparent)]
+    Vault(#[from] outboard_vault::Error),
+    /// Of the file system or the sockets.
+    #[error("the card service cannot {action}: {reason}")]
+    System {
+        /// What it cannot do.
+        action: String,
+        /// Why.
+        reason: io::Error,
+    },
+}
+
+fn cannot(action: impl Into<String>) -> impl FnOnce(io::Error) -> Error {
+    let action = action.into();
+    move |reason| Error::System { action, reason }
+}
+
+/// Serves until SIGTERM or SIGINT.
+///
+/// # Errors
+/// It cannot start.
+pub fn serve(settings: &Settings) -> Result<(), Error> {
+    let locked_memory = process::harden();
+    process::raise_descriptors();
+    let us = rustix::process::geteuid().as_raw();
+    let own_directory = |path: &Path| {
+        let made = DirBuilder::new().mode(0o755).recursive(true).create(path);
+        made.map_err(cannot(format!("make {}", path.display())))
+    };
+    own_directory(&settings.directory)?;
+    let directory = fs::canonicalize(&settings.directory)
+        .map_err(cannot(format!("find {}", settings.directory.display())))?;
+    let store = match &settings.store {
+        Some(store) => store.clone(),
+        None => directory.join("store"),
+    };
+    let ledger_path = match &settings.ledger {
+        Some(path) => path.clone(),
+        None => ledger::default_path(us),
+    };
+    ledger::open(&ledger_path);
+    let vault = match Vault::open(&store) {
+        Err(outboard_vault::Error::Missing { .. }) => Vault::create(&store, us)?,
+        opened => opened?,
+    };
+    let source = Source::of(&store, settings.store.is_none());
+    source
+        .unlock(&vault, us)
+        .map_err(cannot("read the master key"))?;
+    let keys = Arc::new(Keys::new(vault));
+
+    // A byte in this pair wakes every thread at the end.
+    let (ends, end) = UnixStream::pair().map_err(cannot("make a socket pair"))?;
+    for signal in [signal_hook::consts::SIGTERM, signal_hook::consts::SIGINT] {
+        let end = end.try_clone().map_err(cannot("copy a descriptor"))?;
+        signal_hook::low_level::pipe::register(signal, end)
+            .map_err(cannot("prepare for its end"))?;
+    }
+    let mut sockets =
+        Sockets::open(&directory).map_err(cannot(format!("listen in {}", directory.display())))?;
+    let listeners = std::mem::take(&mut sockets.service);
+    let gate = Gate::new(listeners, Arc::clone(&keys), ends.as_fd());
+    let gate = Arc::new(gate.map_err(cannot("watch its sockets"))?);
+    let workers = std::thread::available_parallelism().map_or(1, |count| count.get());
+    let workers: Vec<_> = (0..workers)
+        .map(|_| {
+            let gate = Arc::clone(&gate);
+            let work = move || gate.work();
+            std::thread::Builder::new()
+                .name("worker".into())
+                .spawn(work)
+        })
+        .collect::<Result<_, _>>()
+        .map_err(cannot("start its workers"))?;
+    let administration = Arc::new(Administration {
+        keys,
+        gate: Arc::clone(&gate),
+        source,
+        store: store.display().to_string(),
+        since: keys::now(),
+        locked_memory,
+        connected: AtomicUsize::new(0),
+    });
+    tracing::info!("serving at {}", directory.display());
+    tell_systemd("READY=1");
+    listen(&administration, &sockets, ends.as_fd());
+    tell_systemd("STOPPING=1");
+    // What clients wait for is answered; then the workers see the end.
+    for worker in workers {
+        let _ = worker.join();
+    }
+    Ok(())
+}
+
+/// Accepts commands until the end.
+fn listen(
+    administration: &Arc<Administration>,
+    sockets: &Sockets,
+    ends: std::os::fd::BorrowedFd<'_>,
+) {
+    loop {
+        let mut watched = [
+            PollFd::new(&sockets.administration, PollFlags::IN),
+            PollFd::from_borrowed_fd(ends, PollFlags::IN),
+        ];
+        if rustix::event::poll(&mut watched, None).is_err() {
+            continue; // interrupted
+        }
+        if !watched[1].revents().is_empty() {
+            return;
+        }
+        match sockets::accept(&sockets.administration) {
+            Ok(Some(socket)) => administration.welcome(socket),
+            Ok(None) => {}
+            Err(error) => {
+                tracing::warn!("a command cannot be accepted: {error}");
+                std::thread::sleep(std::time::Duration::from_millis(10));
+            }
+        }
+    }
+}
+
+/// When the lanes pay on this machine.
+fn break_even() -> BreakEven {
+    let machine = Machine::glance();
+    let decision = Decision::load(Path::new(SYSTEM_PATH), &machine, "");
+    decision
+        .unwrap_or_else(|_| Decision::built_in(&machine, ""))
+        .break_even
+}
+
+/// Tells systemd how the service does (`sd_notify(3)`), where systemd started it.
+fn tell_systemd(state: &str) {
+    use std::os::linux::net::SocketAddrExt;
+    use std::os::unix::net::{SocketAddr, UnixDatagram};
+    let Some(address) = std::env::var_os("NOTIFY_SOCKET") else {
+        return;
+    };
+    let address = address.to_string_lossy();
+    let address = match address.strip_prefix('@') {
+        Some(name) => SocketAddr::from_abstract_name(name),
+        None => SocketAddr::from_pathname(&*address),
+    };
+    let told = address.and_then(|address| {
+        let socket = UnixDatagram::unbound()?;
+        socket.send_to_addr(state.as_bytes(), &address)
+    });
+    if let Err(error) = told {
+        tracing::warn!("systemd cannot be told '{state}': {error}");
+    }
+}

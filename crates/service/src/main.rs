@@ -1,0 +1,50 @@
+//! The card service's program, outboardd.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Parser;
+use outboard_service::{Settings, serve};
+
+/// Hold private keys for programs that face the network
+///
+/// Programs with Outboard ask this service for each operation with a private key. 'outboard keys' says which keys it
+/// has and who may use them. systemd starts it for the system; 'outboard service start --directory DIR' starts one
+/// for development.
+#[derive(Parser)]
+#[command(name = "outboardd", version)]
+struct Arguments {
+    /// The directory of the sockets
+    #[arg(long, value_name = "DIR", default_value = "/run/outboard")]
+    directory: PathBuf,
+    /// The directory of the store; otherwise 'store' in the sockets' directory, with a master key in a file
+    #[arg(long, value_name = "DIR")]
+    store: Option<PathBuf>,
+    /// The file of the counters
+    #[arg(long, value_name = "FILE")]
+    ledger: Option<PathBuf>,
+}
+
+fn main() -> ExitCode {
+    tracing_subscriber::fmt()
+        .without_time()
+        .with_target(false)
+        .with_ansi(false)
+        .with_writer(std::io::stderr)
+        // A log that nobody reads any more must not end the service.
+        .log_internal_errors(false)
+        .init();
+    let arguments = Arguments::parse();
+    let settings = Settings {
+        directory: arguments.directory,
+        store: arguments.store,
+        ledger: arguments.ledger,
+    };
+    match serve(&settings) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            tracing::error!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}

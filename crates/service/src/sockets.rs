@@ -1,0 +1,165 @@
+//! The sockets that the service listens on.
+//!
+//! systemd hands them over where a socket unit has them, and keeps them while the service restarts: a client that
+//! connects meanwhile waits. Otherwise the service makes them.
+//!
+//! Each has a second, abstract address, which a process in a chroot still reaches (HAProxy confines itself so). Anyone
+//! may bind an abstract address while the service does not run, so clients check who listens.
+
+use std::fs;
+use std::io;
+use std::os::fd::{AsFd, FromRawFd, OwnedFd};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use outboard_wire::{ADMINISTRATION_SOCKET, SERVICE_SOCKET};
+use rustix::net::{self, AddressFamily, SocketAddrUnix, SocketFlags, SocketType, sockopt};
+
+/// How many clients may wait to be accepted.
+const BACKLOG: i32 = 4096;
+
+/// The sockets that the service listens on.
+pub(crate) struct Sockets {
+    /// For the use of keys: one in the file system, and its abstract twin.
+    pub(crate) service: Vec<OwnedFd>,
+    /// For administration.
+    pub(crate) administration: OwnedFd,
+    /// What the service has to remove at its end.
+    made: Vec<PathBuf>,
+}
+
+impl Sockets {
+    /// Takes systemd's, and makes those that are missing.
+    pub(crate) fn open(directory: &Path) -> io::Result<Self> {
+        let (mut service, mut administration) = (Vec::new(), None);
+        for socket in inherited() {
+            match sockopt::socket_type(&socket)? {
+                SocketType::SEQPACKET => service.push(socket),
+                _ => administration = Some(socket),
+            }
+        }
+        let mut made = Vec::new();
+        if service.is_empty() {
+            let path = directory.join(SERVICE_SOCKET);
+            // Everybody may connect: whether a key may be used is decided for each key.
+            service.push(bind(&path, SocketType::SEQPACKET, 0o666)?);
+            made.push(path);
+            service.push(bind_abstract(directory)?);
+        }
+        let administration = match administration {
+            Some(socket) => socket,
+            None => {
+                let path = directory.join(ADMINISTRATION_SOCKET);
+                let socket = bind(&path, SocketType::STREAM, 0o666)?;
+                made.push(path);
+                socket
+            }
+        };
+        Ok(Self {
+            service,
+            administration,
+            made,
+        })
+    }
+}
+
+impl Drop for Sockets {
+    fn drop(&mut self) {
+        for path in &self.made {
+            let _ = fs::remove_file(path);
+        }
+    }
+}
+
+/// The descriptors that systemd hands over (`sd_listen_fds(3)`).
+fn inherited() -> Vec<OwnedFd> {
+    const FIRST: i32 = 3;
+    let number = |name| std::env::var(name).ok()?.parse::<i32>().ok();
+    if number("LISTEN_PID") != i32::try_from(std::process::id()).ok() {
+        return Vec::new();
+    }
+    let count = number("LISTEN_FDS").unwrap_or(0).clamp(0, 16);
+    (FIRST..FIRST + count)
+        .map(|descriptor| {
+            // SAFETY: systemd opened it for this process, and nothing else here knows of it.
+            let socket = unsafe { OwnedFd::from_raw_fd(descriptor) };
+            let _ = rustix::io::fcntl_setfd(&socket, rustix::io::FdFlags::CLOEXEC);
+            socket
+        })
+        .collect()
+}
+
+/// A listening socket in the file system. What a service that was killed has left there is replaced; a service that
+/// lives is an error.
+fn bind(path: &Path, kind: SocketType, mode: u32) -> io::Result<OwnedFd> {
+    let address = SocketAddrUnix::new(path)?;
+    if fs::symlink_metadata(path).is_ok() {
+        let probe = socket(kind)?;
+        match net::connect(&probe, &address) {
+            Ok(()) => {
+                return Err(io::Error::new(
+                    io::ErrorKind::AddrInUse,
+                    format!("another service listens at {}", path.display()),
+                ));
+            }
+            Err(_) => fs::remove_file(path)?,
+        }
+    }
+    let socket = socket(kind)?;
+    net::bind(&socket, &address)?;
+    fs::set_permissions(path, fs::Permissions::from_mode(mode))?;
+    net::listen(&socket, BACKLOG)?;
+    Ok(socket)
+}
+
+/// The abstract twin of the service's socket in that directory.
+fn bind_abstract(directory: &Path) -> io::Result<OwnedFd> {
+    let name = outboard_wire::abstract_name(directory);
+    let socket = socket(SocketType::SEQPACKET)?;
+    net::bind(&socket, &SocketAddrUnix::new_abstract_name(&name)?)?;
+    net::listen(&socket, BACKLOG)?;
+    Ok(socket)
+}
+
+fn socket(kind: SocketType) -> io::Result<OwnedFd> {
+    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+    Ok(net::socket_with(AddressFamily::UNIX, kind, flags, None)?)
+}
+
+/// The next client of a listening socket; none where none waits.
+pub(crate) fn accept(listener: impl AsFd) -> io::Result<Option<OwnedFd>> {
+    match net::accept_with(listener, SocketFlags::CLOEXEC | SocketFlags::NONBLOCK) {
+        Ok(socket) => Ok(Some(socket)),
+        Err(
+            rustix::io::Errno::AGAIN | rustix::io::Errno::INTR | rustix::io::Errno::CONNABORTED,
+        ) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_killed_service_left_is_replaced_and_a_living_one_is_not() {
+        let directory = tempfile::tempdir().unwrap();
+        let sockets = Sockets::open(directory.path()).unwrap();
+        let error = Sockets::open(directory.path()).err().unwrap();
+        assert!(error.to_string().contains("another service"), "{error}");
+        // As a kill leaves it.
+        std::mem::forget(fs::rename(
+            directory.path().join(SERVICE_SOCKET),
+            directory.path().join("aside"),
+        ));
+        drop(sockets);
+        fs::rename(
+            directory.path().join("aside"),
+            directory.path().join(SERVICE_SOCKET),
+        )
+        .unwrap();
+        let again = Sockets::open(directory.path()).unwrap();
+        drop(again);
+        assert!(!directory.path().join(SERVICE_SOCKET).exists());
+    }
+}

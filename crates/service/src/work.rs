@@ -1,0 +1,172 @@
+//! What is done with a key: the service pads and computes.
+
+use std::sync::Arc;
+
+use outboard_engine::card::{self, Kind, Output, Request};
+use outboard_engine::scalar::digest::Digest;
+use outboard_engine::scalar::ec;
+use outboard_engine::scalar::pair::{Pair, Private};
+use outboard_engine::scalar::rsa::{SaltLength, Scheme};
+use outboard_engine::{Error, Operation};
+use outboard_vault as policy;
+use outboard_wire as wire;
+
+/// A key, ready to compute with.
+pub(crate) enum Native {
+    Rsa(Arc<card::rsa::Key>),
+    Ec(Arc<ec::Key>),
+    Ed25519(Arc<card::ed25519::Key>),
+}
+
+/// An operation with its key and its input.
+pub(crate) enum Work {
+    /// One that the engine has a name for, and perhaps lanes.
+    Named(Request),
+    /// RSA's private operation with a key of another size.
+    RsaOfAnySize(Arc<card::rsa::Key>, Vec<u8>),
+}
+
+/// Why a request cannot be done with a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Unfit {
+    #[error("the key is of another type than the operation")]
+    Type,
+    #[error("{0}")]
+    Engine(#[from] Error),
+}
+
+impl From<Pair> for Native {
+    fn from(pair: Pair) -> Self {
+        match pair.private {
+            Private::Rsa(key) => Self::Rsa(Arc::new(card::rsa::Key::new(key))),
+            Private::Ec(key) => Self::Ec(Arc::new(key)),
+            Private::Ed25519(key) => Self::Ed25519(Arc::new(card::ed25519::Key::new(key))),
+        }
+    }
+}
+
+impl Native {
+    /// The work that a request asks for.
+    pub(crate) fn work(&self, operation: &wire::Operation<'_>) -> Result<Work, Unfit> {
+        use wire::Operation as Asked;
+        Ok(match (self, *operation) {
+            (Self::Rsa(key), Asked::Pkcs1 { digest, value }) => {
+                let block = match digest {
+                    None => key.encode_unnamed(value)?,
+                    Some(digest) => key.encode(Scheme::Pkcs1, engine(digest), value)?,
+                };
+                of_rsa(key, block)
+            }
+            (
+                Self::Rsa(key),
+                Asked::Pss {
+                    digest,
+                    mgf1,
+                    salt,
+                    value,
+                },
+            ) => {
+                let salt = match salt {
+                    wire::Salt::Digest => SaltLength::Digest,
+                    wire::Salt::Bytes(bytes) => SaltLength::Bytes(bytes.into()),
+                };
+                let mgf1 = engine(mgf1);
+                let block = key.encode(Scheme::Pss { mgf1, salt }, engine(digest), value)?;
+                of_rsa(key, block)
+            }
+            (Self::Ec(key), Asked::Ecdsa { value, .. }) => {
+                Work::Named(Request::ecdsa(Arc::clone(key), value)?)
+            }
+            (Self::Ec(key), Asked::Ecdh { point }) => {
+                let peer = ec::Key::public(key.curve(), point).map_err(|_| Error::InvalidInput)?;
+                Work::Named(Request::ecdh(Arc::clone(key), Arc::new(peer))?)
+            }
+            (Self::Ed25519(key), Asked::Ed25519 { message }) => {
+                Work::Named(Request::ed25519(Arc::clone(key), message)?)
+            }
+            _ => return Err(Unfit::Type),
+        })
+    }
+}
+
+fn of_rsa(key: &Arc<card::rsa::Key>, block: Vec<u8>) -> Work {
+    let operation = match key.bits() {
+        2048 => Operation::Rsa2048Sign,
+        3072 => Operation::Rsa3072Sign,
+        4096 => Operation::Rsa4096Sign,
+        _ => return Work::RsaOfAnySize(Arc::clone(key), block),
+    };
+    Work::Named(Request::rsa(operation, Arc::clone(key), block))
+}
+
+impl Work {
+    /// What it could share the lanes with.
+    pub(crate) fn kind(&self) -> Option<Kind> {
+        match self {
+            Self::Named(request) => Kind::of(request.operation()),
+            Self::RsaOfAnySize(..) => None,
+        }
+    }
+
+    /// Does it on this thread, alone.
+    pub(crate) fn alone(&self) -> Result<Output, Error> {
+        match self {
+            Self::Named(request) => request.run_scalar(),
+            Self::RsaOfAnySize(key, block) => {
+                let mut output = Output::new(vec![0; key.length()]);
+                let written = key.power(block, &mut output)?;
+                output.truncate(written);
+                Ok(output)
+            }
+        }
+    }
+}
+
+/// What a key's policy is asked about an operation; none for what needs no private half.
+pub(crate) fn policy_request(operation: &wire::Operation<'_>) -> Option<policy::Request> {
+    use wire::Operation as Asked;
+    let digest = |digest: Option<wire::Digest>| digest.map_or(policy::Digest::Unnamed, of_policy);
+    let (operation, padding, digest) = match *operation {
+        Asked::Describe => return None,
+        Asked::Pkcs1 { digest: named, .. } => (
+            policy::Operation::Sign,
+            Some(policy::Padding::Pkcs1),
+            Some(digest(named)),
+        ),
+        Asked::Pss { digest: named, .. } => (
+            policy::Operation::Sign,
+            Some(policy::Padding::Pss),
+            Some(of_policy(named)),
+        ),
+        Asked::Ecdsa { digest: named, .. } => (policy::Operation::Sign, None, Some(digest(named))),
+        Asked::Ecdh { .. } => (policy::Operation::Derive, None, None),
+        Asked::Ed25519 { .. } => (policy::Operation::Sign, None, None),
+    };
+    Some(policy::Request {
+        operation,
+        padding,
+        digest,
+    })
+}
+
+fn of_policy(digest: wire::Digest) -> policy::Digest {
+    match digest {
+        wire::Digest::Md5Sha1 => policy::Digest::Md5Sha1,
+        wire::Digest::Sha1 => policy::Digest::Sha1,
+        wire::Digest::Sha224 => policy::Digest::Sha224,
+        wire::Digest::Sha256 => policy::Digest::Sha256,
+        wire::Digest::Sha384 => policy::Digest::Sha384,
+        wire::Digest::Sha512 => policy::Digest::Sha512,
+    }
+}
+
+fn engine(digest: wire::Digest) -> Digest {
+    match digest {
+        wire::Digest::Md5Sha1 => Digest::Md5Sha1,
+        wire::Digest::Sha1 => Digest::Sha1,
+        wire::Digest::Sha224 => Digest::Sha224,
+        wire::Digest::Sha256 => Digest::Sha256,
+        wire::Digest::Sha384 => Digest::Sha384,
+        wire::Digest::Sha512 => Digest::Sha512,
+    }
+}

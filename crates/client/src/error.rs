@@ -1,0 +1,187 @@
+//! Why a request was not answered, as a sentence for a program's error queue.
+
+use std::io;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use outboard_wire::{Malformed, Status};
+
+/// Why a request was not answered: the key, the reason, and the line to type where there is one.
+#[derive(Debug, thiserror::Error)]
+#[error("key '{key}': {problem}")]
+pub struct Error {
+    /// The key's name in its reference.
+    pub key: String,
+    /// The reason.
+    #[source]
+    pub problem: Problem,
+}
+
+/// The reason.
+#[derive(Debug, thiserror::Error)]
+pub enum Problem {
+    /// Nobody listens at the socket.
+    #[error("the card service does not answer at {}: {} ({})", path.display(), plain(source), remedy(source))]
+    Unreachable {
+        /// The socket.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// It took the request, or did not even that, and said nothing.
+    #[error(
+        "the card service did not answer within {} s (run 'systemctl status outboard')",
+        .0.as_secs_f32()
+    )]
+    Silent(Duration),
+    /// It answered that it will not, or cannot.
+    #[error("{}", refusal(*status, sentence))]
+    Refused {
+        /// How the request went.
+        status: Status,
+        /// The service's own sentence; may be empty.
+        sentence: String,
+    },
+    /// What it answered is no answer.
+    #[error(
+        "the card service's answer makes no sense: {0} (are the service and this program's Outboard of one version? run \
+         'outboard doctor')"
+    )]
+    Misunderstood(Malformed),
+    /// The process put on a filter of system calls since it loaded its keys: another call may end it.
+    #[error(
+        "the program has confined itself (seccomp), so it cannot ask the card service (use a key file of its own for \
+         this program)"
+    )]
+    Confined,
+    /// The system gives no socket.
+    #[error("no socket for the card service: {} ({})", plain(.0), socket_remedy(.0))]
+    Resource(io::Error),
+    /// All connections are in use all the time.
+    #[error("all {connections} connections of this process to the card service are busy for {} s", limit.as_secs_f32())]
+    Crowded {
+        /// How many there are.
+        connections: usize,
+        /// For how long.
+        limit: Duration,
+    },
+    /// The message does not fit a packet.
+    #[error("the message has {length} bytes, the card service takes {most}")]
+    Long {
+        /// Bytes of the request.
+        length: usize,
+        /// The most that there may be.
+        most: usize,
+    },
+    /// Another user listens at the abstract address.
+    #[error(
+        "another user (uid {found}) listens at the card service's abstract address instead of uid {expected} (run \
+         'outboard doctor')"
+    )]
+    Impostor {
+        /// The listener's user.
+        found: libc::uid_t,
+        /// The user that it has to be.
+        expected: libc::uid_t,
+    },
+}
+
+/// What the system says, without the number that Rust adds.
+fn plain(error: &io::Error) -> String {
+    let text = error.to_string();
+    let end = text.find(" (os error").unwrap_or(text.len());
+    let mut characters = text[..end].chars();
+    let first = characters.next().map(|first| first.to_ascii_lowercase());
+    first.into_iter().chain(characters).collect()
+}
+
+fn remedy(error: &io::Error) -> &'static str {
+    match error.raw_os_error() {
+        Some(libc::EACCES | libc::EPERM) => "run 'outboard doctor' as this program's user",
+        _ => "run 'systemctl start outboard'",
+    }
+}
+
+fn socket_remedy(error: &io::Error) -> &'static str {
+    match error.raw_os_error() {
+        Some(libc::EMFILE) => "raise the program's limit of open files, LimitNOFILE= in its unit",
+        _ => "run 'outboard doctor' as this program's user",
+    }
+}
+
+/// The service's sentence, or one that says the least.
+fn refusal(status: Status, sentence: &str) -> String {
+    if !sentence.is_empty() {
+        return sentence.to_owned();
+    }
+    // SAFETY: has no preconditions.
+    let user = unsafe { libc::geteuid() };
+    match status {
+        Status::Done => "done".to_owned(),
+        Status::Denied => format!("permission denied for uid {user} (run 'outboard keys grant')"),
+        Status::NoKey => "the card service has no such key (run 'outboard keys list')".to_owned(),
+        Status::NotAllowed => {
+            "its policy does not allow this operation (run 'outboard keys show')".to_owned()
+        }
+        Status::Malformed => "the card service does not understand the request".to_owned(),
+        Status::Unavailable => {
+            "the card service has no master key (run 'outboard service status')".to_owned()
+        }
+        Status::Failed => "the operation failed, and nothing was released".to_owned(),
+        Status::Busy => "too many requests at a time (run 'outboard keys show')".to_owned(),
+    }
+}
+
+/// A sentence that came from outside, as an error queue and a log can take it.
+pub(crate) fn tame(bytes: &[u8]) -> String {
+    const MOST: usize = 400;
+    let text = String::from_utf8_lossy(bytes);
+    let tame = text
+        .chars()
+        .map(|one| if one.is_control() { ' ' } else { one });
+    tame.take(MOST).collect::<String>().trim().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn error(problem: Problem) -> String {
+        let key = "site".to_owned();
+        Error { key, problem }.to_string()
+    }
+
+    #[test]
+    fn an_error_names_the_key_the_reason_and_the_remedy() {
+        let source = io::Error::from_raw_os_error(libc::ENOENT);
+        let path = PathBuf::from("/run/outboard/service.sock");
+        assert_eq!(
+            error(Problem::Unreachable { path, source }),
+            "key 'site': the card service does not answer at /run/outboard/service.sock: no such file or directory (run \
+             'systemctl start outboard')"
+        );
+        let sentence = "permission denied for user www-data (uid 33) (run 'outboard keys grant site --user www-data')";
+        let status = Status::Denied;
+        assert_eq!(
+            error(Problem::Refused {
+                status,
+                sentence: sentence.to_owned()
+            }),
+            format!("key 'site': {sentence}")
+        );
+        for status in Status::ALL {
+            let sentence = String::new();
+            let text = error(Problem::Refused { status, sentence });
+            assert!(text.len() > "key 'site': ".len(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_sentence_from_outside_is_one_line() {
+        assert_eq!(
+            tame(b"no\nsuch\x1b[1m key\xff \0"),
+            "no such [1m key\u{fffd}"
+        );
+        assert_eq!(tame(&[b'x'; 5000]).len(), 400);
+    }
+}

@@ -1,5 +1,7 @@
 //! The settings of the provider's section of `openssl.cnf`. The provider and `outboard doctor` read them with the same code.
 
+use std::time::Duration;
+
 use outboard_operation::{Operation, card};
 
 /// A setting of the provider's section: what it takes and does, for `outboard.cnf(5)`, for the documents and for
@@ -17,7 +19,7 @@ pub struct Setting {
 }
 
 /// The settings that are Outboard's own.
-pub const ALL: [Setting; 8] = [
+pub const ALL: [Setting; 10] = [
     Setting {
         name: "profile",
         values: "a file",
@@ -69,6 +71,21 @@ pub const ALL: [Setting; 8] = [
         values: "names of programs, separated by commas",
         default: "no program",
         meaning: "Outboard does not serve these programs, even if the setting programs names them.",
+    },
+    Setting {
+        name: "service",
+        values: "a directory",
+        default: "/run/outboard",
+        meaning: "The directory of the card service. If it exists when a program loads Outboard, the program can read key \
+                  files that hold a block OUTBOARD KEY, whatever the settings offer and algorithms say. The service does \
+                  the operations with these keys.",
+    },
+    Setting {
+        name: "service-limit",
+        values: "a number of seconds from 1 to 600",
+        default: "5",
+        meaning: "How long an operation waits for the card service. While the service restarts, the operation is sent \
+                  again. After that time the operation fails.",
     },
 ];
 
@@ -123,6 +140,17 @@ pub fn asynchronous(value: &str) -> Result<bool, String> {
     }
 }
 
+/// Reads `service-limit`.
+///
+/// # Errors
+/// The allowed values, if the value is another one.
+pub fn service_limit(value: &str) -> Result<Duration, String> {
+    match value.parse() {
+        Ok(seconds @ 1..=600) => Ok(Duration::from_secs(seconds)),
+        _ => Err(complaint("service-limit", value)),
+    }
+}
+
 /// Reads `algorithms`: whether each operation is among them. An unknown name gives an error text,
 /// and the other names apply.
 pub fn algorithms(value: &str) -> (impl Fn(Operation) -> bool, Option<String>) {
@@ -173,6 +201,7 @@ pub fn check(name: &str, value: &str) -> Option<String> {
         "cards" => cards(value).err(),
         "async" => asynchronous(value).err(),
         "algorithms" => algorithms(value).1,
+        "service-limit" => service_limit(value).err(),
         _ => None,
     }
 }
@@ -265,6 +294,10 @@ mod tests {
         assert!(check("async", "maybe").is_some());
         assert_eq!(offer("all"), Ok(Offer::All));
         assert!(check("offer", "some").is_some_and(|text| text.contains("profile, all or none")));
+        assert_eq!(service_limit("30"), Ok(Duration::from_secs(30)));
+        for wrong in ["0", "601", "1.5", "long"] {
+            assert!(check("service-limit", wrong).is_some(), "{wrong}");
+        }
         assert_eq!(check("module", "/x"), None);
     }
 }

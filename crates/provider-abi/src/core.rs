@@ -12,6 +12,8 @@ type GetParams = unsafe extern "C" fn(*const CoreHandle, *mut Param) -> c_int;
 type GetLibctx = unsafe extern "C" fn(*const CoreHandle) -> *mut c_void;
 type NewError = unsafe extern "C" fn(*const CoreHandle);
 type SetErrorDebug = unsafe extern "C" fn(*const CoreHandle, *const c_char, c_int, *const c_char);
+type BioReadEx = unsafe extern "C" fn(*mut c_void, *mut c_void, usize, *mut usize) -> c_int;
+type BioGets = unsafe extern "C" fn(*mut c_void, *mut c_char, c_int) -> c_int;
 type VsetError = unsafe extern "C" fn(*const CoreHandle, u32, *const c_char, *mut c_void);
 
 /// The handle and the upcalls. Small and copied into every context, so that each can raise errors;
@@ -24,6 +26,8 @@ pub struct Core {
     new_error: Option<NewError>,
     set_error_debug: Option<SetErrorDebug>,
     vset_error: Option<VsetError>,
+    pub(crate) bio_read: Option<BioReadEx>,
+    pub(crate) bio_gets: Option<BioGets>,
 }
 
 // SAFETY: the handle is only passed back to libcrypto, whose upcalls may come from any thread.
@@ -45,6 +49,8 @@ impl Core {
             new_error: None,
             set_error_debug: None,
             vset_error: None,
+            bio_read: None,
+            bio_gets: None,
         };
         if dispatch.is_null() {
             return core;
@@ -65,6 +71,8 @@ impl Core {
                             core.set_error_debug = Some(transmute(function));
                         }
                         raw::core::VSET_ERROR => core.vset_error = Some(transmute(function)),
+                        raw::core::BIO_READ_EX => core.bio_read = Some(transmute(function)),
+                        raw::core::BIO_GETS => core.bio_gets = Some(transmute(function)),
                         _ => {}
                     }
                 }

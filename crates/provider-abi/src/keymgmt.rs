@@ -148,8 +148,8 @@ pub fn offer<K: KeyManagement, const VARIANT: u8>(id: i32) -> Offer {
         }
         keymgmt::GEN => ours!(generate::<K> as unsafe extern "C" fn(_, _, _) -> _),
         keymgmt::GEN_CLEANUP => ours!(generator_free::<K> as unsafe extern "C" fn(_)),
-        // Loads what a decoder of the same provider gave out, and we have none.
-        keymgmt::LOAD => Offer::Omitted,
+        // Loads what a decoder of the same provider gave out.
+        keymgmt::LOAD => ours!(load as unsafe extern "C" fn(_, _) -> _),
         // Takes over an object of libcrypto's own, which it does not pass to others.
         keymgmt::NEW_EX => Offer::Omitted,
         keymgmt::GET_PARAMS => ours!(get::<K> as unsafe extern "C" fn(_, _) -> _),
@@ -264,6 +264,21 @@ pub(crate) fn imported<K: KeyManagement>(
         let change = K::empty(&state.provider, 0)?.import(selection, params)?;
         Ok(change.key.filter(|_| change.answer == 1))
     })
+}
+
+/// A slot with that key; null where there is no memory for one.
+pub(crate) fn slot<K: KeyManagement>(state: &State<K::Provider>, key: K) -> *mut c_void {
+    Slot::<K>::give(state, || Ok(Some(key)))
+}
+
+/// Takes a slot out of a reference to it, which a decoder of ours gave out.
+unsafe extern "C" fn load(reference: *mut c_void, size: usize) -> *mut c_void {
+    if reference.is_null() || size != size_of::<*mut c_void>() {
+        return ptr::null_mut();
+    }
+    // SAFETY: libcrypto passes references to the provider of the decoder alone, and to the key management of the type
+    // that came with them: a pointer to a slot for the same `K`, which the decoder frees unless it finds null.
+    unsafe { ptr::replace(reference.cast::<*mut c_void>(), ptr::null_mut()) }
 }
 
 /// # Safety

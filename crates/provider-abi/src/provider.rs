@@ -24,6 +24,8 @@ pub enum Kind {
     Signature,
     /// What writes keys.
     Encoder,
+    /// What reads keys.
+    Decoder,
 }
 
 impl Kind {
@@ -35,6 +37,7 @@ impl Kind {
             11 => Some(Self::KeyExchange),
             12 => Some(Self::Signature),
             20 => Some(Self::Encoder),
+            21 => Some(Self::Decoder),
             _ => None,
         }
     }
@@ -48,6 +51,7 @@ impl Kind {
             Self::KeyExchange => 11,
             Self::Signature => 12,
             Self::Encoder => 20,
+            Self::Decoder => 21,
         }
     }
 }

@@ -146,6 +146,8 @@ pub mod core {
     pub const NEW_ERROR: i32 = 5;
     pub const SET_ERROR_DEBUG: i32 = 6;
     pub const VSET_ERROR: i32 = 7;
+    pub const BIO_READ_EX: i32 = 42;
+    pub const BIO_GETS: i32 = 49;
 }
 
 /// What a provider offers to the core (`OSSL_FUNC_PROVIDER_…`).
@@ -291,4 +293,13 @@ pub mod encoder {
     pub const ENCODE: i32 = 11;
     pub const IMPORT_OBJECT: i32 = 20;
     pub const FREE_OBJECT: i32 = 21;
+}
+
+/// `OSSL_FUNC_DECODER_…`.
+pub mod decoder {
+    #![allow(missing_docs, reason = "provider-decoder(7) has them")]
+    pub const NEWCTX: i32 = 1;
+    pub const FREECTX: i32 = 2;
+    pub const DOES_SELECTION: i32 = 10;
+    pub const DECODE: i32 = 11;
 }

@@ -22,7 +22,7 @@ use crate::aes_gcm::{self, Aes128, Aes192, Aes256, KeySize};
 use crate::kdf;
 use crate::key::{Ec, Ed25519, Key, RSA, RSA_PSS, Rsa, X25519};
 use crate::stock::{self, Stock};
-use crate::{encoder, exchange, signature as signatures};
+use crate::{decoder, encoder, exchange, signature as signatures};
 
 /// Preferred by `?provider=outboard`, and by `?outboard.preferred=yes` where a program asks something else of `provider`.
 const PREFERRED: &str = "provider=outboard,outboard.preferred=yes";
@@ -88,6 +88,8 @@ pub(crate) struct Offered<'a> {
     choices: &'a Choices,
     stock: Option<&'a Stock>,
     libcrypto_version: (u32, u32),
+    /// Whether there are keys of the card service.
+    service: bool,
 }
 
 impl<'a> Offered<'a> {
@@ -96,11 +98,13 @@ impl<'a> Offered<'a> {
         choices: &'a Choices,
         stock: Option<&'a Stock>,
         libcrypto_version: (u32, u32),
+        service: bool,
     ) -> Self {
         Self {
             choices,
             stock,
             libcrypto_version,
+            service: service && stock.is_some(),
         }
     }
 
@@ -124,6 +128,7 @@ impl<'a> Offered<'a> {
             Kind::KeyExchange => self.key_exchanges(),
             Kind::Signature => self.signatures(),
             Kind::Encoder => self.encoders(),
+            Kind::Decoder => self.decoders(),
         }
         .ended()
     }
@@ -191,11 +196,13 @@ impl<'a> Offered<'a> {
             let needed = keymgmt::NEEDED;
             self.add::<foreign::KeyManagement>(&mut list, name, owned, needed, offer);
         };
-        if self.any(RSA_OPERATIONS) {
+        if self.service || self.any(RSA_OPERATIONS) {
             add(c"RSA", false, keymgmt::offer::<Key<Rsa>, { RSA }>);
+        }
+        if self.any(RSA_OPERATIONS) {
             add(c"RSA-PSS", false, keymgmt::offer::<Key<Rsa>, { RSA_PSS }>);
         }
-        if self.any(ECDSA) || self.any(ECDH) {
+        if self.service || self.any(ECDSA) || self.any(ECDH) {
             let owned = self.owns(EC_KEYGEN);
             add(c"EC", owned, keymgmt::offer::<Key<Ec>, 0>);
         }
@@ -203,7 +210,7 @@ impl<'a> Offered<'a> {
             let owned = self.owns(X25519_KEYGEN);
             add(c"X25519", owned, keymgmt::offer::<Key<X25519>, 0>);
         }
-        if self.any(ED25519) {
+        if self.service || self.any(ED25519) {
             let owned = self.owns(ED25519_KEYGEN);
             add(c"ED25519", owned, keymgmt::offer::<Key<Ed25519>, 0>);
         }
@@ -213,15 +220,15 @@ impl<'a> Offered<'a> {
     fn key_exchanges(&self) -> List {
         use exchange::{Context, Ecdh, X25519};
         let mut list = List::new();
-        let mut add = |name, offer: fn(i32) -> Offer| {
+        let mut add = |name, preferred, offer: fn(i32) -> Offer| {
             let needed = keyexch::NEEDED;
-            self.add::<foreign::KeyExchange>(&mut list, name, true, needed, offer);
+            self.add::<foreign::KeyExchange>(&mut list, name, preferred, needed, offer);
         };
-        if self.any(ECDH) {
-            add(c"ECDH", keyexch::offer::<Context<Ecdh>>);
+        if self.service || self.any(ECDH) {
+            add(c"ECDH", self.any(ECDH), keyexch::offer::<Context<Ecdh>>);
         }
         if self.any(X25519_DERIVE) {
-            add(c"X25519", keyexch::offer::<Context<X25519>>);
+            add(c"X25519", true, keyexch::offer::<Context<X25519>>);
         }
         list
     }
@@ -229,18 +236,38 @@ impl<'a> Offered<'a> {
     fn signatures(&self) -> List {
         use signatures::{Context, Ecdsa, Eddsa, Rsa};
         let mut list = List::new();
-        let mut add = |name, offer: fn(i32) -> Offer| {
-            let needed = signature::NEEDED;
-            self.add::<foreign::Signature>(&mut list, name, true, needed, offer);
+        // A key of the service finds the algorithm of its own provider, preferred or not.
+        let mut add = |name, operations, offer: fn(i32) -> Offer| {
+            let (needed, preferred) = (signature::NEEDED, self.any(operations));
+            if self.service || preferred {
+                self.add::<foreign::Signature>(&mut list, name, preferred, needed, offer);
+            }
         };
-        if self.any(RSA_OPERATIONS) {
-            add(c"RSA", signature::offer::<Context<Rsa>>);
+        add(c"RSA", RSA_OPERATIONS, signature::offer::<Context<Rsa>>);
+        add(c"ECDSA", ECDSA, signature::offer::<Context<Ecdsa>>);
+        add(c"ED25519", ED25519, signature::offer::<Context<Eddsa>>);
+        list
+    }
+
+    /// Of keys of the card service.
+    fn decoders(&self) -> List {
+        let mut list = List::new();
+        if !self.service {
+            return list;
         }
-        if self.any(ECDSA) {
-            add(c"ECDSA", signature::offer::<Context<Ecdsa>>);
-        }
-        if self.any(ED25519) {
-            add(c"ED25519", signature::offer::<Context<Eddsa>>);
+        for (name, properties, table) in decoder::all() {
+            let ours = stock::OURS.to_string_lossy();
+            let properties = format!("provider=outboard,{ours},{properties}");
+            let Ok(properties) = CString::new(properties) else {
+                continue;
+            };
+            list.algorithms.push(Algorithm {
+                names: name.as_ptr(),
+                properties: properties.as_ptr(),
+                implementation: table.as_ptr(),
+                description: c"Outboard's reader of card service keys".as_ptr(),
+            });
+            list._names.push(properties);
         }
         list
     }

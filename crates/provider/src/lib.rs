@@ -12,6 +12,7 @@
 
 mod aes_gcm;
 mod algorithms;
+mod decoder;
 mod encoder;
 mod exchange;
 mod hashes;

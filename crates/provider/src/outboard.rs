@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use once_cell::race::OnceBox;
+use outboard_client::Client;
 use outboard_engine::card::{self, Output, Request};
 use outboard_engine::ledger::{self, Reason};
 use outboard_engine::profile::Choices;
@@ -23,7 +24,7 @@ use crate::stock::Stock;
 pub struct Outboard {
     shared: Arc<Shared>,
     /// What is offered of each kind, once it was asked for: then the program's own providers are there.
-    lists: [OnceBox<algorithms::List>; 6],
+    lists: [OnceBox<algorithms::List>; 7],
 }
 
 /// What contexts and keys keep of it.
@@ -35,6 +36,7 @@ pub(crate) struct Shared {
     libcrypto: OnceBox<Option<Library>>,
     hashes: OnceBox<Hashes>,
     stock: Option<Stock>,
+    service: Option<Client>,
 }
 
 impl Provider for Outboard {
@@ -61,7 +63,7 @@ impl Provider for Outboard {
             break_even,
         });
         Ok(Self {
-            lists: [const { OnceBox::new() }; 6],
+            lists: [const { OnceBox::new() }; 7],
             shared: Arc::new(Shared {
                 core,
                 choices,
@@ -70,6 +72,7 @@ impl Provider for Outboard {
                 libcrypto: OnceBox::new(),
                 hashes: OnceBox::new(),
                 stock: Stock::reach(&core),
+                service: settings.service.map(Client::new),
             }),
         })
     }
@@ -126,6 +129,7 @@ impl Outboard {
             &self.shared.choices,
             self.stock(),
             self.shared.libcrypto_version,
+            self.shared.service.is_some(),
         )
     }
 }
@@ -217,6 +221,11 @@ impl Shared {
             },
             other => other.map_err(refuse),
         }
+    }
+
+    /// The card service, where there is one.
+    pub(crate) fn service(&self) -> Option<&Client> {
+        self.service.as_ref()
     }
 
     /// What the program would have without us; none where its libcrypto cannot be reached.

@@ -1,7 +1,7 @@
 //! What the provider's section of `openssl.cnf` says.
 
-use std::ffi::CStr;
-use std::path::PathBuf;
+use std::ffi::{CStr, CString};
+use std::path::{Path as FilePath, PathBuf};
 
 use outboard_engine::card::BreakEven;
 use outboard_engine::profile::{Choices, Decision, SYSTEM_PATH};
@@ -17,6 +17,8 @@ pub(crate) struct Settings {
     pub(crate) cards: Option<usize>,
     /// Whether a job of OpenSSL's is paused while a card works for it.
     pub(crate) asynchronous: bool,
+    /// How the card service is asked; none where there is none.
+    pub(crate) service: Option<outboard_client::Settings>,
     /// What was not understood, and is passed over.
     pub(crate) complaints: Vec<String>,
     offer: Offer,
@@ -37,6 +39,13 @@ fn is_served(programs: Option<&str>, except: Option<&str>) -> bool {
     let name = name.map(|name| name.strip_suffix(" (deleted)").unwrap_or(name));
     // Without /proc, nobody knows: a list of exceptions may be about this program.
     name.is_some_and(|name| settings::serves(programs, except, name))
+}
+
+/// Whether there is such a file. Costs one system call, which is all that a machine without a card service pays.
+fn is_there(path: &FilePath) -> bool {
+    let path = CString::new(path.as_os_str().as_encoded_bytes());
+    // SAFETY: a terminated text.
+    path.is_ok_and(|path| unsafe { libc::access(path.as_ptr(), libc::F_OK) } == 0)
 }
 
 impl Settings {
@@ -61,10 +70,23 @@ impl Settings {
             understood(settings::algorithms(value).1.map_or(Ok(()), Err));
         }
         let (programs, except) = (text(c"programs"), text(c"except"));
-        if !is_served(programs.as_deref(), except.as_deref()) {
+        let served = is_served(programs.as_deref(), except.as_deref());
+        if !served {
             offer = Offer::None;
         }
+        let mut limit = None;
+        if let Some(value) = text(c"service-limit") {
+            understood(settings::service_limit(&value).map(|value| limit = Some(value)));
+        }
+        let directory =
+            text(c"service").map_or_else(|| outboard_wire::SYSTEM_DIRECTORY.into(), PathBuf::from);
+        let service = (served && is_there(&directory)).then(|| {
+            let mut service = outboard_client::Settings::of(&directory);
+            service.limit = limit.unwrap_or(service.limit);
+            service
+        });
         Self {
+            service,
             ledger: text(c"ledger").map_or_else(
                 // SAFETY: has no preconditions.
                 || ledger::default_path(unsafe { libc::geteuid() }),

@@ -85,7 +85,7 @@ impl Reference {
     /// # Errors
     /// The name or the public half is too long, or the public half is no DER.
     pub fn to_pem(&self) -> Result<String, NotAReference> {
-        let der = self.to_der().map_err(NotAReference)?;
+        let der = self.to_der()?;
         let pem = der::pem::encode_string(LABEL, LineEnding::LF, &der)
             .map_err(|error| NotAReference(error.into()))?;
         match pem.len() {
@@ -94,7 +94,11 @@ impl Reference {
         }
     }
 
-    fn from_der(bytes: &[u8]) -> Result<Self, NotAReference> {
+    /// Reads what is inside the PEM block.
+    ///
+    /// # Errors
+    /// The bytes are no reference.
+    pub fn from_der(bytes: &[u8]) -> Result<Self, NotAReference> {
         let parsed = Asn1::from_der(bytes).map_err(NotAReference)?;
         let id = <[u8; 16]>::try_from(parsed.id.as_bytes());
         let (1, Ok(id)) = (parsed.version, id) else {
@@ -108,14 +112,21 @@ impl Reference {
         })
     }
 
-    fn to_der(&self) -> der::Result<Vec<u8>> {
-        Asn1 {
-            version: 1,
-            id: OctetStringRef::new(&self.id.0)?,
-            name: Utf8StringRef::new(&self.name)?,
-            public: AnyRef::from_der(&self.public)?,
-        }
-        .to_der()
+    /// Writes what is inside the PEM block.
+    ///
+    /// # Errors
+    /// The name is too long, or the public half is no DER.
+    pub fn to_der(&self) -> Result<Vec<u8>, NotAReference> {
+        let write = || {
+            Asn1 {
+                version: 1,
+                id: OctetStringRef::new(&self.id.0)?,
+                name: Utf8StringRef::new(&self.name)?,
+                public: AnyRef::from_der(&self.public)?,
+            }
+            .to_der()
+        };
+        write().map_err(NotAReference)
     }
 }
 

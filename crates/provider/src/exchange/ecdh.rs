@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use outboard_engine::Operation;
 use outboard_engine::card::Request;
-use outboard_engine::scalar::ec::{self, Curve};
+use outboard_engine::scalar::ec::{self, Curve, Form};
 use outboard_provider_abi::{Reason, Result};
 
 use super::Algorithm;
@@ -39,6 +39,10 @@ impl Algorithm for Ecdh {
     fn derive(key: &EcNative, peer: &EcNative, secret: &mut [u8]) -> Result<()> {
         let (key, peer) = both(key, peer)?;
         key.derive(peer, secret).map_err(refuse)
+    }
+
+    fn point(peer: &EcNative) -> Option<Vec<u8>> {
+        peer.public()?.point(Form::Uncompressed).ok()
     }
 
     fn request(key: &EcNative, peer: &EcNative) -> Result<Request> {

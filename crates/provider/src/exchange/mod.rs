@@ -15,10 +15,11 @@ use std::sync::Arc;
 use outboard_engine::card::Request;
 use outboard_engine::{Operation, Path};
 use outboard_provider_abi::raw::Param;
-use outboard_provider_abi::{Error, KeyExchange, Output, Params, ParamsMut, Result};
+use outboard_provider_abi::{Error, KeyExchange, Output, Params, ParamsMut, Reason, Result};
+use outboard_wire::Operation as Asked;
 use zeroize::Zeroizing;
 
-use crate::key::{Key, KeyType};
+use crate::key::{Key, KeyType, Service};
 use crate::outboard::{Outboard, Shared};
 use crate::stock;
 
@@ -39,6 +40,10 @@ pub(crate) trait Algorithm: Send + 'static {
         peer: &<Self::Key as KeyType>::Native,
         secret: &mut [u8],
     ) -> Result<()>;
+    /// A peer's point, not compressed, for the card service; none where that does not do the exchange.
+    fn point(_: &<Self::Key as KeyType>::Native) -> Option<Vec<u8>> {
+        None
+    }
     /// The same as a request to a card.
     fn request(
         key: &<Self::Key as KeyType>::Native,
@@ -56,6 +61,8 @@ pub(crate) struct Context<A: Algorithm> {
     peer: Option<Arc<Key<A::Key>>>,
     /// Whether the engine derives from the two.
     plain: bool,
+    /// Whether a program has set anything.
+    set: bool,
     /// Stock's context; none where it is certain what it would have answered so far.
     stock: Option<stock::Exchange>,
 }
@@ -69,6 +76,7 @@ impl<A: Algorithm> KeyExchange for Context<A> {
             key: None,
             peer: None,
             plain: false,
+            set: false,
             stock: None,
         }))
     }
@@ -79,6 +87,7 @@ impl<A: Algorithm> KeyExchange for Context<A> {
             key: self.key.clone(),
             peer: self.peer.clone(),
             plain: self.plain,
+            set: self.set,
             stock: self
                 .stock
                 .as_ref()
@@ -99,6 +108,7 @@ impl<A: Algorithm> KeyExchange for Context<A> {
             }
         };
         self.plain = plain && answer == 1 && params.is_empty();
+        self.set = !params.is_empty();
         if answer == 1 {
             (self.key, self.peer) = (key, None);
         }
@@ -126,6 +136,11 @@ impl<A: Algorithm> KeyExchange for Context<A> {
     }
 
     fn derive(&mut self, mut secret: Output<'_>) -> Result<c_int> {
+        if !secret.is_query()
+            && let Some(service) = self.key.as_ref().and_then(|key| key.service())
+        {
+            return self.derive_by_service(service, &mut secret);
+        }
         if self.derive_plain(&mut secret)? {
             return Ok(1);
         }
@@ -134,6 +149,7 @@ impl<A: Algorithm> KeyExchange for Context<A> {
 
     fn set(&mut self, params: Params<'_>) -> Result<c_int> {
         self.plain &= params.is_empty();
+        self.set |= !params.is_empty();
         Ok(self.stock()?.set(params))
     }
 
@@ -189,6 +205,18 @@ impl<A: Algorithm> Context<A> {
         };
         // What the engine refuses, stock refuses in its own words; or it knows a way.
         Ok(derived.unwrap_or(false))
+    }
+
+    /// Derives by the card service.
+    fn derive_by_service(&self, service: &Service, secret: &mut Output<'_>) -> Result<c_int> {
+        let peer = self.peer.as_ref().and_then(|peer| peer.native());
+        let point = peer.filter(|_| !self.set).and_then(A::point);
+        let point = point.ok_or_else(|| service.unsupported())?;
+        let derived = service.ask(&self.shared, Asked::Ecdh { point: &point })?;
+        match secret.put(&derived) {
+            true => Ok(1),
+            false => Err(service.error(Reason::BufferTooSmall, "no room for the secret")),
+        }
     }
 
     /// Owns nothing while the card works: see [`Shared::run_on_card`].

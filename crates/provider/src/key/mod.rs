@@ -3,6 +3,7 @@
 //! ```text
 //! Empty ──import, generate──▶ Plain   the engine's form tells all; stock's is made of it when it is first wanted
 //!                         └─▶ Stock   stock's form tells all; the engine's is read from it when it is first wanted
+//! Decoded ─────────────────▶ Service  the card service has the private half; stock's form tells of the public one
 //! ```
 //!
 //! Whatever is asked of a key, stock's form answers, unless the key is plain and the answer is beyond doubt: an ephemeral
@@ -11,10 +12,12 @@
 mod ec;
 mod octets;
 mod rsa;
+mod service;
 
 pub(crate) use ec::{Ec, Native as EcNative};
 pub(crate) use octets::{Ed25519, LENGTH, X25519};
 pub(crate) use rsa::{RSA, RSA_PSS, Rsa, operation};
+pub(crate) use service::{Public, Service};
 
 use std::ffi::{CStr, c_int};
 use std::sync::Arc;
@@ -25,6 +28,8 @@ use outboard_provider_abi::raw::Param;
 use outboard_provider_abi::{
     Change, Error, KeyManagement, ParamList, Params, ParamsMut, Reason, Receiver, Result, Selection,
 };
+
+use outboard_wire::Reference;
 
 use crate::outboard::{Outboard, Shared};
 use crate::stock;
@@ -106,6 +111,8 @@ enum Content<T: KeyType> {
     Plain(T::Native),
     /// Stock's form is there and tells all; this is the engine's, once it was looked for.
     Stock(OnceBox<Option<T::Native>>),
+    /// Stock's form is there and tells all of the public half. The private one is the card service's.
+    Service(Box<Service>),
 }
 
 impl<T: KeyType> Key<T> {
@@ -144,6 +151,46 @@ impl<T: KeyType> Key<T> {
         }
     }
 
+    /// A key whose private half is the card service's.
+    pub(crate) fn of_service(
+        shared: &Arc<Shared>,
+        reference: Reference,
+        public: &Public,
+    ) -> Result<Self> {
+        let bits = public.bits();
+        let service = Service { reference, bits };
+        let stock = stock::Key::empty(shared, public.name())?;
+        let (selection, params) = public.params();
+        // SAFETY: the list's own array, whole for the call.
+        let import = |params| stock.import(selection, unsafe { Params::new(params) });
+        if params.with_array(import) != 1 {
+            return Err(service.error(Reason::InvalidKey, "its public half is damaged"));
+        }
+        Ok(Self::with_service(shared, 0, Arc::new(stock), service))
+    }
+
+    fn with_service(
+        shared: &Arc<Shared>,
+        variant: u8,
+        stock: Arc<stock::Key>,
+        service: Service,
+    ) -> Self {
+        Self {
+            shared: Arc::clone(shared),
+            variant,
+            content: Content::Service(Box::new(service)),
+            stock: OnceBox::with_value(Box::new(stock)),
+        }
+    }
+
+    /// What is known of it, where the card service has its private half.
+    pub(crate) fn service(&self) -> Option<&Service> {
+        match &self.content {
+            Content::Service(service) => Some(service),
+            _ => None,
+        }
+    }
+
     /// What the keys of a library context share.
     pub(crate) fn shared(&self) -> &Arc<Shared> {
         &self.shared
@@ -157,7 +204,7 @@ impl<T: KeyType> Key<T> {
     /// The engine's form of it, where there is one.
     pub(crate) fn native(&self) -> Option<&T::Native> {
         match &self.content {
-            Content::Empty => None,
+            Content::Empty | Content::Service(_) => None,
             Content::Plain(native) => Some(native),
             Content::Stock(native) => native.get_or_init(|| Box::new(self.look())).as_ref(),
         }
@@ -201,6 +248,14 @@ impl<T: KeyType> Key<T> {
         native
     }
 
+    /// Those parts without the one that the card service has.
+    fn here(&self, selection: Selection) -> Selection {
+        match self.service() {
+            Some(_) => Selection(selection.0 & !Selection::PRIVATE.0),
+            None => selection,
+        }
+    }
+
     fn name(&self) -> &'static CStr {
         T::NAMES[usize::from(self.variant)]
     }
@@ -226,6 +281,9 @@ impl<T: KeyType> KeyManagement for Key<T> {
     }
 
     fn import(&self, selection: Selection, params: Params<'_>) -> Result<Change<Self>> {
+        if self.service().is_some() {
+            return Err(Error::silent());
+        }
         let native = match self.is_empty() {
             true => T::read(&self.shared, selection, params),
             false => None,
@@ -248,11 +306,17 @@ impl<T: KeyType> KeyManagement for Key<T> {
         }
     }
 
+    /// What is to be exported with a private half that is not here is not exported: libcrypto then uses the key here. It
+    /// tries so for each operation, and no error stays from that.
     fn export(&self, selection: Selection, receiver: Receiver) -> Result<c_int> {
+        if self.service().is_some() && selection.touches(Selection::PRIVATE) {
+            return Err(Error::silent());
+        }
         Ok(self.stock()?.export(selection, receiver))
     }
 
     fn has(&self, selection: Selection) -> Result<c_int> {
+        let selection = self.here(selection);
         match self.as_plain() {
             Some(native) => Ok(T::has(native, selection).into()),
             None => Ok(self.stock()?.has(selection)),
@@ -260,11 +324,25 @@ impl<T: KeyType> KeyManagement for Key<T> {
     }
 
     fn matches(&self, other: Option<&Self>, selection: Selection) -> Result<c_int> {
+        let services = (self.service(), other.and_then(Self::service));
+        if let (Some(one), Some(other)) = services
+            && !one.is(other)
+            && selection.touches(Selection::PRIVATE)
+        {
+            return Ok(0);
+        }
+        // Keys with one public half have one private half.
+        let selection = match services {
+            (None, None) => selection,
+            _ if !selection.touches(Selection::PRIVATE) => selection,
+            _ => Selection(selection.0 & !Selection::PRIVATE.0 | Selection::PUBLIC.0),
+        };
         let other = other.map(Self::stock).transpose()?;
         Ok(self.stock()?.matches(other.map(Arc::as_ref), selection))
     }
 
     fn validate(&self, selection: Selection, check: c_int) -> Result<c_int> {
+        let selection = self.here(selection);
         match self.as_plain() {
             Some(native) if T::is_valid(native, selection) => Ok(1),
             _ => Ok(self.stock()?.validate(selection, check)),
@@ -278,7 +356,15 @@ impl<T: KeyType> KeyManagement for Key<T> {
         {
             return Ok(Some(self.plain(part)));
         }
-        let copy = self.stock()?.duplicate(selection);
+        let copy = self.stock()?.duplicate(self.here(selection));
+        if let Some(service) = self
+            .service()
+            .filter(|_| selection.touches(Selection::PRIVATE))
+        {
+            let (shared, variant) = (&self.shared, self.variant);
+            return Ok(copy
+                .map(|copy| Self::with_service(shared, variant, Arc::new(copy), service.clone())));
+        }
         Ok(copy.map(|copy| Self::of_stock(&self.shared, self.variant, Arc::new(copy), None)))
     }
 
@@ -300,6 +386,15 @@ impl<T: KeyType> KeyManagement for Key<T> {
             });
         }
         let stock = Arc::clone(self.stock()?);
+        if self.service().is_some() {
+            // Its halves belong together.
+            let (mut changes, halves) = (params, [&b"encoded-pub-key"[..], b"pub", b"priv"]);
+            let answer = match changes.any(|param| halves.contains(&param.key())) {
+                true => 0,
+                false => stock.set(params),
+            };
+            return Ok(Change { answer, key: None });
+        }
         let answer = stock.set(params);
         // Even what was refused may have changed it.
         Ok(Change {

@@ -7,8 +7,9 @@ use outboard_engine::card::Request;
 use outboard_engine::ledger::Reason as Why;
 use outboard_engine::scalar::digest::Digest;
 use outboard_provider_abi::{ParamRef, Result};
+use outboard_wire::Operation as Asked;
 
-use crate::key::{Key, KeyType};
+use crate::key::{Key, KeyType, Service};
 
 /// What the engine calculates with.
 pub(super) type Native<A> = <<A as Algorithm>::Key as KeyType>::Native;
@@ -51,6 +52,13 @@ pub(crate) trait Algorithm: Send + 'static {
         digest: Option<Digest>,
         data: &[u8],
     ) -> Result<Request>;
+    /// The same as a request to the card service.
+    fn asked<'a>(
+        key: &Service,
+        settings: &Self::Settings,
+        digest: Option<Digest>,
+        data: &'a [u8],
+    ) -> Result<Asked<'a>>;
     /// Whether that is a signature of the digest, or of what stands for it.
     fn verify(
         key: &Native<Self>,

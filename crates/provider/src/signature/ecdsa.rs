@@ -9,9 +9,10 @@ use outboard_engine::ledger::Reason as Why;
 use outboard_engine::scalar::digest::Digest;
 use outboard_engine::scalar::ec::{self, Curve};
 use outboard_provider_abi::{ParamRef, Reason, Result};
+use outboard_wire::Operation as Asked;
 
 use super::Algorithm;
-use crate::key::{Ec, EcNative, Key};
+use crate::key::{Ec, EcNative, Key, Service};
 use crate::outboard::refuse;
 
 /// ECDSA's signatures.
@@ -71,6 +72,18 @@ impl Algorithm for Ecdsa {
     fn request(key: &EcNative, _: &(), digest: Option<Digest>, data: &[u8]) -> Result<Request> {
         let key = whole(key, digest, data)?;
         Request::ecdsa(Arc::clone(key), data).map_err(refuse)
+    }
+
+    fn asked<'a>(
+        key: &Service,
+        _: &(),
+        digest: Option<Digest>,
+        value: &'a [u8],
+    ) -> Result<Asked<'a>> {
+        if digest.is_some_and(|digest| digest.length() != value.len()) {
+            return Err(key.error(Reason::InvalidLength, "the digest has another length"));
+        }
+        Ok(Asked::Ecdsa { value })
     }
 
     fn verify(

@@ -9,9 +9,10 @@ use outboard_engine::ledger::Reason as Why;
 use outboard_engine::scalar::digest::Digest;
 use outboard_engine::scalar::ed25519;
 use outboard_provider_abi::{ParamRef, Reason, Result};
+use outboard_wire::Operation as Asked;
 
 use super::{Algorithm, Native};
-use crate::key::{Ed25519, Key, KeyType};
+use crate::key::{Ed25519, Key, KeyType, Service};
 use crate::outboard::refuse;
 
 /// Ed25519's signatures.
@@ -69,6 +70,10 @@ impl Algorithm for Eddsa {
         });
         let prepared = prepared.ok_or(Reason::InvalidKey)?;
         Request::ed25519(Arc::clone(prepared), data).map_err(refuse)
+    }
+
+    fn asked<'a>(_: &Service, _: &(), _: Option<Digest>, message: &'a [u8]) -> Result<Asked<'a>> {
+        Ok(Asked::Ed25519 { message })
     }
 
     fn verify(

@@ -29,9 +29,9 @@ use outboard_engine::scalar::digest::{Digest, Hasher, Value};
 use outboard_engine::{Operation, Path};
 use outboard_provider_abi::raw::Param;
 use outboard_provider_abi::signature::{Of, Purpose, Signature};
-use outboard_provider_abi::{Error, Input, Output, Params, ParamsMut, Result};
+use outboard_provider_abi::{Error, Input, Output, Params, ParamsMut, Reason, Result};
 
-use crate::key::Key;
+use crate::key::{Key, Service};
 use crate::outboard::{Outboard, Shared, reason, refuse};
 use crate::stock::{self, Signing};
 use algorithm::{Algorithm, Native};
@@ -115,7 +115,12 @@ impl<A: Algorithm> Signature for Context<A> {
     ) -> Result<c_int> {
         let digest = digest.filter(|name| !name.is_empty());
         let native = key.as_ref().and_then(|key| Some((key, key.native()?)));
-        let plain = native.and_then(|(key, _)| Plain::begin(key, purpose, digest));
+        let service = key.as_ref().or(self.key.as_ref());
+        let service = service.filter(|key| key.service().is_some());
+        let plain = native
+            .map(|(key, _)| key)
+            .or(service)
+            .and_then(|key| Plain::begin(key, purpose, digest));
         let certain = self.purpose.is_none()
             && self.stock.is_none()
             && self.properties.is_none()
@@ -145,6 +150,9 @@ impl<A: Algorithm> Signature for Context<A> {
     }
 
     fn sign(&mut self, data: Input<'_>, mut output: Output<'_>) -> Result<c_int> {
+        if self.is_for_service(&output) {
+            return self.sign_by_service(data, &mut output);
+        }
         let purpose = self.purpose;
         if (purpose == Some(Purpose::Sign) || (!A::HASHES && purpose == Some(Purpose::MessageSign)))
             && self.answer(data, &mut output)?
@@ -204,6 +212,16 @@ impl<A: Algorithm> Signature for Context<A> {
             self.size_told = true;
             return Ok(answer);
         }
+        if self.is_for_service(&output) {
+            if self.hasher.is_none() {
+                self.hasher = self.new_hasher()?;
+            }
+            let Some(hasher) = &mut self.hasher else {
+                return Err(self.unsupported());
+            };
+            let digest = hasher.finish_and_reset().map_err(refuse)?;
+            return self.sign_by_service(Input::of(&digest), &mut output);
+        }
         if self.hasher.is_none() {
             self.leave();
             return Ok(self.stock()?.finish_sign(purpose, output));
@@ -233,6 +251,12 @@ impl<A: Algorithm> Signature for Context<A> {
     }
 
     fn digest_sign(&mut self, data: Input<'_>, mut output: Output<'_>) -> Result<c_int> {
+        if self.is_for_service(&output) {
+            return match A::HASHES {
+                true => Err(self.unsupported()),
+                false => self.sign_by_service(data, &mut output),
+            };
+        }
         if !A::HASHES
             && self.purpose == Some(Purpose::DigestSign)
             && self.answer(data, &mut output)?
@@ -341,8 +365,46 @@ impl<A: Algorithm> Context<A> {
         Some((self.key.as_ref()?.native()?, self.plain.as_ref()?))
     }
 
+    /// Whether the card service is to sign; a signature's size stock tells.
+    fn is_for_service(&self, output: &Output<'_>) -> bool {
+        !output.is_query() && self.service().is_some() && self.signs()
+    }
+
+    fn service(&self) -> Option<&Service> {
+        self.key.as_ref()?.service()
+    }
+
+    /// The error of what the card service does not do.
+    fn unsupported(&self) -> Error {
+        self.service()
+            .map_or_else(Error::silent, Service::unsupported)
+    }
+
+    /// Signs by the card service. It verifies what it gives out, and has the only key that a fault could give away: it is
+    /// not verified again here.
+    fn sign_by_service(&self, data: Input<'_>, output: &mut Output<'_>) -> Result<c_int> {
+        let (Some(service), Some(plain), Some(data)) = (self.service(), &self.plain, data.bytes())
+        else {
+            return Err(self.unsupported());
+        };
+        if A::objection(&plain.settings, plain.digest).is_some() {
+            return Err(service.unsupported());
+        }
+        let operation = A::asked(service, &plain.settings, plain.digest, data)?;
+        let signature = service.ask(&self.shared, operation)?;
+        match output.put(&signature) {
+            true => Ok(1),
+            false => Err(service.error(Reason::BufferTooSmall, "no room for the signature")),
+        }
+    }
+
     /// A hasher for the engine to sign what it makes; none where stock hashes.
     fn new_hasher(&self) -> Result<Option<Hasher>> {
+        if self.service().is_some() && self.purpose == Some(Purpose::DigestSign) {
+            let digest = self.plain.as_ref().and_then(|plain| plain.digest);
+            let digest = digest.filter(|_| A::HASHES);
+            return digest.map(Hasher::new).transpose().map_err(refuse);
+        }
         let Some((key, plain)) = self.ours().filter(|_| A::HASHES) else {
             return Ok(None);
         };

@@ -9,9 +9,10 @@ use outboard_engine::ledger::Reason as Why;
 use outboard_engine::scalar::digest::Digest;
 use outboard_engine::scalar::rsa::{SaltLength, Scheme};
 use outboard_provider_abi::{Error, ParamRef, Reason, Result};
+use outboard_wire::{Digest as AskedDigest, Operation as Asked, Salt as AskedSalt};
 
 use super::Algorithm;
-use crate::key::{self, Key, RSA, RSA_PSS};
+use crate::key::{self, Key, RSA, RSA_PSS, Service};
 use crate::outboard::refuse;
 
 type Native = Arc<card::rsa::Key>;
@@ -158,6 +159,38 @@ impl Algorithm for Rsa {
         ))
     }
 
+    fn asked<'a>(
+        key: &Service,
+        settings: &Settings,
+        digest: Option<Digest>,
+        value: &'a [u8],
+    ) -> Result<Asked<'a>> {
+        let Some(named) = digest else {
+            let digest = None;
+            return Ok(Asked::Pkcs1 { digest, value });
+        };
+        let digest = asked(named).ok_or_else(|| key.unsupported())?;
+        match settings.scheme(named, key.bits(), value, true)? {
+            Scheme::Pkcs1 => Ok(Asked::Pkcs1 {
+                digest: Some(digest),
+                value,
+            }),
+            Scheme::Pss { mgf1, salt } => {
+                let salt = match salt {
+                    SaltLength::Bytes(bytes) => u16::try_from(bytes).ok().map(AskedSalt::Bytes),
+                    SaltLength::Digest => Some(AskedSalt::Digest),
+                    SaltLength::Auto => None,
+                };
+                Ok(Asked::Pss {
+                    digest,
+                    mgf1: asked(mgf1).ok_or_else(|| key.unsupported())?,
+                    salt: salt.ok_or_else(|| key.unsupported())?,
+                    value,
+                })
+            }
+        }
+    }
+
     fn verify(
         key: &Native,
         settings: &Settings,
@@ -205,6 +238,19 @@ impl Settings {
             salt,
         })
     }
+}
+
+/// How the card service calls a digest; none where it has none such.
+fn asked(digest: Digest) -> Option<AskedDigest> {
+    Some(match digest {
+        Digest::Md5Sha1 => AskedDigest::Md5Sha1,
+        Digest::Sha1 => AskedDigest::Sha1,
+        Digest::Sha224 => AskedDigest::Sha224,
+        Digest::Sha256 => AskedDigest::Sha256,
+        Digest::Sha384 => AskedDigest::Sha384,
+        Digest::Sha512 => AskedDigest::Sha512,
+        _ => return None,
+    })
 }
 
 const PADDINGS: [(&str, i64); 2] = [("pkcs1", 1), ("pss", 6)];

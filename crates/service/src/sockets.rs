@@ -44,7 +44,7 @@ impl Sockets {
             // Everybody may connect: whether a key may be used is decided for each key.
             service.push(bind(&path, SocketType::SEQPACKET, 0o666)?);
             made.push(path);
-            service.push(bind_abstract(directory)?);
+            service.extend(bind_abstract(directory)?);
         }
         let administration = match administration {
             Some(socket) => socket,
@@ -112,13 +112,15 @@ fn bind(path: &Path, kind: SocketType, mode: u32) -> io::Result<OwnedFd> {
     Ok(socket)
 }
 
-/// The abstract twin of the service's socket in that directory.
-fn bind_abstract(directory: &Path) -> io::Result<OwnedFd> {
-    let name = outboard_wire::abstract_name(directory);
+/// The abstract twin of the service's socket in that directory; none where the directory's name is too long for one.
+fn bind_abstract(directory: &Path) -> io::Result<Option<OwnedFd>> {
+    let Some(name) = outboard_wire::abstract_name(directory) else {
+        return Ok(None);
+    };
     let socket = socket(SocketType::SEQPACKET)?;
     net::bind(&socket, &SocketAddrUnix::new_abstract_name(&name)?)?;
     net::listen(&socket, BACKLOG)?;
-    Ok(socket)
+    Ok(Some(socket))
 }
 
 fn socket(kind: SocketType) -> io::Result<OwnedFd> {

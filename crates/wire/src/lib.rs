@@ -36,17 +36,15 @@ pub const AGENT_SOCKET: &str = "agent.sock";
 /// The directory of the system's service.
 pub const SYSTEM_DIRECTORY: &str = "/run/outboard";
 
-/// The abstract name of the socket for the use of keys of the service in that directory. Programs that have changed their
-/// root directory since they read a reference reach the service by it.
-///
-/// Longer than a socket's name may be, a directory's name is cut at its beginning.
-pub fn abstract_name(directory: &std::path::Path) -> Vec<u8> {
+/// The abstract name (unix(7)) of the service of a directory, without the zero byte that it begins with:
+/// `outboard/run/outboard` for `/run/outboard`. Programs that have changed their root directory since they read a
+/// reference reach the service by it. None where it is longer than an address has room for.
+pub fn abstract_name(directory: &std::path::Path) -> Option<Vec<u8>> {
     use std::os::unix::ffi::OsStrExt;
-    const PREFIX: &[u8] = b"outboard:";
-    // The kernel's 108 bytes, less the one that makes the name abstract.
-    const MOST_NAME: usize = 107 - PREFIX.len();
-    let path = directory.as_os_str().as_bytes();
-    [PREFIX, &path[path.len().saturating_sub(MOST_NAME)..]].concat()
+    /// The bytes of an address, less the one that makes it abstract.
+    const ROOM: usize = 107;
+    let name = [b"outboard", directory.as_os_str().as_bytes()].concat();
+    (name.len() <= ROOM).then_some(name)
 }
 
 /// Why bytes are no message.

@@ -83,7 +83,8 @@ impl Algorithm for Ecdsa {
         if digest.is_some_and(|digest| digest.length() != value.len()) {
             return Err(key.error(Reason::InvalidLength, "the digest has another length"));
         }
-        Ok(Asked::Ecdsa { value })
+        let digest = digest.and_then(super::rsa::asked);
+        Ok(Asked::Ecdsa { digest, value })
     }
 
     fn verify(

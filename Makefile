@@ -23,6 +23,10 @@ MODULESDIR ?= $(shell openssl version -m 2>/dev/null | sed -n 's/^MODULESDIR: "\
 
 release     = target/release
 bindir      = $(DESTDIR)$(PREFIX)/bin
+sbindir     = $(DESTDIR)$(PREFIX)/sbin
+unitdir     = $(DESTDIR)$(PREFIX)/lib/systemd/system
+sysusersdir = $(DESTDIR)$(PREFIX)/lib/sysusers.d
+units       = outboard.service outboard.socket
 libdir      = $(DESTDIR)$(PREFIX)/lib/outboard
 mandir      = $(DESTDIR)$(PREFIX)/share/man
 docdir      = $(DESTDIR)$(PREFIX)/share/doc/outboard
@@ -30,8 +34,8 @@ bashdir     = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 zshdir      = $(DESTDIR)$(PREFIX)/share/zsh/site-functions
 fishdir     = $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
 # The files of a build that 'make install' needs.
-built       = $(release)/outboard $(release)/outboard-bench $(release)/liboutboard.so $(release)/liboutboard_observe.so \
-              $(release)/liboutboard_stopwatch.so
+built       = $(release)/outboard $(release)/outboardd $(release)/outboard-bench $(release)/liboutboard.so \
+              $(release)/liboutboard_observe.so $(release)/liboutboard_stopwatch.so
 # A rustup without a toolchain has a cargo that always fails.
 has_cargo  := $(shell $(CARGO) --version 2>/dev/null)
 has_lanes  := $(shell grep -ow -m1 avx512ifma /proc/cpuinfo)
@@ -49,7 +53,7 @@ test_packages  = $(run_packages) rsync python3 postgresql wrk valgrind perl chro
 
 build: need-build
 	$(CARGO) build --release --locked -p outboard-cli -p outboard-provider -p outboard-observer -p outboard-bench \
-	    -p outboard-stopwatch-preload
+	    -p outboard-stopwatch-preload -p outboard-service
 
 run: need-run build
 	$(release)/outboard-bench first-light
@@ -66,7 +70,8 @@ lint: need-build
 # The provider comes first, because whole-program tests load it from the target directory. A missing program fails its
 # test. A test program that hangs is ended and named, and the others continue.
 check: need-test
-	$(CARGO) build --locked -p outboard-provider -p outboard-observer -p outboard-cli -p outboard-stopwatch-preload
+	$(CARGO) build --locked -p outboard-provider -p outboard-observer -p outboard-cli -p outboard-stopwatch-preload \
+	    -p outboard-service
 	OUTBOARD_TEST_ALL=1 $(CARGO) test --workspace --locked --no-fail-fast \
 	  --config "target.'cfg(unix)'.runner = 'timeout --foreground --kill-after=60 3600'"
 
@@ -121,12 +126,18 @@ install: $(if $(has_cargo),build)
 	@test -n "$(has_cargo)" || echo "cargo is not here: installing what is in $(release)"
 	STRIP="$(STRIP)" scripts/put.sh 0755 $(release)/outboard $(bindir)/outboard
 	STRIP="$(STRIP)" scripts/put.sh 0755 $(release)/outboard-bench $(bindir)/outboard-bench
+	STRIP="$(STRIP)" scripts/put.sh 0755 $(release)/outboardd $(sbindir)/outboardd
 	STRIP="$(STRIP)" scripts/put.sh 0644 $(release)/liboutboard.so $(DESTDIR)$(MODULESDIR)/outboard.so
 	STRIP="$(STRIP)" scripts/put.sh 0644 $(release)/liboutboard_observe.so $(DESTDIR)$(MODULESDIR)/outboard-observe.so
 	STRIP="$(STRIP)" scripts/put.sh 0644 $(release)/liboutboard_stopwatch.so $(libdir)/liboutboard_stopwatch.so
 	set -e; generated=$$(mktemp -d); trap 'rm -rf "$$generated"' EXIT; \
 	$(release)/outboard generate "$$generated"; \
 	$(release)/outboard-bench generate "$$generated"; \
+	for unit in $(units); do \
+	    sed 's|@sbindir@|$(PREFIX)/sbin|' systemd/$$unit >"$$generated/$$unit"; \
+	    scripts/put.sh 0644 "$$generated/$$unit" $(unitdir)/$$unit; \
+	done; \
+	scripts/put.sh 0644 systemd/outboard.sysusers $(sysusersdir)/outboard.conf; \
 	for page in "$$generated"/man/*; do \
 	    scripts/put.sh 0644 "$$page" $(mandir)/man$${page##*.}/$${page##*/}; \
 	done; \
@@ -148,6 +159,7 @@ uninstall:
 	@test -n "$(MODULESDIR)" || { echo "cannot find OpenSSL's modules directory: pass MODULESDIR=" >&2; exit 1; }
 	if [ -z "$(DESTDIR)" ] && [ -x $(bindir)/outboard ]; then $(bindir)/outboard disable; fi
 	rm -f $(bindir)/outboard $(bindir)/outboard-bench $(DESTDIR)$(MODULESDIR)/outboard.so $(DESTDIR)$(MODULESDIR)/outboard-observe.so
+	rm -f $(sbindir)/outboardd $(units:%=$(unitdir)/%) $(sysusersdir)/outboard.conf
 	rm -f $(mandir)/man1/outboard.1 $(mandir)/man1/outboard-*.1 $(mandir)/man5/outboard.cnf.5
 	rm -rf $(docdir) $(libdir)
 	for name in outboard outboard-bench; do \

@@ -154,7 +154,7 @@ pub enum Reply {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Status {
     /// The version of Outboard.
-    pub version: String,
+    pub outboard: String,
     /// The service's process.
     pub pid: u32,
     /// Since when it serves, in seconds since 1970.

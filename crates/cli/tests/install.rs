@@ -18,6 +18,7 @@ fn built(directory: &Path) -> PathBuf {
         ("outboard", &command),
         // What these are does not matter to the Makefile: it only generates pages, and copies.
         ("outboard-bench", &command),
+        ("outboardd", &command),
         ("liboutboard_stopwatch.so", &observer()),
         ("liboutboard.so", &module()),
         ("liboutboard_observe.so", &observer()),
@@ -65,6 +66,10 @@ fn what_was_built_is_installed_without_cargo() {
     for file in [
         "usr/local/bin/outboard",
         "usr/local/bin/outboard-bench",
+        "usr/local/sbin/outboardd",
+        "usr/local/lib/systemd/system/outboard.service",
+        "usr/local/lib/systemd/system/outboard.socket",
+        "usr/local/lib/sysusers.d/outboard.conf",
         "modules/outboard.so",
         "modules/outboard-observe.so",
         "usr/local/lib/outboard/liboutboard_stopwatch.so",

@@ -39,7 +39,10 @@ const SHORT: Duration = Duration::from_millis(300);
 
 fn ask(client: &Client, value: &[u8]) -> Result<Vec<u8>, Error> {
     let mut result = Zeroizing::new(Vec::new());
-    let operation = Operation::Ecdsa { value };
+    let operation = Operation::Ecdsa {
+        digest: None,
+        value,
+    };
     client.ask(KEY, operation, &mut result)?;
     Ok(result.to_vec())
 }
@@ -47,7 +50,7 @@ fn ask(client: &Client, value: &[u8]) -> Result<Vec<u8>, Error> {
 /// Answers what it was asked to sign.
 fn echo(_: libc::uid_t, request: &Request<'_>) -> Reply {
     match request.operation {
-        Operation::Ecdsa { value } => Reply::Say(Status::Done, value.to_vec()),
+        Operation::Ecdsa { value, .. } => Reply::Say(Status::Done, value.to_vec()),
         _ => Reply::Say(Status::NotAllowed, Vec::new()),
     }
 }
@@ -120,7 +123,7 @@ fn a_late_answer_is_dropped() {
     let _alone = alone();
     let place = place();
     let _service = Service::start(place.path(), |_, request| match request.operation {
-        Operation::Ecdsa { value } => Reply::SayLate(Status::Done, value.to_vec()),
+        Operation::Ecdsa { value, .. } => Reply::SayLate(Status::Done, value.to_vec()),
         _ => Reply::Close,
     });
     let client = client(place.path(), LONG);

@@ -374,7 +374,7 @@ impl Administration {
         let pattern = |register: vault::RegisterStatus| register.pattern.map(|it| it.to_string());
         let counts = &self.gate.counts;
         Status {
-            version: env!("CARGO_PKG_VERSION").into(),
+            outboard: env!("CARGO_PKG_VERSION").into(),
             pid: std::process::id(),
             since: self.since,
             store: self.store.clone(),

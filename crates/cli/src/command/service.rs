@@ -282,7 +282,7 @@ fn text(status: &Status) -> String {
     let mut line = |title: &str, value: String| text += &format!("{title:<13}{value}\n");
     line(
         "service",
-        format!("process {}, Outboard {}", status.pid, status.version),
+        format!("process {}, Outboard {}", status.pid, status.outboard),
     );
     line(
         "store",

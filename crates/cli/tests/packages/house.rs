@@ -64,6 +64,7 @@ impl House {
         let files = [
             ("outboard", &command),
             ("outboard-bench", &command),
+            ("outboardd", &command.with_file_name("outboardd")),
             ("liboutboard.so", &module()),
             ("liboutboard_observe.so", &observer()),
             ("liboutboard_stopwatch.so", &observer()),

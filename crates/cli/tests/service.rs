@@ -1,0 +1,292 @@
+//! `outboard service` and `outboard keys` with a real outboardd.
+
+mod common;
+
+use common::{document, outboard, stderr, stdout};
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use tempfile::TempDir;
+
+/// A service of a test's own, stopped at the test's end.
+struct Service(TempDir);
+
+impl Service {
+    fn start() -> Self {
+        let service = Self(common::public_directory());
+        service.outboard(&["service", "start"]).assert().success();
+        service
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn outboard(&self, words: &[&str]) -> assert_cmd::Command {
+        let mut command = outboard();
+        command.args(words).arg("--directory").arg(self.0.path());
+        command
+    }
+
+    /// What a command says that succeeds.
+    fn says(&self, words: &[&str]) -> String {
+        stdout(&self.outboard(words).assert().success())
+    }
+
+    /// What a command says that fails.
+    fn refuses(&self, words: &[&str]) -> String {
+        stderr(&self.outboard(words).assert().failure())
+    }
+
+    /// A configuration whose programs use the keys of this service.
+    fn configuration(&self) -> PathBuf {
+        let file = self.path("openssl.cnf");
+        let text = format!(
+            "openssl_conf = init\n[init]\nproviders = providers\nalg_section = algorithms\n\
+             [providers]\ndefault = stock\noutboard = outboard\n[stock]\nactivate = 1\n\
+             [outboard]\nmodule = {}\nservice = {}\nledger = {}\nactivate = 1\n\
+             [algorithms]\ndefault_properties = ?provider=outboard\n",
+            common::module().display(),
+            self.0.path().display(),
+            self.path("ledger").display()
+        );
+        fs::write(&file, text).expect("it is ours");
+        file
+    }
+
+    fn openssl(&self, words: &[&str]) -> std::process::Output {
+        let mut command = Command::new("openssl");
+        command
+            .args(words)
+            .env("OPENSSL_CONF", self.configuration());
+        command.output().expect("openssl is installed")
+    }
+}
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        let _ = self.outboard(&["service", "stop"]).output();
+    }
+}
+
+#[track_caller]
+fn succeeds(output: &std::process::Output) {
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}");
+}
+
+fn us() -> String {
+    rustix::process::getuid().as_raw().to_string()
+}
+
+/// A key file in the form that OpenSSL writes.
+fn key_file(path: &Path, words: &[&str]) {
+    let mut command = Command::new("openssl");
+    let output = command.args(words).arg("-out").arg(path).output();
+    succeeds(&output.expect("openssl is installed"));
+}
+
+#[test]
+fn a_key_is_made_granted_used_and_destroyed() {
+    let service = Service::start();
+    service.says(&["keys", "generate", "site", "--type", "p256"]);
+    let reference = service.says(&["keys", "reference", "site"]);
+    assert!(
+        reference.starts_with("-----BEGIN OUTBOARD KEY-----\n"),
+        "{reference}"
+    );
+    let key = service.path("site.key");
+    fs::write(&key, &reference).expect("it is ours");
+    let key = key.to_str().expect("it is ASCII");
+    let request = [
+        "req", "-x509", "-new", "-key", key, "-subj", "/CN=site", "-days", "2",
+    ];
+
+    // Without a grant not even root uses it.
+    let output = service.openssl(&request);
+    assert!(!output.status.success());
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    common::says(&said, "permission denied");
+    common::says(&said, "outboard keys grant site --user");
+
+    service.says(&["keys", "grant", "site", "--user", &us()]);
+    let output = service.openssl(&request);
+    succeeds(&output);
+    let certificate = service.path("site.crt");
+    fs::write(&certificate, &output.stdout).expect("it is ours");
+    let certificate = certificate.to_str().expect("it is ASCII");
+    succeeds(&service.openssl(&["verify", "-CAfile", certificate, certificate]));
+
+    // A new name changes no reference.
+    service.says(&["keys", "rename", "site", "shop"]);
+    succeeds(&service.openssl(&request));
+    service.says(&["keys", "policy", "shop", "--digests", "sha384"]);
+    assert!(!service.openssl(&request).status.success());
+    let allowed = [&request[..], &["-sha384"]].concat();
+    succeeds(&service.openssl(&allowed));
+    service.says(&["keys", "revoke", "shop", "--user", &us()]);
+    assert!(!service.openssl(&allowed).status.success());
+
+    let said = service.refuses(&["keys", "delete", "shop"]);
+    common::says(&said, "--yes");
+    service.says(&["keys", "delete", "shop", "--yes"]);
+    let said = service.refuses(&["keys", "show", "shop"]);
+    common::says(&said, "there is no key shop");
+    service.says(&["keys", "audit", "--check"]);
+}
+
+#[test]
+fn every_document_fits_its_schema() {
+    let service = Service::start();
+    service.says(&["keys", "generate", "one", "--type", "ed25519"]);
+    service.says(&["keys", "grant", "one", "--group", "0", "--administer"]);
+    for (words, schema) in [
+        (&["service", "status"][..], "outboard-service"),
+        (&["keys", "list"], "outboard-keys"),
+        (&["keys", "show", "one"], "outboard-key"),
+        (&["keys", "audit"], "outboard-keys-audit"),
+    ] {
+        let words = [words, &["--json"]].concat();
+        document(&service.outboard(&words).assert().success(), schema);
+    }
+}
+
+#[test]
+fn a_key_file_is_adopted() {
+    let service = Service::start();
+    // As HAProxy has them: the key between certificates; each of OpenSSL's forms.
+    let forms: [(&str, &[&str]); 4] = [
+        (
+            "rsa",
+            &[
+                "genpkey",
+                "-quiet",
+                "-algorithm",
+                "RSA",
+                "-pkeyopt",
+                "rsa_keygen_bits:2048",
+            ],
+        ),
+        ("ec", &["ecparam", "-genkey", "-name", "secp384r1"]),
+        ("ed", &["genpkey", "-algorithm", "ED25519"]),
+        ("traditional", &["genrsa", "-traditional"]),
+    ];
+    for (name, words) in forms {
+        let file = service.path(&format!("{name}.pem"));
+        key_file(&file, words);
+        let text = fs::read_to_string(&file).expect("it is ours");
+        let certificate = "-----BEGIN CERTIFICATE-----\nAA==\n-----END CERTIFICATE-----\n";
+        let both = format!("{certificate}{text}{certificate}");
+        fs::write(&file, &both).expect("it is ours");
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o640)).expect("it is ours");
+        let path = file.to_str().expect("it is ASCII");
+        let said = service.says(&["keys", "adopt", path, "--user", &us()]);
+        common::says(&said, "now holds a reference");
+        let adopted = fs::read_to_string(&file).expect("it is there");
+        assert!(!adopted.contains("PRIVATE KEY"), "{adopted}");
+        assert_eq!(adopted.matches(certificate).count(), 2, "{adopted}");
+        let mode = fs::metadata(&file)
+            .expect("it is there")
+            .permissions()
+            .mode();
+        assert_eq!(mode & 0o777, 0o640);
+        let backup = service.path(&format!("{name}.pem.outboard-backup"));
+        assert_eq!(fs::read_to_string(&backup).expect("it is there"), both);
+        let message = service.path("message");
+        fs::write(&message, "a message").expect("it is ours");
+        let message = message.to_str().expect("it is ASCII");
+        let signed = service.path("signed");
+        let signed = signed.to_str().expect("it is ASCII");
+        let sign = [
+            "pkeyutl", "-sign", "-rawin", "-inkey", path, "-in", message, "-out", signed,
+        ];
+        succeeds(&service.openssl(&sign));
+        let verify = [
+            "pkeyutl", "-verify", "-rawin", "-inkey", path, "-in", message, "-sigfile", signed,
+        ];
+        succeeds(&service.openssl(&verify));
+        // It cannot leave, and is not adopted twice.
+        common::says(&service.refuses(&["keys", "export", name]), "export");
+        common::says(
+            &service.refuses(&["keys", "adopt", path]),
+            "no PEM block of a private key",
+        );
+    }
+}
+
+#[test]
+fn a_key_is_imported_and_exported() {
+    let service = Service::start();
+    let file = service.path("key.pem");
+    let words = [
+        "genpkey",
+        "-algorithm",
+        "EC",
+        "-pkeyopt",
+        "ec_paramgen_curve:P-256",
+    ];
+    key_file(
+        &file,
+        &[&words[..], &["-aes256", "-pass", "pass:open sesame"]].concat(),
+    );
+    let given = fs::read(&file).expect("it is ours");
+    let import = ["keys", "import", "one", "--exportable"];
+    let refused = service
+        .outboard(&import)
+        .write_stdin(&given[..])
+        .assert()
+        .failure();
+    common::says(&stderr(&refused), "--passphrase");
+    let passphrase = service.path("passphrase");
+    fs::write(&passphrase, "open sesame\n").expect("it is ours");
+    let passphrase = passphrase.to_str().expect("it is ASCII");
+    let import = [&import[..], &["--passphrase", passphrase]].concat();
+    service
+        .outboard(&import)
+        .write_stdin(&given[..])
+        .assert()
+        .success();
+    let again = service
+        .outboard(&import)
+        .write_stdin(given)
+        .assert()
+        .failure();
+    common::says(&stderr(&again), "exists already");
+    let exported = service.says(&["keys", "export", "one"]);
+    assert!(
+        exported.starts_with("-----BEGIN PRIVATE KEY-----"),
+        "no key"
+    );
+    let refused = service
+        .outboard(&["keys", "import", "two"])
+        .write_stdin("rubbish")
+        .assert()
+        .failure();
+    common::says(&stderr(&refused), "no private key that OpenSSL can read");
+}
+
+/// The service is killed and restarted: the keys, the grants and the master key are there.
+#[test]
+fn what_was_acknowledged_outlives_a_kill() {
+    let service = Service::start();
+    service.says(&["keys", "generate", "kept", "--type", "ed25519"]);
+    service.says(&["keys", "grant", "kept", "--user", "4711"]);
+    let before = service.says(&["keys", "show", "kept", "--json"]);
+    let status = service
+        .outboard(&["service", "status", "--json"])
+        .assert()
+        .success();
+    let pid = document(&status, "outboard-service")["pid"].as_i64();
+    let pid = pid.and_then(|pid| rustix::process::Pid::from_raw(pid as i32));
+    let pid = pid.expect("it is a process");
+    rustix::process::kill_process(pid, rustix::process::Signal::KILL).expect("it is ours");
+    // Its socket is still in the file system, and nobody listens.
+    common::says(
+        &service.refuses(&["keys", "list"]),
+        "outboard service start",
+    );
+    service.says(&["service", "start"]);
+    assert_eq!(service.says(&["keys", "show", "kept", "--json"]), before);
+    service.says(&["keys", "audit", "--check"]);
+}

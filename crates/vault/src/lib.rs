@@ -20,6 +20,7 @@
 
 mod approvals;
 mod audit;
+mod backup;
 mod cipher;
 mod encoding;
 mod error;
@@ -28,6 +29,7 @@ mod keys;
 mod master;
 mod policy;
 mod record;
+mod roll;
 pub mod secret;
 mod state;
 mod store;
@@ -35,6 +37,7 @@ mod vault;
 
 pub use approvals::Approvable;
 pub use audit::{Act, Entry, Outcome, Verified};
+pub use backup::Restored;
 pub use error::{Error, Result};
 pub use grants::{Grants, MAX_GRANTS, Right, Subject};
 pub use keys::Listing;
@@ -43,5 +46,6 @@ pub use policy::{
     Approvals, Digest, MAX_ADMINISTRATORS, Operation, Padding, Policy, Refusal, Request,
 };
 pub use record::{KeyId, KeyType, MAX_PRIVATE, MAX_PUBLIC, Name, NewKey, Record, Unwrapped, Which};
+pub use roll::{Prepared, Progress};
 pub use state::Phase;
 pub use vault::{Condition, Entered, EnteredPart, RegisterStatus, Status, Vault};

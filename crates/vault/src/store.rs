@@ -49,7 +49,7 @@ pub(crate) struct Store {
     pub(crate) damage: Vec<String>,
     /// Damage that costs nothing: there is a whole copy, and the next change writes both.
     pub(crate) harmless: Vec<String>,
-    _lock: File,
+    _lock: Option<File>,
 }
 
 impl Store {
@@ -60,6 +60,14 @@ impl Store {
         let file = directory.join(FILE);
         if file.try_exists().map_err(Error::io(&file, "look for"))? {
             return Err(Error::Exists { path: file });
+        }
+        let journal = journal_of(&file);
+        if journal
+            .try_exists()
+            .map_err(Error::io(&journal, "look for"))?
+        {
+            // It belongs to a store that somebody removed, and would be played back into the new one.
+            return Err(Error::Exists { path: journal });
         }
         // Under another name until it is complete: a store that a kill left half made would never open.
         let draft = directory.join("vault.db.new");
@@ -73,7 +81,7 @@ impl Store {
         }
         fs::rename(&draft, &file).map_err(Error::io(&file, "create"))?;
         synchronise(directory)?;
-        Self::open_locked(file, lock)
+        Self::open_locked(file, Some(lock))
     }
 
     /// The store in a directory.
@@ -84,10 +92,15 @@ impl Store {
         }
         check_private(directory, 0o700)?;
         let lock = lock(directory)?;
-        Self::open_locked(file, lock)
+        Self::open_locked(file, Some(lock))
     }
 
-    fn open_locked(file: PathBuf, lock: File) -> Result<Self> {
+    /// A store that has no place yet.
+    pub(crate) fn open_draft(file: &Path) -> Result<Self> {
+        Self::open_locked(file.to_owned(), None)
+    }
+
+    fn open_locked(file: PathBuf, lock: Option<File>) -> Result<Self> {
         check_private(&file, 0o600)?;
         let connection = connect(&file)?;
         let damage = check(&connection, &file)?;

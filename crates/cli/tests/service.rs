@@ -76,6 +76,11 @@ fn succeeds(output: &std::process::Output) {
     assert!(output.status.success(), "{said}");
 }
 
+/// The service's program is beside the command.
+fn daemon() -> PathBuf {
+    assert_cmd::cargo::cargo_bin("outboard").with_file_name("outboardd")
+}
+
 fn us() -> String {
     rustix::process::getuid().as_raw().to_string()
 }
@@ -289,4 +294,130 @@ fn what_was_acknowledged_outlives_a_kill() {
     service.says(&["service", "start"]);
     assert_eq!(service.says(&["keys", "show", "kept", "--json"]), before);
     service.says(&["keys", "audit", "--check"]);
+}
+
+/// The master key is exchanged while keys are used, with restarts between the steps.
+#[test]
+fn the_master_key_is_rolled() {
+    let service = Service::start();
+    service.says(&["keys", "generate", "site", "--type", "ed25519"]);
+    service.says(&["keys", "grant", "site", "--user", &us()]);
+    let key = service.path("site.key");
+    fs::write(&key, service.says(&["keys", "reference", "site"])).expect("it is ours");
+    let key = key.to_str().expect("it is ASCII");
+    let signs = || {
+        let request = ["req", "-x509", "-new", "-key", key, "-subj", "/CN=x"];
+        succeeds(&service.openssl(&request));
+    };
+    let restart = || {
+        service.says(&["service", "stop"]);
+        service.says(&["service", "start"]);
+        signs();
+    };
+    let pattern = |index: usize| {
+        let status = service.outboard(&["service", "status", "--json"]).assert();
+        let status = document(&status.success(), "outboard-service");
+        status["master"]["patterns"][index].clone()
+    };
+    signs();
+    let first = pattern(1);
+    common::says(
+        &service.refuses(&["service", "roll", "activate"]),
+        "prepare",
+    );
+    let entered = service
+        .outboard(&["service", "enter"])
+        .write_stdin("5a".repeat(32))
+        .assert()
+        .success();
+    common::says(&stdout(&entered), "verification pattern");
+    restart();
+    service.says(&["service", "roll", "prepare"]);
+    restart();
+    // A key that is new between the steps is there after them, too.
+    service.says(&["keys", "generate", "late", "--type", "p256"]);
+    service.says(&["service", "roll", "activate"]);
+    restart();
+    assert_eq!(pattern(2), first);
+    service.says(&["service", "roll", "finalise"]);
+    restart();
+    assert!(pattern(2).is_null() && pattern(0).is_null() && pattern(1) != first);
+    service.says(&["keys", "show", "late"]);
+    service.says(&["keys", "backup", "copy.db"]);
+    let copy = service.path("store/copy.db");
+    assert!(copy.exists());
+    service.says(&["keys", "audit", "--check"]);
+
+    // The copy brings a destroyed key back.
+    service.says(&["keys", "delete", "late", "--yes"]);
+    let aside = service.path("copy.db");
+    fs::rename(copy, &aside).expect("it is ours");
+    let restore = || {
+        let mut command = Command::new(daemon());
+        command.arg("--directory").arg(service.0.path());
+        let output = command.arg("--restore").arg(&aside).output();
+        output.expect("it is built")
+    };
+    let output = restore();
+    assert!(!output.status.success(), "the service runs");
+    service.says(&["service", "stop"]);
+    succeeds(&restore());
+    service.says(&["service", "start"]);
+    service.says(&["keys", "show", "late"]);
+}
+
+/// People enter the parts of a master key; none of them knows the whole.
+#[test]
+fn a_master_key_is_entered_in_parts() {
+    let service = Service(common::public_directory());
+    // As the system's service is: with a store elsewhere, and no file for a master key.
+    let store = service.path("elsewhere");
+    let start = || {
+        let child = Command::new(daemon())
+            .arg("--directory")
+            .arg(service.0.path())
+            .arg("--store")
+            .arg(&store)
+            .spawn()
+            .expect("it is built");
+        while !service.path("admin.sock").exists() {
+            std::thread::sleep(std::time::Duration::from_millis(10));
+        }
+        child
+    };
+    let enter = |words: &[&str], digits: &str| {
+        let words = [&["service", "enter"], words].concat();
+        service.outboard(&words).write_stdin(digits).assert()
+    };
+    let mut child = start();
+    common::says(
+        &service.refuses(&["keys", "generate", "k", "--type", "p256"]),
+        "master key",
+    );
+    let empty = service.outboard(&["service", "status"]).assert().code(1);
+    common::says(&stdout(&empty), "none yet");
+    enter(&["--part"], &"11".repeat(32)).success();
+    common::says(&stderr(&enter(&["--complete"], "").failure()), "two");
+    enter(&["--part"], &"22".repeat(32)).success();
+    common::says(
+        &stderr(&enter(&["--part"], "22").code(2)),
+        "64 hexadecimal digits",
+    );
+    enter(&["--complete"], "").success();
+    service.says(&["keys", "generate", "k", "--type", "p256"]);
+    service.says(&["service", "stop"]);
+    child.wait().expect("it was started here");
+
+    let mut child = start();
+    let locked = service.outboard(&["service", "status"]).assert().code(1);
+    common::says(&stdout(&locked), "not entered");
+    // 11 and 22 make 33.
+    common::says(
+        &stderr(&enter(&[], &"34".repeat(32)).failure()),
+        "does not belong",
+    );
+    enter(&[], &"33".repeat(32)).success();
+    service.says(&["keys", "show", "k"]);
+    service.says(&["service", "stop"]);
+    child.wait().expect("it was started here");
 }

@@ -360,13 +360,30 @@ impl Administration {
             ));
         }
         let path = std::path::Path::new(&self.store).join(file);
-        let _ = (peer, path);
-        Err(failed("not yet"))
+        self.keys.vault.backup(peer.uid, path).map_err(refused)?;
+        Ok(Reply::Done)
     }
 
-    fn roll(&self, _: &Peer, _: &str) -> Result<Reply> {
-        self.source.tidy(&self.keys.vault).map_err(failed)?;
-        Err(failed("not yet"))
+    fn roll(&self, peer: &Peer, step: &str) -> Result<Reply> {
+        let vault = &self.keys.vault;
+        match step {
+            "prepare" => {
+                let prepared = vault.prepare(peer.uid, |_| {}).map_err(refused)?;
+                if let Some(damaged) = prepared.damaged.into_iter().next() {
+                    return Err(refused(damaged));
+                }
+            }
+            "activate" => vault.activate(peer.uid).map_err(refused)?,
+            "finalise" => vault.finalise(peer.uid).map_err(refused)?,
+            "cancel" => vault.cancel(peer.uid).map_err(refused)?,
+            _ => return Err(malformed("a step is prepare, activate, finalise or cancel")),
+        }
+        self.source.tidy(vault).map_err(failed)?;
+        tracing::info!(
+            "uid {} did step '{step}' of the master key's roll",
+            peer.uid
+        );
+        Ok(Reply::Done)
     }
 
     fn status(&self) -> Status {

@@ -92,10 +92,7 @@ pub fn serve(settings: &Settings) -> Result<(), Error> {
     own_directory(&settings.directory)?;
     let directory = fs::canonicalize(&settings.directory)
         .map_err(cannot(format!("find {}", settings.directory.display())))?;
-    let store = match &settings.store {
-        Some(store) => store.clone(),
-        None => directory.join("store"),
-    };
+    let store = settings.store();
     let ledger_path = match &settings.ledger {
         Some(path) => path.clone(),
         None => ledger::default_path(us),
@@ -152,6 +149,33 @@ pub fn serve(settings: &Settings) -> Result<(), Error> {
         let _ = worker.join();
     }
     Ok(())
+}
+
+/// Puts a backup in the place of the store. No service may run.
+///
+/// # Errors
+/// It is no backup, or the store is in use; the store is then as it was.
+pub fn restore(settings: &Settings, backup: &Path) -> Result<(), Error> {
+    let us = rustix::process::geteuid().as_raw();
+    let restored = Vault::restore(us, backup, settings.store())?;
+    tracing::info!(
+        "the store in {} is restored: {} keys",
+        settings.store().display(),
+        restored.keys
+    );
+    if let Some(replaced) = restored.replaced {
+        tracing::info!("the store that was there is {}", replaced.display());
+    }
+    Ok(())
+}
+
+impl Settings {
+    fn store(&self) -> PathBuf {
+        match &self.store {
+            Some(store) => store.clone(),
+            None => self.directory.join("store"),
+        }
+    }
 }
 
 /// Accepts commands until the end.

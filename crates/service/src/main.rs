@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Parser;
-use outboard_service::{Settings, serve};
+use outboard_service::{Settings, restore, serve};
 
 /// Hold private keys for programs that face the network
 ///
@@ -20,6 +20,9 @@ struct Arguments {
     /// The directory of the store; otherwise 'store' in the sockets' directory, with a master key in a file
     #[arg(long, value_name = "DIR")]
     store: Option<PathBuf>,
+    /// Put a backup ('outboard keys backup') in the place of the store, and end; no service may run
+    #[arg(long, value_name = "FILE")]
+    restore: Option<PathBuf>,
     /// The file of the counters
     #[arg(long, value_name = "FILE")]
     ledger: Option<PathBuf>,
@@ -40,7 +43,11 @@ fn main() -> ExitCode {
         store: arguments.store,
         ledger: arguments.ledger,
     };
-    match serve(&settings) {
+    let outcome = match &arguments.restore {
+        Some(backup) => restore(&settings, backup),
+        None => serve(&settings),
+    };
+    match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             tracing::error!("{error}");

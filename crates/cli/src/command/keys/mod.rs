@@ -123,6 +123,11 @@ enum Command {
         /// The key's name
         name: String,
     },
+    /// Copy the store, while it serves, to a file beside it; encrypted as the store is
+    Backup {
+        /// The copy's name, without a directory
+        file: String,
+    },
     /// Show what administrators did, or check that the log is whole
     Audit {
         /// Check the chain of hashes
@@ -263,6 +268,12 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
             }
             _ => return Err(service.surprised().into()),
         },
+        Command::Backup { file } => {
+            done(service, &Request::Backup { file: file.clone() })?;
+            print(&format!(
+                "The copy is {file}, in the directory of the store. To use it, the same master key is needed.\n"
+            ))?;
+        }
         Command::Audit { check: true, .. } => {
             done(service, &Request::CheckAudit)?;
             print("The audit log is whole.\n")?;

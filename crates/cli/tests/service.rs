@@ -2,95 +2,11 @@
 
 mod common;
 
-use common::{document, outboard, stderr, stdout};
+use common::service::{Service, daemon, key_file, succeeds, us};
+use common::{document, stderr, stdout};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
 use std::process::Command;
-use tempfile::TempDir;
-
-/// A service of a test's own, stopped at the test's end.
-struct Service(TempDir);
-
-impl Service {
-    fn start() -> Self {
-        let service = Self(common::public_directory());
-        service.outboard(&["service", "start"]).assert().success();
-        service
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
-    fn outboard(&self, words: &[&str]) -> assert_cmd::Command {
-        let mut command = outboard();
-        command.args(words).arg("--directory").arg(self.0.path());
-        command
-    }
-
-    /// What a command says that succeeds.
-    fn says(&self, words: &[&str]) -> String {
-        stdout(&self.outboard(words).assert().success())
-    }
-
-    /// What a command says that fails.
-    fn refuses(&self, words: &[&str]) -> String {
-        stderr(&self.outboard(words).assert().failure())
-    }
-
-    /// A configuration whose programs use the keys of this service.
-    fn configuration(&self) -> PathBuf {
-        let file = self.path("openssl.cnf");
-        let text = format!(
-            "openssl_conf = init\n[init]\nproviders = providers\nalg_section = algorithms\n\
-             [providers]\ndefault = stock\noutboard = outboard\n[stock]\nactivate = 1\n\
-             [outboard]\nmodule = {}\nservice = {}\nledger = {}\nactivate = 1\n\
-             [algorithms]\ndefault_properties = ?provider=outboard\n",
-            common::module().display(),
-            self.0.path().display(),
-            self.path("ledger").display()
-        );
-        fs::write(&file, text).expect("it is ours");
-        file
-    }
-
-    fn openssl(&self, words: &[&str]) -> std::process::Output {
-        let mut command = Command::new("openssl");
-        command
-            .args(words)
-            .env("OPENSSL_CONF", self.configuration());
-        command.output().expect("openssl is installed")
-    }
-}
-
-impl Drop for Service {
-    fn drop(&mut self) {
-        let _ = self.outboard(&["service", "stop"]).output();
-    }
-}
-
-#[track_caller]
-fn succeeds(output: &std::process::Output) {
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{said}");
-}
-
-/// The service's program is beside the command.
-fn daemon() -> PathBuf {
-    assert_cmd::cargo::cargo_bin("outboard").with_file_name("outboardd")
-}
-
-fn us() -> String {
-    rustix::process::getuid().as_raw().to_string()
-}
-
-/// A key file in the form that OpenSSL writes.
-fn key_file(path: &Path, words: &[&str]) {
-    let mut command = Command::new("openssl");
-    let output = command.args(words).arg("-out").arg(path).output();
-    succeeds(&output.expect("openssl is installed"));
-}
 
 #[test]
 fn a_key_is_made_granted_used_and_destroyed() {
@@ -354,7 +270,7 @@ fn the_master_key_is_rolled() {
     fs::rename(copy, &aside).expect("it is ours");
     let restore = || {
         let mut command = Command::new(daemon());
-        command.arg("--directory").arg(service.0.path());
+        command.arg("--directory").arg(service.directory());
         let output = command.arg("--restore").arg(&aside).output();
         output.expect("it is built")
     };
@@ -369,13 +285,13 @@ fn the_master_key_is_rolled() {
 /// People enter the parts of a master key; none of them knows the whole.
 #[test]
 fn a_master_key_is_entered_in_parts() {
-    let service = Service(common::public_directory());
+    let service = Service::in_directory(common::public_directory());
     // As the system's service is: with a store elsewhere, and no file for a master key.
     let store = service.path("elsewhere");
     let start = || {
         let child = Command::new(daemon())
             .arg("--directory")
-            .arg(service.0.path())
+            .arg(service.directory())
             .arg("--store")
             .arg(&store)
             .spawn()

@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "each test uses its part")]
 
+pub(crate) mod service;
+
 use assert_cmd::Command;
 use outboard_programs::{OpenSsl, Workplace, missing};
 use std::path::{Path, PathBuf};

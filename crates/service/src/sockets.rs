@@ -11,12 +11,16 @@ use std::io;
 use std::os::fd::{AsFd, FromRawFd, OwnedFd};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use outboard_wire::{ADMINISTRATION_SOCKET, SERVICE_SOCKET};
 use rustix::net::{self, AddressFamily, SocketAddrUnix, SocketFlags, SocketType, sockopt};
 
 /// How many clients may wait to be accepted.
 const BACKLOG: i32 = 4096;
+
+/// How long a service that was killed may still seem to listen.
+const DYING: Duration = Duration::from_secs(1);
 
 /// The sockets that the service listens on.
 pub(crate) struct Sockets {
@@ -84,6 +88,8 @@ fn inherited() -> Vec<OwnedFd> {
             // SAFETY: systemd opened it for this process, and nothing else here knows of it.
             let socket = unsafe { OwnedFd::from_raw_fd(descriptor) };
             let _ = rustix::io::fcntl_setfd(&socket, rustix::io::FdFlags::CLOEXEC);
+            // systemd's block: of two workers that see one client, the second would wait in accept(2) for another.
+            let _ = rustix::io::ioctl_fionbio(&socket, true);
             socket
         })
         .collect()
@@ -93,16 +99,17 @@ fn inherited() -> Vec<OwnedFd> {
 /// lives is an error.
 fn bind(path: &Path, kind: SocketType, mode: u32) -> io::Result<OwnedFd> {
     let address = SocketAddrUnix::new(path)?;
-    if fs::symlink_metadata(path).is_ok() {
-        let probe = socket(kind)?;
-        match net::connect(&probe, &address) {
-            Ok(()) => {
-                return Err(io::Error::new(
-                    io::ErrorKind::AddrInUse,
-                    format!("another service listens at {}", path.display()),
-                ));
-            }
-            Err(_) => fs::remove_file(path)?,
+    let since = Instant::now();
+    while fs::symlink_metadata(path).is_ok() {
+        if net::connect(socket(kind)?, &address).is_err() {
+            fs::remove_file(path)?;
+        } else if since.elapsed() > DYING {
+            return Err(io::Error::new(
+                io::ErrorKind::AddrInUse,
+                format!("another service listens at {}", path.display()),
+            ));
+        } else {
+            std::thread::sleep(DYING / 50);
         }
     }
     let socket = socket(kind)?;
@@ -118,7 +125,14 @@ fn bind_abstract(directory: &Path) -> io::Result<Option<OwnedFd>> {
         return Ok(None);
     };
     let socket = socket(SocketType::SEQPACKET)?;
-    net::bind(&socket, &SocketAddrUnix::new_abstract_name(&name)?)?;
+    let address = SocketAddrUnix::new_abstract_name(&name)?;
+    let since = Instant::now();
+    while let Err(error) = net::bind(&socket, &address) {
+        if since.elapsed() > DYING {
+            return Err(error.into());
+        }
+        std::thread::sleep(DYING / 50);
+    }
     net::listen(&socket, BACKLOG)?;
     Ok(Some(socket))
 }

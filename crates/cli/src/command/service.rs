@@ -109,11 +109,8 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
 
 /// Starts the system's service by systemd, or one of a directory's own in the background.
 fn start(directory: &Path) -> Result<ExitCode, Failure> {
-    if let Ok(mut service) = Connection::open(directory) {
-        print(&format!(
-            "The service serves already.\n{}",
-            text(&status(&mut service)?)
-        ))?;
+    if let Some(status) = answer(directory) {
+        print(&format!("The service serves already.\n{}", text(&status)))?;
         return Ok(ExitCode::SUCCESS);
     }
     if directory == Path::new(SYSTEM_DIRECTORY) {
@@ -143,8 +140,8 @@ fn start(directory: &Path) -> Result<ExitCode, Failure> {
         .map_err(|error| format!("cannot start {}: {error}", daemon.display()))?;
     let since = Instant::now();
     while since.elapsed() < Duration::from_secs(20) {
-        if let Ok(mut service) = Connection::open(directory) {
-            print(&text(&status(&mut service)?))?;
+        if let Some(status) = answer(directory) {
+            print(&text(&status))?;
             return Ok(ExitCode::SUCCESS);
         }
         if child.try_wait()?.is_some() {
@@ -154,6 +151,11 @@ fn start(directory: &Path) -> Result<ExitCode, Failure> {
         std::thread::sleep(Duration::from_millis(20));
     }
     Err("the service does not answer after 20 seconds".into())
+}
+
+/// How the service does; none where it does not answer. (A service that was just killed may still accept connections.)
+fn answer(directory: &Path) -> Option<Status> {
+    status(&mut Connection::open(directory).ok()?).ok()
 }
 
 fn stop(directory: &Path) -> Result<ExitCode, Failure> {

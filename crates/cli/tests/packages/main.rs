@@ -7,6 +7,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod card_service;
 mod hardening;
 mod house;
 mod servers;

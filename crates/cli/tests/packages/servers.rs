@@ -46,7 +46,7 @@ pub(crate) const APACHE: Packaged = Packaged {
     operations: TLS,
 };
 
-const STUNNEL: Packaged = Packaged {
+pub(crate) const STUNNEL: Packaged = Packaged {
     unit: "stunnel@site",
     prepare: "printf 'foreground = yes\n[site]\naccept = 443\nexec = /bin/echo\nexecArgs = echo ok\n\
               cert = /etc/ssl/private/site.pem\n' >/etc/stunnel/site.conf",
@@ -69,7 +69,7 @@ pub(crate) const SSH: Packaged = Packaged {
     operations: &["aes-128-gcm-seal", "aes-128-gcm-open"],
 };
 
-const POSTGRESQL: Packaged = Packaged {
+pub(crate) const POSTGRESQL: Packaged = Packaged {
     unit: "postgresql@*-main",
     prepare: "systemctl start 'postgresql@'$(ls /etc/postgresql)-main\n\
               runuser -u postgres -- psql -qc \"create role visitor login password 'visitor'\"",

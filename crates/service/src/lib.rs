@@ -32,6 +32,7 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
+use std::time::Instant;
 
 use outboard_engine::card::BreakEven;
 use outboard_engine::profile::{Decision, SYSTEM_PATH};
@@ -98,10 +99,7 @@ pub fn serve(settings: &Settings) -> Result<(), Error> {
         None => ledger::default_path(us),
     };
     ledger::open(&ledger_path);
-    let vault = match Vault::open(&store) {
-        Err(outboard_vault::Error::Missing { .. }) => Vault::create(&store, us)?,
-        opened => opened?,
-    };
+    let vault = open_vault(&store, us)?;
     let source = Source::of(&store, settings.store.is_none());
     source
         .unlock(&vault, us)
@@ -149,6 +147,20 @@ pub fn serve(settings: &Settings) -> Result<(), Error> {
         let _ = worker.join();
     }
     Ok(())
+}
+
+/// Opens the store, or makes it. One that was killed a moment ago may still have it.
+fn open_vault(store: &Path, us: u32) -> Result<Vault, Error> {
+    let since = Instant::now();
+    loop {
+        match Vault::open(store) {
+            Err(outboard_vault::Error::Missing { .. }) => return Ok(Vault::create(store, us)?),
+            Err(outboard_vault::Error::InUse { .. }) if since.elapsed() < sockets::DYING => {
+                std::thread::sleep(sockets::DYING / 50);
+            }
+            opened => return Ok(opened?),
+        }
+    }
 }
 
 /// Puts a backup in the place of the store. No service may run.

@@ -19,8 +19,8 @@ use rustix::net::{self, AddressFamily, SocketAddrUnix, SocketFlags, SocketType, 
 /// How many clients may wait to be accepted.
 const BACKLOG: i32 = 4096;
 
-/// How long a service that was killed may still seem to listen.
-const DYING: Duration = Duration::from_secs(1);
+/// How long a service that was killed may still seem to be there.
+pub(crate) const DYING: Duration = Duration::from_secs(2);
 
 /// The sockets that the service listens on.
 pub(crate) struct Sockets {

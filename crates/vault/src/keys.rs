@@ -271,10 +271,18 @@ impl Inner {
             Which::Name(name) => ("name", rusqlite::types::Value::Text(name.to_string())),
         };
         let connection = &self.store.connection;
-        let statement = format!("SELECT {COLUMNS} FROM keys WHERE {condition} = ?1");
-        let found = connection
-            .prepare_cached(&statement)
-            .and_then(|mut statement| statement.query_row([value], of_row).optional());
+        let look = |how: &str| {
+            let statement = format!("SELECT {COLUMNS} FROM keys {how} WHERE {condition} = ?1");
+            connection
+                .prepare_cached(&statement)?
+                .query_row([&value], of_row)
+                .optional()
+        };
+        let mut found = look("");
+        if !self.store.damage.is_empty() && !matches!(&found, Ok(Some(Some(it))) if which.is(it)) {
+            // A damaged index, or row, may hide its neighbours: look at each row.
+            found = look("NOT INDEXED");
+        }
         let record = match found {
             Ok(Some(Some(record))) => record,
             Ok(Some(None)) => return Err(damaged("an attribute is not as it was written")),
@@ -289,12 +297,9 @@ impl Inner {
             }
             Err(error) => return Err(self.damaged_page(which, error)),
         };
-        match which {
-            Which::Id(id) if record.id != id => Err(damaged("its index leads to another key")),
-            Which::Name(name) if record.name != *name => {
-                Err(damaged("its index leads to another key"))
-            }
-            _ => Ok(record),
+        match which.is(&record) {
+            true => Ok(record),
+            false => Err(damaged("its index leads to another key")),
         }
     }
 
@@ -329,21 +334,24 @@ impl Inner {
         record: &Record,
         master: &MasterKey,
     ) -> Result<Option<Zeroizing<Vec<u8>>>> {
-        let statement = "SELECT nonce, sealed FROM wrappings WHERE key = ?1 AND master = ?2";
-        let found = self
-            .store
-            .connection
-            .prepare_cached(statement)
-            .and_then(|mut statement| {
-                let values = (&record.id.0[..], &master.pattern().0[..]);
-                let read = |row: &Row<'_>| {
-                    Ok(Sealed {
-                        nonce: row.get(0)?,
-                        sealed: row.get(1)?,
-                    })
-                };
-                statement.query_row(values, read).optional()
-            });
+        let look = |how: &str| {
+            let statement =
+                format!("SELECT nonce, sealed FROM wrappings {how} WHERE key = ?1 AND master = ?2");
+            let mut statement = self.store.connection.prepare_cached(&statement)?;
+            let values = (&record.id.0[..], &master.pattern().0[..]);
+            let read = |row: &Row<'_>| {
+                Ok(Sealed {
+                    nonce: row.get(0)?,
+                    sealed: row.get(1)?,
+                })
+            };
+            statement.query_row(values, read).optional()
+        };
+        let mut found = look("");
+        if !self.store.damage.is_empty() && !matches!(found, Ok(Some(_))) {
+            // As above.
+            found = look("NOT INDEXED");
+        }
         let wrapped = match found {
             Ok(Some(wrapped)) => wrapped,
             Ok(None) => return Ok(None),
@@ -379,12 +387,17 @@ impl Inner {
                 Some(_) => self.unwrap(id.into()).map(|key| key.record),
                 None => self.fetch(id.into()),
             };
+            let mut damaged = |reason| {
+                let key = match name.is_empty() {
+                    true => id.to_string(),
+                    false => format!("{name} ({id})"),
+                };
+                listing.damaged.push(Error::DamagedKey { key, reason });
+            };
             match found {
                 Ok(record) => listing.records.push(record),
-                Err(Error::DamagedKey { reason, .. }) => listing.damaged.push(Error::DamagedKey {
-                    key: format!("{name} ({id})"),
-                    reason,
-                }),
+                Err(Error::DamagedKey { reason, .. }) => damaged(reason),
+                Err(Error::NoKey { .. }) => damaged("its index does not lead to it"),
                 Err(other) => return Err(other),
             }
         }

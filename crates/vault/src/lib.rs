@@ -30,6 +30,7 @@ mod master;
 mod policy;
 mod record;
 mod roll;
+mod salvage;
 pub mod secret;
 mod state;
 mod store;

@@ -102,6 +102,16 @@ pub enum Which<'a> {
     Name(&'a Name),
 }
 
+impl Which<'_> {
+    /// Whether it names that key.
+    pub(crate) fn is(&self, record: &Record) -> bool {
+        match self {
+            Self::Id(id) => record.id == *id,
+            Self::Name(name) => record.name == **name,
+        }
+    }
+}
+
 impl From<KeyId> for Which<'_> {
     fn from(id: KeyId) -> Self {
         Self::Id(id)

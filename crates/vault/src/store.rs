@@ -15,6 +15,7 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension};
 
 use crate::cipher;
 use crate::error::{Error, Result};
+use crate::salvage;
 use crate::state::State;
 
 /// The store's file.
@@ -25,6 +26,7 @@ const LOCK: &str = "lock";
 const APPLICATION: i64 = 0x4f42_7674;
 
 /// One change of the schema after the other; as many as applied are `user_version`.
+/// A later one must change what `sqlite_schema` says: a version that does not is taken for damage.
 const MIGRATIONS: &[&[&str]] = &[&[
     "CREATE TABLE keys (id BLOB NOT NULL UNIQUE, name TEXT NOT NULL UNIQUE, type TEXT NOT NULL, public BLOB NOT NULL, \
      exportable INTEGER NOT NULL, created INTEGER NOT NULL, revision INTEGER NOT NULL, policy BLOB NOT NULL, \
@@ -40,6 +42,9 @@ const MIGRATIONS: &[&[&str]] = &[&[
     "CREATE TABLE state (one INTEGER PRIMARY KEY, content BLOB NOT NULL, digest BLOB NOT NULL) STRICT",
     "CREATE TABLE state_copy (one INTEGER PRIMARY KEY, content BLOB NOT NULL, digest BLOB NOT NULL) STRICT",
 ]];
+
+/// The version of our schema.
+const KNOWN: i64 = MIGRATIONS.len() as i64;
 
 /// An open store. No other process has it.
 pub(crate) struct Store {
@@ -102,11 +107,28 @@ impl Store {
 
     fn open_locked(file: PathBuf, lock: Option<File>) -> Result<Self> {
         check_private(&file, 0o600)?;
-        let connection = connect(&file)?;
-        let damage = check(&connection, &file)?;
-        if damage.is_empty() {
-            migrate(&connection, &file)?;
-        }
+        let opened = connect(&file).and_then(|connection| {
+            let damage = check(&connection, &file)?;
+            Ok((connection, damage))
+        });
+        let (connection, damage) = match opened {
+            Ok((connection, damage)) if damage.is_empty() => {
+                migrate(&connection, &file)?;
+                (connection, damage)
+            }
+            // What is still good is served from a copy in memory, and nothing is written.
+            Ok((connection, damage)) => match salvage::image(&file) {
+                Some(image) => (image, damage),
+                None => (connection, damage),
+            },
+            Err(error @ (Error::DamagedStore { .. } | Error::Database { .. })) => {
+                match (salvage::image(&file), error) {
+                    (Some(image), error) => (image, vec![error.to_string()]),
+                    (None, error) => return Err(error),
+                }
+            }
+            Err(error) => return Err(error),
+        };
         Ok(Self {
             connection,
             file,
@@ -186,7 +208,7 @@ pub(crate) fn connect(file: &Path) -> Result<Connection> {
         .busy_timeout(Duration::from_secs(10))
         .map_err(&failed)?;
     let settings = "PRAGMA synchronous = EXTRA; PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; \
-                    PRAGMA secure_delete = ON; PRAGMA temp_store = MEMORY; PRAGMA journal_mode = DELETE;";
+                    PRAGMA secure_delete = ON; PRAGMA temp_store = MEMORY; PRAGMA page_size = 4096; PRAGMA journal_mode = DELETE;";
     match connection.execute_batch(settings) {
         // Refused where the store is damaged or read-only, and the default there.
         Err(error) if settings_may_fail(&error) => {}
@@ -210,25 +232,29 @@ pub(crate) fn check(connection: &Connection, file: &Path) -> Result<Vec<String>>
         connection.query_row(&pragma, (), |row| row.get::<_, i64>(0))
     };
     let version = number("user_version").map_err(&failed)?;
-    let known = MIGRATIONS.len() as i64;
+    let application = number("application_id").map_err(&failed)?;
     let mut damage = Vec::new();
-    if number("application_id").map_err(&failed)? != APPLICATION {
-        damage.push("its header is not that of a store of Outboard".to_owned());
-    } else if version > known {
-        return Err(Error::Newer {
-            path: file.to_owned(),
-            found: version,
-            known,
-        });
-    }
-    let expected = MIGRATIONS.iter().copied().flatten().copied();
-    let found = schema(connection);
-    match found {
+    match schema(connection) {
         Err(error) => damage.push(format!("its schema cannot be read: {error}")),
-        Ok(found) if version == known && !found.iter().map(String::as_str).eq(expected) => {
-            damage.push("its schema is not the one that was written".to_owned());
+        Ok(found) if found == expected(MIGRATIONS.len()) => {
+            if (application, version) != (APPLICATION, KNOWN) {
+                damage.push("its header is not the one that was written".to_owned());
+            }
         }
-        Ok(_) => {}
+        // A later schema differs from ours.
+        Ok(_) if application == APPLICATION && version > KNOWN => {
+            return Err(Error::Newer {
+                path: file.to_owned(),
+                found: version,
+                known: KNOWN,
+            });
+        }
+        Ok(found) => {
+            let version = usize::try_from(version).unwrap_or(0);
+            if version == 0 || found != expected(version.min(MIGRATIONS.len())) {
+                damage.push("its schema is not the one that was written".to_owned());
+            }
+        }
     }
     let found = connection
         .prepare("PRAGMA integrity_check(20)")
@@ -243,6 +269,11 @@ pub(crate) fn check(connection: &Connection, file: &Path) -> Result<Vec<String>>
     Ok(damage)
 }
 
+/// The schema after so many migrations.
+fn expected(migrations: usize) -> Vec<&'static str> {
+    MIGRATIONS[..migrations].concat()
+}
+
 fn schema(connection: &Connection) -> rusqlite::Result<Vec<String>> {
     let mut statement =
         connection.prepare("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY rowid")?;
@@ -251,7 +282,7 @@ fn schema(connection: &Connection) -> rusqlite::Result<Vec<String>> {
 }
 
 /// Brings the schema to our version.
-fn migrate(connection: &Connection, file: &Path) -> Result<()> {
+pub(crate) fn migrate(connection: &Connection, file: &Path) -> Result<()> {
     let failed = failed(file);
     let version: i64 = connection
         .query_row("PRAGMA user_version", (), |row| row.get(0))

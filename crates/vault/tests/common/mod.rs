@@ -22,6 +22,14 @@ impl Place {
         Self(tempfile::tempdir().expect("a directory"))
     }
 
+    /// In memory, where there is room for that: for tests that write thousands of stores.
+    pub(crate) fn in_memory() -> Self {
+        match tempfile::tempdir_in("/dev/shm") {
+            Ok(directory) => Self(directory),
+            Err(_) => Self::new(),
+        }
+    }
+
     pub(crate) fn store(&self) -> PathBuf {
         self.0.path().join("store")
     }

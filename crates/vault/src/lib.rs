@@ -35,9 +35,10 @@ pub mod secret;
 mod state;
 mod store;
 mod vault;
+mod verify;
 
 pub use approvals::Approvable;
-pub use audit::{Act, Entry, Outcome, Verified};
+pub use audit::{Act, Entry, Outcome};
 pub use backup::Restored;
 pub use error::{Error, Result};
 pub use grants::{Grants, MAX_GRANTS, Right, Subject};
@@ -50,3 +51,4 @@ pub use record::{KeyId, KeyType, MAX_PRIVATE, MAX_PUBLIC, Name, NewKey, Record, 
 pub use roll::{Prepared, Progress};
 pub use state::Phase;
 pub use vault::{Condition, Entered, EnteredPart, RegisterStatus, Status, Vault};
+pub use verify::Verified;

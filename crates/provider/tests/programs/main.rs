@@ -13,10 +13,13 @@ mod async_jobs;
 mod clients;
 mod environment;
 mod haproxy;
+#[path = "../common/service.rs"]
+mod held;
 mod nginx;
 mod openssl;
 mod postgresql;
 mod recipes;
+mod service;
 mod soak;
 mod ssh;
 mod stand;

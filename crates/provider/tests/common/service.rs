@@ -1,0 +1,131 @@
+//! A card service for tests: it computes with the system's OpenSSL, in the test's own process.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::sync::{Arc, OnceLock};
+
+use outboard_client::stand_in::{Reply, Service};
+use outboard_libcrypto::{
+    Context, Deriver, DigestSigner, Key, Library, Params, Result, Selection, Signer, Structure,
+};
+use outboard_wire::{Digest, KeyId, Operation, Reference, Request, Salt, Status};
+
+/// A key of the service.
+pub(crate) struct Held {
+    pub(crate) id: KeyId,
+    pub(crate) name: &'static str,
+    pub(crate) key: Key,
+}
+
+impl Held {
+    /// Takes a key over from a PEM file's contents.
+    pub(crate) fn adopt(context: &Context, name: &'static str, pem: &[u8]) -> Self {
+        let mut id = [0; 16];
+        id[..name.len()].copy_from_slice(name.as_bytes());
+        Self {
+            id: KeyId(id),
+            name,
+            key: Key::from_pem(context, pem, None).expect("a private key"),
+        }
+    }
+
+    /// What stands in the key's file from now on.
+    pub(crate) fn reference(&self) -> String {
+        let public = self.key.to_der(Structure::PublicKeyInfo);
+        let reference = Reference {
+            id: self.id,
+            name: self.name.into(),
+            public: public.expect("it has a public half").to_vec(),
+        };
+        reference.to_pem().expect("a short name")
+    }
+}
+
+/// A context of the system's OpenSSL with the default provider alone. It is never freed: threads that drew random numbers
+/// in it may end later (OSSL_LIB_CTX(3)).
+pub(crate) fn stock() -> Context {
+    static CONTEXT: OnceLock<Context> = OnceLock::new();
+    let make = || {
+        let library = Library::open(Library::SYSTEM).expect("the system has an OpenSSL");
+        let context = Context::new(&library).expect("a context");
+        std::mem::forget(context.load_provider("default").expect("it is built in"));
+        context
+    };
+    CONTEXT.get_or_init(make).clone()
+}
+
+/// A service with those keys. Everybody may use them; it counts.
+pub(crate) fn serve(directory: &Path, keys: Arc<Vec<Held>>) -> (Service, Arc<AtomicUsize>) {
+    let asked = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&asked);
+    let service = Service::start(directory, move |_, request| {
+        count.fetch_add(1, SeqCst);
+        answer(&keys, request)
+    });
+    (service.expect("sockets can be made"), asked)
+}
+
+fn answer(keys: &[Held], request: &Request<'_>) -> Reply {
+    let Some(held) = keys.iter().find(|held| held.id == request.key) else {
+        return Reply::Say(Status::NoKey, b"there is no such key".to_vec());
+    };
+    match compute(&held.key, &request.operation) {
+        Ok(result) => Reply::Say(Status::Done, result),
+        Err(error) => Reply::Say(Status::Failed, error.to_string().into_bytes()),
+    }
+}
+
+fn compute(key: &Key, operation: &Operation<'_>) -> Result<Vec<u8>> {
+    match *operation {
+        Operation::Describe => Ok(Vec::new()),
+        Operation::Pkcs1 { digest, value } => {
+            let params = Params::new().text(c"pad-mode", "pkcs1");
+            let params = match digest {
+                Some(digest) => params.text(c"digest", name(digest)),
+                None => params,
+            };
+            Signer::new(key, &params)?.sign(value)
+        }
+        Operation::Pss {
+            digest,
+            mgf1,
+            salt,
+            value,
+        } => {
+            let salt = match salt {
+                Salt::Digest => "digest".to_owned(),
+                Salt::Bytes(bytes) => bytes.to_string(),
+            };
+            let params = Params::new()
+                .text(c"digest", name(digest))
+                .text(c"pad-mode", "pss")
+                .text(c"mgf1-digest", name(mgf1))
+                .text(c"saltlen", &salt);
+            Signer::new(key, &params)?.sign(value)
+        }
+        Operation::Ecdsa { value } => Signer::new(key, &Params::new())?.sign(value),
+        Operation::Ecdh { point } => {
+            let mut params = Params::new()
+                .text(c"group", &key.text(c"group")?)
+                .bytes(c"pub", point);
+            let peer = Key::from_params(key.context(), "EC", Selection::Public, &mut params)?;
+            let mut deriver = Deriver::new(key, &Params::new())?;
+            deriver.set_peer(&peer)?;
+            Ok(deriver.derive()?.to_vec())
+        }
+        Operation::Ed25519 { message } => {
+            DigestSigner::new(key, None, &Params::new())?.sign(message)
+        }
+    }
+}
+
+fn name(digest: Digest) -> &'static str {
+    match digest {
+        Digest::Md5Sha1 => "MD5-SHA1",
+        Digest::Sha1 => "SHA1",
+        Digest::Sha224 => "SHA224",
+        Digest::Sha256 => "SHA256",
+        Digest::Sha384 => "SHA384",
+        Digest::Sha512 => "SHA512",
+    }
+}

@@ -2,66 +2,19 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod common;
+
 use std::fs;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
-use std::path::Path;
+use std::os::fd::AsRawFd;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use common::*;
 use outboard_client::stand_in::{Reply, Service};
-use outboard_client::{Client, Error, Key, Problem, Settings};
-use outboard_wire::{KeyId, Malformed, Operation, Request, Status};
-use tempfile::TempDir;
-use zeroize::Zeroizing;
-
-const KEY: Key<'static> = Key {
-    id: KeyId([7; 16]),
-    name: "site",
-};
-
-/// One at a time: they count descriptors, and fork.
-fn alone() -> MutexGuard<'static, ()> {
-    static ALONE: Mutex<()> = Mutex::new(());
-    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn client(directory: &Path, limit: Duration) -> Client {
-    Client::new(Settings {
-        limit,
-        ..Settings::of(directory)
-    })
-}
-
-const LONG: Duration = Duration::from_secs(20);
-const SHORT: Duration = Duration::from_millis(300);
-
-fn ask(client: &Client, value: &[u8]) -> Result<Vec<u8>, Error> {
-    let mut result = Zeroizing::new(Vec::new());
-    let operation = Operation::Ecdsa {
-        digest: None,
-        value,
-    };
-    client.ask(KEY, operation, &mut result)?;
-    Ok(result.to_vec())
-}
-
-/// Answers what it was asked to sign.
-fn echo(_: libc::uid_t, request: &Request<'_>) -> Reply {
-    match request.operation {
-        Operation::Ecdsa { value, .. } => Reply::Say(Status::Done, value.to_vec()),
-        _ => Reply::Say(Status::NotAllowed, Vec::new()),
-    }
-}
-
-fn place() -> TempDir {
-    TempDir::new().unwrap()
-}
-
-fn descriptors() -> usize {
-    fs::read_dir("/proc/self/fd").unwrap().count()
-}
+use outboard_client::{Client, Problem, Settings};
+use outboard_wire::{Malformed, Operation, Status};
 
 #[test]
 fn requests_are_answered_on_one_connection() {
@@ -293,162 +246,6 @@ fn listen_at(name: &[u8]) {
 }
 
 #[test]
-fn a_child_has_a_connection_of_its_own() {
-    let _alone = alone();
-    let place = place();
-    let service = Service::start(place.path(), echo).unwrap();
-    let client = client(place.path(), LONG);
-    assert_eq!(ask(&client, b"parent").unwrap(), b"parent");
-    let before = descriptors();
-    for _ in 0..3 {
-        let child = fork(|| {
-            assert_eq!(ask(&client, b"child").unwrap(), b"child");
-            // Its parent's is closed: one for one.
-            assert_eq!(descriptors(), before);
-        });
-        assert_eq!(ask(&client, b"parent").unwrap(), b"parent");
-        assert_eq!(wait(child), 0);
-    }
-    assert_eq!(ask(&client, b"parent").unwrap(), b"parent");
-    assert_eq!(service.accepted(), 4);
-}
-
-#[test]
-fn forks_amid_requests_harm_none() {
-    let _alone = alone();
-    let place = place();
-    let _service = Service::start(place.path(), echo).unwrap();
-    let client = Arc::new(client(place.path(), LONG));
-    let threads: Vec<_> = (0..4_u8)
-        .map(|thread| {
-            let client = Arc::clone(&client);
-            thread::spawn(move || {
-                for turn in 0..500_u16 {
-                    let value = [thread, turn as u8, (turn >> 8) as u8];
-                    assert_eq!(ask(&client, &value).unwrap(), value);
-                }
-            })
-        })
-        .collect();
-    for turn in 0..30_u8 {
-        let child = fork(|| {
-            for again in 0..5_u8 {
-                assert_eq!(ask(&client, &[turn, again]).unwrap(), [turn, again]);
-            }
-        });
-        assert_eq!(wait(child), 0);
-    }
-    for thread in threads {
-        thread.join().unwrap();
-    }
-}
-
-#[test]
-fn descriptors_may_be_closed_and_replaced() {
-    let _alone = alone();
-    let place = place();
-    let service = Service::start(place.path(), echo).unwrap();
-    let client = client(place.path(), LONG);
-    let child = fork(|| {
-        assert_eq!(ask(&client, b"x").unwrap(), b"x");
-        for _ in 0..3 {
-            // SAFETY: as daemons do; nothing of this child's is needed again.
-            unsafe { libc::close_range(3, u32::MAX, 0) };
-            assert_eq!(ask(&client, b"y").unwrap(), b"y");
-        }
-        // Now others have its number.
-        // SAFETY: as above.
-        unsafe { libc::close_range(3, u32::MAX, 0) };
-        let others: Vec<_> = (0..10)
-            .map(|_| fs::File::open("/dev/null").unwrap())
-            .collect();
-        assert_eq!(ask(&client, b"z").unwrap(), b"z");
-        for other in others {
-            other.metadata().unwrap();
-        }
-    });
-    assert_eq!(wait(child), 0);
-    assert_eq!(service.accepted(), 5);
-}
-
-#[test]
-fn standard_descriptors_are_left_alone() {
-    let _alone = alone();
-    let place = place();
-    let _service = Service::start(place.path(), echo).unwrap();
-    let client = client(place.path(), LONG);
-    let child = fork(|| {
-        // SAFETY: of this child alone.
-        unsafe { libc::close_range(0, 2, 0) };
-        let answer = ask(&client, b"x");
-        let taken = (0..3).filter(|&low| {
-            // SAFETY: asks about a number.
-            unsafe { libc::fcntl(low, libc::F_GETFD) >= 0 }
-        });
-        assert_eq!((answer.unwrap(), taken.count()), (b"x".to_vec(), 0));
-    });
-    assert_eq!(wait(child), 0);
-}
-
-#[test]
-fn no_descriptor_left_is_told() {
-    let _alone = alone();
-    let place = place();
-    let _service = Service::start(place.path(), echo).unwrap();
-    let client = client(place.path(), LONG);
-    let child = fork(|| {
-        let none = libc::rlimit {
-            rlim_cur: 3,
-            rlim_max: 3,
-        };
-        // SAFETY: of this child alone.
-        unsafe {
-            libc::close_range(3, u32::MAX, 0);
-            libc::setrlimit(libc::RLIMIT_NOFILE, &raw const none);
-        }
-        let error = ask(&client, b"x").unwrap_err();
-        assert!(matches!(error.problem, Problem::Resource(_)), "{error}");
-        assert!(error.to_string().contains("LimitNOFILE="), "{error}");
-    });
-    assert_eq!(wait(child), 0);
-}
-
-#[test]
-fn a_filter_that_came_later_keeps_it_silent() {
-    let _alone = alone();
-    let place = place();
-    let _service = Service::start(place.path(), echo).unwrap();
-    let client = client(place.path(), LONG);
-    let child = fork(|| {
-        // Allows everything but `socket`, which kills.
-        let number = libc::SYS_socket as u32;
-        let filter = [
-            (0x20, 0, 0, 0),
-            (0x15, 0, 1, number),
-            (0x06, 0, 0, libc::SECCOMP_RET_KILL_PROCESS),
-            (0x06, 0, 0, libc::SECCOMP_RET_ALLOW),
-        ]
-        .map(|(code, jt, jf, k)| libc::sock_filter { code, jt, jf, k });
-        let program = libc::sock_fprog {
-            len: 4,
-            filter: filter.as_ptr().cast_mut(),
-        };
-        // SAFETY: a whole program, for this child alone.
-        unsafe {
-            libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-            let mode = libc::SECCOMP_MODE_FILTER;
-            assert_eq!(
-                libc::prctl(libc::PR_SET_SECCOMP, mode, &raw const program),
-                0
-            );
-        }
-        let error = ask(&client, b"x").unwrap_err();
-        assert!(matches!(error.problem, Problem::Confined), "{error}");
-    });
-    assert_eq!(wait(child), 0);
-}
-
-#[test]
 fn sixty_four_threads_share_few_connections() {
     let _alone = alone();
     let place = place();
@@ -482,55 +279,9 @@ fn sixty_four_threads_share_few_connections() {
 }
 
 #[test]
-fn a_dead_service_raises_no_signal() {
-    let _alone = alone();
-    let place = place();
-    let client = client(place.path(), SHORT);
-    let child = fork(|| {
-        // SAFETY: as a program finds it that never heard of the signal.
-        unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
-        let service = Service::start(place.path(), echo).unwrap();
-        assert!(ask(&client, b"x").is_ok());
-        drop(service);
-        thread::sleep(Duration::from_millis(50));
-        assert!(ask(&client, b"x").is_err());
-    });
-    assert_eq!(wait(child), 0);
-}
-
-#[test]
 fn a_message_that_fits_no_packet_is_refused() {
     let _alone = alone();
     let place = place();
     let error = ask(&client(place.path(), LONG), &vec![0; 1 << 16]).unwrap_err();
     assert!(matches!(error.problem, Problem::Long { .. }), "{error}");
-}
-
-/// Runs `body` in a child, whose status is 0 where it ends well.
-fn fork(body: impl FnOnce()) -> libc::pid_t {
-    // SAFETY: the child ends without running anything of the parent's.
-    match unsafe { libc::fork() } {
-        0 => {
-            let ended = std::panic::catch_unwind(std::panic::AssertUnwindSafe(body));
-            // SAFETY: ends the child.
-            unsafe { libc::_exit(ended.is_err().into()) };
-        }
-        child => child,
-    }
-}
-
-fn wait(child: libc::pid_t) -> i32 {
-    let mut status = 0;
-    // SAFETY: a child of ours.
-    unsafe { libc::waitpid(child, &raw mut status, 0) };
-    status
-}
-
-fn pipe() -> (OwnedFd, OwnedFd) {
-    let mut ends = [0; 2];
-    // SAFETY: room for two; both are ours.
-    unsafe {
-        assert_eq!(libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC), 0);
-        (OwnedFd::from_raw_fd(ends[0]), OwnedFd::from_raw_fd(ends[1]))
-    }
 }

@@ -103,7 +103,7 @@ fn compute(key: &Key, operation: &Operation<'_>) -> Result<Vec<u8>> {
                 .text(c"saltlen", &salt);
             Signer::new(key, &params)?.sign(value)
         }
-        Operation::Ecdsa { value } => Signer::new(key, &Params::new())?.sign(value),
+        Operation::Ecdsa { value, .. } => Signer::new(key, &Params::new())?.sign(value),
         Operation::Ecdh { point } => {
             let mut params = Params::new()
                 .text(c"group", &key.text(c"group")?)

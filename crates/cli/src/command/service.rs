@@ -20,9 +20,9 @@ use crate::{Failure, WrongUsage};
 const EXAMPLES: &str = "\
 Examples:
   outboard service start                    Start the system's service
-  outboard service start --directory DIR    Start one for development, as any user
+  outboard service start --directory DIR    Start one for development
   outboard service status                   Show how it does
-  outboard service enter --part             Enter one of the parts of a master key
+  outboard service enter --part             Enter a part of a master key
   outboard service roll prepare             Begin to change the master key
 
 Master key: 32 random bytes. The service stores every private key encrypted under it. Registers 'new', \

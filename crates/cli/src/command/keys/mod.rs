@@ -22,7 +22,7 @@ const EXAMPLES: &str = "\
 Examples:
   outboard keys generate site --type rsa-3072   Make a key inside the service
   outboard keys import site < site.key          Take a key over
-  outboard keys adopt /etc/nginx/site.key       The same, with a reference in place
+  outboard keys adopt /etc/nginx/site.key       Leave a reference in its place
   outboard keys grant site --user www-data      Let nginx use it
   outboard keys list                            List the keys
   outboard keys audit                           Show what administrators did

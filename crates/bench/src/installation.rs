@@ -176,6 +176,14 @@ pub(crate) fn find_stopwatch(named: Option<&Path>) -> Result<PathBuf, Failure> {
     existing(&candidates).ok_or_else(|| not_found("the stopwatch", &candidates, "--stopwatch"))
 }
 
+/// The card service's program: beside the command in a build, in `sbin` once installed.
+pub(crate) fn find_daemon(command: &Path) -> Result<PathBuf, Failure> {
+    const FILE: &str = "outboardd";
+    let here = command.parent().unwrap_or(Path::new("."));
+    let candidates = [here.join(FILE), here.join("../sbin").join(FILE)];
+    existing(&candidates).ok_or_else(|| not_found("the card service", &candidates, "--outboard"))
+}
+
 fn find_command(arguments: &InstallationArguments) -> Result<PathBuf, Failure> {
     let mut candidates = vec![beside_us("outboard")];
     let path = env::var_os("PATH").unwrap_or_default();

@@ -17,6 +17,7 @@
 //! Knows nothing of the engine: everything is observed from outside.
 
 mod apache;
+mod card_service;
 pub mod child;
 mod cleanup;
 mod cpu;
@@ -44,6 +45,7 @@ use std::time::Duration;
 pub const PATIENCE: Duration = Duration::from_secs(60);
 
 pub use apache::ApacheOptions;
+pub use card_service::CardService;
 pub use cleanup::{clean_up_on_signals, clean_up_on_signals_then, without_interruption};
 pub use cpu::{Cores, cpu_time_of, hold_to};
 pub use error::Error;

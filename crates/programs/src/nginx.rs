@@ -98,13 +98,25 @@ impl Nginx {
     /// # Errors
     /// If nginx is missing or does not come up.
     pub fn start(workplace: &Workplace, options: NginxOptions<'_>) -> Result<Self, Error> {
+        Self::start_workers(workplace, options, 1)
+    }
+
+    /// The same, with so many workers.
+    ///
+    /// # Errors
+    /// If nginx is missing or does not come up.
+    pub fn start_workers(
+        workplace: &Workplace,
+        options: NginxOptions<'_>,
+        workers: usize,
+    ) -> Result<Self, Error> {
         let (port, status_port) = (free_port()?, free_port()?);
         let directory = workplace.join(format!("nginx.{port}"));
         std::fs::create_dir(&directory).map_err(Error::file("make", &directory))?;
         let log = directory.join("error.log");
         let configuration = workplace.write(
             &format!("nginx.{port}/nginx.conf"),
-            nginx_conf(&directory, port, status_port, options),
+            nginx_conf(&directory, port, status_port, options, workers),
         )?;
         let mut process = Launch::new("nginx")?
             .arg("-p")
@@ -141,6 +153,11 @@ impl Nginx {
             .last()
             .and_then(|&worker| cpu_time_of(worker))
             .ok_or_else(|| self.unexpected("a running worker", String::new()))
+    }
+
+    /// The CPU time so far of all workers.
+    pub fn cpu(&self) -> Duration {
+        self.workers().into_iter().filter_map(cpu_time_of).sum()
     }
 
     /// The workers' processes; two for a moment after a reload.
@@ -218,7 +235,13 @@ impl Nginx {
     }
 }
 
-fn nginx_conf(directory: &Path, port: u16, status_port: u16, options: NginxOptions<'_>) -> String {
+fn nginx_conf(
+    directory: &Path,
+    port: u16,
+    status_port: u16,
+    options: NginxOptions<'_>,
+    workers: usize,
+) -> String {
     let directory = directory.display();
     let user = if is_root() { "user www-data;\n" } else { "" };
     let mut certificates = String::new();
@@ -236,7 +259,7 @@ fn nginx_conf(directory: &Path, port: u16, status_port: u16, options: NginxOptio
     };
     let settings = options.settings;
     format!(
-        "daemon off;\n{user}worker_processes 1;\n\
+        "daemon off;\n{user}worker_processes {workers};\n\
          pid {directory}/nginx.pid;\nerror_log {directory}/error.log notice;\n\
          events {{ worker_connections 1024; }}\n\
          http {{\n\

@@ -100,7 +100,9 @@ pub fn render(results: &[ResultFile]) -> Rendered {
     // From whole systems to single operations, as readers care.
     let mut results = results.to_vec();
     results.sort_by_key(|result| {
-        let order = ["tls", "ssh", "steady", "rampup", "cards", "speed", "layers"];
+        let order = [
+            "tls", "service", "ssh", "steady", "rampup", "cards", "speed", "layers",
+        ];
         let place = order.iter().position(|name| *name == result.workload);
         place.unwrap_or(order.len())
     });

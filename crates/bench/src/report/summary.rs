@@ -113,7 +113,9 @@ pub(super) fn summary(files: &[ResultFile]) -> Summary {
     };
     let mut ordered: Vec<&ResultFile> = files.iter().collect();
     ordered.sort_by_key(|file| {
-        let largest_first = ["tls", "ssh", "steady", "rampup", "cards", "speed", "layers"];
+        let largest_first = [
+            "tls", "service", "ssh", "steady", "rampup", "cards", "speed", "layers",
+        ];
         let place = largest_first.iter().position(|name| *name == file.workload);
         place.unwrap_or(largest_first.len())
     });

@@ -5,6 +5,7 @@ mod gate;
 mod layers;
 mod rampup;
 mod scores;
+mod service;
 mod sides;
 mod speed;
 mod ssh;
@@ -27,6 +28,7 @@ pub fn all() -> Vec<Box<dyn Workload>> {
         Box::new(cards::Cards),
         Box::new(ssh::Ssh),
         Box::new(tls::Tls),
+        Box::new(service::Service),
         Box::new(rampup::RampUp),
         Box::new(steady::Steady),
     ]

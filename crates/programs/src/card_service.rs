@@ -1,0 +1,113 @@
+//! A real card service of one's own: its own directory, its own store.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use crate::{Certificate, Error, Finished, Launch, PATIENCE, Process, Workplace, cpu_time_of};
+
+/// A card service, `outboardd`.
+#[derive(Debug)]
+pub struct CardService {
+    process: Process,
+    command: PathBuf,
+    directory: PathBuf,
+    ledger: PathBuf,
+}
+
+impl CardService {
+    /// Starts one and waits until it answers: the program `daemon`, steered by the command `outboard`. Its threads are
+    /// held to that core.
+    ///
+    /// # Errors
+    /// If it does not come up.
+    pub fn start(
+        workplace: &Workplace,
+        daemon: &Path,
+        command: &Path,
+        core: Option<usize>,
+    ) -> Result<Self, Error> {
+        let directory = workplace.join("card-service");
+        std::fs::create_dir_all(&directory).map_err(Error::file("make", &directory))?;
+        let ledger = directory.join("ledger");
+        // Another one's, in the same workplace.
+        let _ = std::fs::remove_file(&ledger);
+        let process = Launch::at(daemon)
+            .arg("--directory")
+            .arg(&directory)
+            .arg("--ledger")
+            .arg(&ledger)
+            .on(core)
+            .start(&directory.join("log"))?;
+        let service = Self {
+            process,
+            command: command.to_owned(),
+            directory,
+            ledger,
+        };
+        let since = Instant::now();
+        while let Err(error) = service.command(&["service", "status"]) {
+            if since.elapsed() > PATIENCE {
+                return Err(error);
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        Ok(service)
+    }
+
+    /// The setting `service` of programs that are to use its keys.
+    pub fn setting(&self) -> String {
+        format!("service = {}\n", self.directory.display())
+    }
+
+    /// Takes a certificate's key over, and lets those users use it. The certificate comes back with a reference in the
+    /// key's place.
+    ///
+    /// # Errors
+    /// If the service refuses.
+    pub fn adopt(
+        &self,
+        certificate: &Certificate,
+        name: &str,
+        users: &[&str],
+    ) -> Result<Certificate, Error> {
+        let reference = certificate.key.with_extension("reference");
+        let copied = std::fs::copy(&certificate.key, &reference);
+        copied.map_err(Error::file("write", &reference))?;
+        let file = reference.display().to_string();
+        let mut words = vec!["keys", "adopt", &file, "--name", name, "--destroy"];
+        for user in users {
+            words.extend(["--user", user]);
+        }
+        self.command(&words)?;
+        Ok(Certificate {
+            certificate: certificate.certificate.clone(),
+            key: reference,
+        })
+    }
+
+    /// Where it counts.
+    pub fn ledger(&self) -> &Path {
+        &self.ledger
+    }
+
+    /// Its CPU time so far.
+    pub fn cpu(&self) -> Duration {
+        cpu_time_of(self.process.id()).unwrap_or_default()
+    }
+
+    /// Stops it. Its keys are gone; what it counted stays.
+    ///
+    /// # Errors
+    /// [`Error::TimedOut`].
+    pub fn stop(self) -> Result<Finished, Error> {
+        let finished = self.process.stop()?;
+        let store = self.directory.join("store");
+        std::fs::remove_dir_all(&store).map_err(Error::file("remove", &store))?;
+        Ok(finished)
+    }
+
+    fn command(&self, words: &[&str]) -> Result<Finished, Error> {
+        let command = Launch::at(&self.command).args(words);
+        command.arg("--directory").arg(&self.directory).succeed()
+    }
+}

@@ -9,10 +9,11 @@ use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use outboard_client::stand_in::Service;
 use outboard_libcrypto::Key;
 use outboard_programs::{
-    Certificate, HaProxyMode, HaProxyOptions, Launch, Nginx, NginxOptions, Offer, OpenSsl,
-    SServerOptions, Workplace,
+    ApacheOptions, Certificate, HaProxyMode, HaProxyOptions, Launch, Nginx, NginxOptions, Offer,
+    OpenSsl, SServerOptions, Workplace,
 };
 
+use crate::clients::{assert_all_answered, load};
 use crate::held::{Held, serve, stock};
 use crate::stand::{installed, is_stock_alone, outboard};
 
@@ -181,6 +182,32 @@ fn haproxy_serves_from_its_chroot() {
         haproxy.reload().unwrap();
         assert_eq!(site.fetch(&haproxy.url("")).unwrap(), "ok\n");
         haproxy.stop().unwrap();
+    }
+}
+
+/// Many threads in one process.
+#[test]
+fn apache_serves_from_many_threads() {
+    for new_key in ["rsa:2048", P256] {
+        let Some(site) = Site::new(&["apache2", "curl", "h2load"], new_key) else {
+            return;
+        };
+        let (_service, asked) = site.serve();
+        let options = ApacheOptions {
+            openssl: &site.outboard,
+            certificates: &[&site.certificate],
+            files: None,
+            threads: 32,
+            resumption: false,
+            core: None,
+            settings: "",
+        };
+        let apache = options.start(&site.workplace).unwrap();
+        let before = asked.load(SeqCst);
+        let load = load(&site.plain, apache.port, 32, 320).succeed().unwrap();
+        assert_all_answered(&load.output, 320);
+        assert_eq!(asked.load(SeqCst) - before, 320);
+        apache.stop().unwrap();
     }
 }
 

@@ -168,6 +168,33 @@ fn a_key_is_imported_and_exported() {
         .write_stdin(&given[..])
         .assert()
         .success();
+    let certificate = service.path("key.crt");
+    let pfx = service.path("key.pfx");
+    let at = |path: &std::path::Path| path.to_str().expect("it is ASCII").to_owned();
+    let (key, crt) = (at(&file), at(&certificate));
+    let open = ["-passin", "pass:open sesame"];
+    let request = [
+        "req", "-x509", "-new", "-key", &key, "-subj", "/CN=x", "-out", &crt,
+    ];
+    succeeds(&service.openssl(&[&request[..], &open].concat()));
+    let bundle = [
+        "pkcs12",
+        "-export",
+        "-inkey",
+        &key,
+        "-in",
+        &crt,
+        "-out",
+        &at(&pfx),
+    ];
+    succeeds(&service.openssl(&[&bundle[..], &open, &["-passout", "pass:open sesame"]].concat()));
+    let bundle = fs::read(&pfx).expect("it is there");
+    let import_bundle = ["keys", "import", "bundle", "--passphrase", passphrase];
+    service
+        .outboard(&import_bundle)
+        .write_stdin(bundle)
+        .assert()
+        .success();
     let again = service
         .outboard(&import)
         .write_stdin(given)

@@ -63,10 +63,9 @@ pub(super) fn run(
             file.display()
         )
     })?;
-    let passphrase = private_key::passphrase(arguments.passphrase.as_deref())?;
     let private = private_key::read(
         &content[block.clone()],
-        passphrase.as_ref().map(|line| &line[..]),
+        arguments.passphrase.as_deref(),
         &file.display().to_string(),
     )?;
     let name = match &arguments.name {

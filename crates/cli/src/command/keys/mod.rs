@@ -60,7 +60,7 @@ enum Command {
         #[arg(long)]
         exportable: bool,
     },
-    /// Take a key over from standard input: PEM, DER or PKCS #8, encrypted or not
+    /// Take a key over from standard input: PEM, DER or PKCS #12, encrypted or not
     Import {
         /// The key's name
         name: String,
@@ -206,12 +206,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
             let mut given = Zeroizing::new(Vec::with_capacity(private_key::MOST));
             let most = private_key::MOST as u64;
             io::stdin().take(most).read_to_end(&mut given)?;
-            let passphrase = private_key::passphrase(passphrase.as_deref())?;
-            let private = private_key::read(
-                &given,
-                passphrase.as_ref().map(|line| &line[..]),
-                "standard input",
-            )?;
+            let private = private_key::read(&given, passphrase.as_deref(), "standard input")?;
             let request = Request::Import {
                 name,
                 key: private,

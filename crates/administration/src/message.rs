@@ -69,6 +69,13 @@ pub enum Request {
         /// The fields to set; those of the policy that are not here stay.
         set: serde_json::Map<String, serde_json::Value>,
     },
+    /// Agrees that a key is exported or deleted, where its policy asks several administrators.
+    Approve {
+        /// Its name.
+        name: String,
+        /// `export` or `delete`.
+        act: String,
+    },
     /// An exportable key's private half.
     Export {
         /// Its name.
@@ -128,6 +135,13 @@ pub enum Reply {
         keys: Vec<KeyInfo>,
         /// Whether more follow.
         more: bool,
+    },
+    /// An administrator's agreement counts.
+    Approved {
+        /// How many agree now.
+        given: u8,
+        /// How many have to.
+        needed: u8,
     },
     /// A private half.
     Private {

@@ -214,6 +214,40 @@ fn a_key_is_imported_and_exported() {
     common::says(&stderr(&refused), "no private key that OpenSSL can read");
 }
 
+#[test]
+fn two_administrators_agree_to_an_export() {
+    let service = Service::start();
+    let us = us();
+    service.says(&[
+        "keys",
+        "generate",
+        "guarded",
+        "--type",
+        "p256",
+        "--exportable",
+    ]);
+    let policy = [
+        "keys",
+        "policy",
+        "guarded",
+        "--approvals",
+        "2",
+        "--administrators",
+    ];
+    let administrators = format!("{us},4711");
+    let shown = service.says(&[&policy[..], &[&administrators]].concat());
+    common::says(&shown, "2 of ");
+    common::says(&service.refuses(&["keys", "export", "guarded"]), "agree");
+    let said = service.says(&["keys", "approve", "guarded", "export"]);
+    common::says(&said, "1 of 2");
+    // The same administrator counts once.
+    let said = service.says(&["keys", "approve", "guarded", "export"]);
+    common::says(&said, "1 of 2");
+    service.refuses(&["keys", "export", "guarded"]);
+    service.refuses(&["keys", "delete", "guarded", "--yes"]);
+    service.says(&["keys", "show", "guarded", "--json"]);
+}
+
 /// The service is killed and restarted: the keys, the grants and the master key are there.
 #[test]
 fn what_was_acknowledged_outlives_a_kill() {

@@ -16,7 +16,7 @@ use outboard_engine::card;
 use outboard_engine::scalar::ec::Curve;
 use outboard_engine::scalar::pair::{Kind, Pair};
 use outboard_vault::{
-    self as vault, Condition, Error, Grants, Name, NewKey, Policy, Record, Register,
+    self as vault, Approvable, Condition, Error, Grants, Name, NewKey, Policy, Record, Register,
 };
 use outboard_wire::{KeyId, KeyType, Reference};
 use zeroize::Zeroizing;
@@ -154,6 +154,16 @@ impl Administration {
                     .set_policy(peer.uid, record.id, &policy)
                     .map_err(refused)?;
                 self.changed(record)?
+            }
+            Request::Approve { name, act } => {
+                let act = match &*act {
+                    "export" => Approvable::Export,
+                    "delete" => Approvable::Delete,
+                    _ => return Err(malformed("an administrator approves export or delete")),
+                };
+                let record = self.visible(peer, &name)?;
+                let (given, needed) = vault.approve(peer.uid, record.id, &act).map_err(refused)?;
+                Reply::Approved { given, needed }
             }
             Request::Export { name } => {
                 let record = self.administered(peer, &name)?;
@@ -436,9 +446,14 @@ fn administrator(peer: &Peer) -> Result<()> {
     })
 }
 
-/// Whether a peer may know of a key: who uses or administers it.
+/// Whether a peer may know of a key: who uses it, administers it, or has to agree to its export.
 fn sees(peer: &Peer, record: &Record) -> bool {
-    administrator(peer).is_ok()
+    let approvals = &record.policy.approvals;
+    let agrees = approvals
+        .as_ref()
+        .is_some_and(|approvals| approvals.administrators.contains(&peer.uid));
+    agrees
+        || administrator(peer).is_ok()
         || record.grants.may_use(peer.uid, &peer.gids)
         || record.grants.may_administer(peer.uid, &peer.gids)
 }

@@ -118,6 +118,14 @@ enum Command {
     },
     /// Set what a key may be used for
     Policy(PolicyArguments),
+    /// Agree to a key's export or deletion, where its policy asks several administrators
+    Approve {
+        /// The key's name
+        name: String,
+        /// The act
+        #[arg(value_parser = ["export", "delete"])]
+        act: String,
+    },
     /// Print the private half of an exportable key, as PEM
     Export {
         /// The key's name
@@ -176,6 +184,17 @@ struct PolicyArguments {
     /// The first second after its use, in seconds since 1970; 0: no limit
     #[arg(long, value_name = "SECONDS")]
     valid_to: Option<u64>,
+    /// So many administrators must agree before the key is exported or deleted
+    #[arg(long, value_name = "NUMBER", requires = "administrators")]
+    approvals: Option<u8>,
+    /// These are asked, by name or number
+    #[arg(
+        long,
+        value_name = "USER",
+        value_delimiter = ',',
+        requires = "approvals"
+    )]
+    administrators: Option<Vec<String>>,
 }
 
 pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
@@ -255,6 +274,18 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
             let name = what.name;
             let key = key(service, &Request::Policy { name, set })?;
             print(&text::show(&key))?;
+        }
+        Command::Approve { name, act } => {
+            let request = Request::Approve {
+                name: name.clone(),
+                act: act.clone(),
+            };
+            let Reply::Approved { given, needed } = service.ask(&request)? else {
+                return Err(service.surprised().into());
+            };
+            print(&format!(
+                "{given} of {needed} administrators agree to {act} the key '{name}'. An agreement holds for 24 hours.\n"
+            ))?;
         }
         Command::Export { name } => match service.ask(&Request::Export { name })? {
             Reply::Private { key } => {
@@ -389,6 +420,12 @@ impl PolicyArguments {
                 Some(number) => set.insert(name.into(), number.into()),
                 None => None,
             };
+        }
+        if let (Some(needed), Some(users)) = (self.approvals, &self.administrators) {
+            let uids = users.iter().map(|user| accounts::find(Account::User, user));
+            let uids = uids.collect::<Result<Vec<_>, _>>()?;
+            let approvals = serde_json::json!({"needed": needed, "administrators": uids});
+            set.insert("approvals".into(), approvals);
         }
         if set.is_empty() {
             return Err(WrongUsage("name at least one limit (see --help)".into()).into());

@@ -76,12 +76,18 @@ pub(super) fn show(key: &KeyInfo) -> String {
     );
     if let Some(policy) = key.policy.as_object() {
         for (name, value) in policy.iter().filter(|(_, value)| !value.is_null()) {
-            let value = match value.as_array() {
-                Some(values) => {
+            let value = match (value.as_array(), value["administrators"].as_array()) {
+                (Some(values), _) => {
                     let words = values.iter().filter_map(|value| value.as_str());
                     words.collect::<Vec<_>>().join(", ")
                 }
-                None => value.to_string(),
+                (None, Some(uids)) => {
+                    let uids = uids.iter().filter_map(|uid| uid.as_u64()?.try_into().ok());
+                    let names = uids.map(|uid| accounts::name(Account::User, uid));
+                    let names = names.collect::<Vec<_>>().join(", ");
+                    format!("{} of {names}", value["needed"])
+                }
+                (None, None) => value.to_string(),
             };
             line(&name.replace('_', " "), value);
         }

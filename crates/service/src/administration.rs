@@ -1,10 +1,11 @@
 //! Administration: what the commands `outboard keys` and `outboard service` ask.
 
+use std::collections::HashMap;
 use std::io::{BufReader, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use der::pem::LineEnding;
@@ -21,13 +22,15 @@ use outboard_vault::{
 use outboard_wire::{KeyId, KeyType, Reference};
 use zeroize::Zeroizing;
 
-use crate::gate::Gate;
+use crate::gate::{Gate, lock};
 use crate::keys::Keys;
 use crate::master::Source;
 use crate::peer::Peer;
 
-/// How many commands may be connected at a time.
-const MOST: usize = 64;
+/// How many commands of one user may be connected at a time. Nobody can keep others out, least of all root.
+const MOST_OF_USER: usize = 16;
+/// How many users other than administrators may have commands connected at a time.
+const MOST_USERS: usize = 32;
 /// How long a command may say nothing.
 const PATIENCE: Duration = Duration::from_secs(600);
 /// How many keys or entries one answer has.
@@ -41,7 +44,8 @@ pub(crate) struct Administration {
     pub(crate) store: String,
     pub(crate) since: u64,
     pub(crate) locked_memory: bool,
-    pub(crate) connected: AtomicUsize,
+    /// How many commands of each user are connected.
+    pub(crate) connected: Mutex<HashMap<u32, usize>>,
 }
 
 type Result<T> = std::result::Result<T, Refusal>;
@@ -49,27 +53,51 @@ type Result<T> = std::result::Result<T, Refusal>;
 impl Administration {
     /// Serves a command until it closes its connection, on a thread of its own.
     pub(crate) fn welcome(self: &Arc<Self>, socket: OwnedFd) {
-        if self.connected.fetch_add(1, Relaxed) >= MOST {
-            self.connected.fetch_sub(1, Relaxed);
+        let Ok(peer) = Peer::of(socket.as_fd()) else {
             return;
+        };
+        if !self.enter(&peer) {
+            return; // the command sees the end of the connection
         }
-        let this = Arc::clone(self);
+        let (this, uid) = (Arc::clone(self), peer.uid);
         let serve = move || {
-            if let Err(error) = this.converse(socket) {
+            if let Err(error) = this.converse(&peer, socket) {
                 tracing::debug!("a command's connection ended: {error}");
             }
-            this.connected.fetch_sub(1, Relaxed);
+            this.leave(peer.uid);
         };
         let started = std::thread::Builder::new()
             .name("administration".into())
             .spawn(serve);
         if started.is_err() {
-            self.connected.fetch_sub(1, Relaxed);
+            self.leave(uid);
         }
     }
 
-    fn converse(&self, socket: OwnedFd) -> std::io::Result<()> {
-        let peer = Peer::of(socket.as_fd())?;
+    /// Counts a command in, if there is room for one more of its user.
+    fn enter(&self, peer: &Peer) -> bool {
+        let mut connected = lock(&self.connected);
+        let has_room = match connected.get(&peer.uid) {
+            Some(&count) => count < MOST_OF_USER,
+            None => administrator(peer).is_ok() || connected.len() < MOST_USERS,
+        };
+        if has_room {
+            *connected.entry(peer.uid).or_default() += 1;
+        }
+        has_room
+    }
+
+    fn leave(&self, uid: u32) {
+        let mut connected = lock(&self.connected);
+        if let Some(count) = connected.get_mut(&uid) {
+            *count -= 1;
+            if *count == 0 {
+                connected.remove(&uid);
+            }
+        }
+    }
+
+    fn converse(&self, peer: &Peer, socket: OwnedFd) -> std::io::Result<()> {
         let stream = UnixStream::from(socket);
         stream.set_nonblocking(false)?;
         stream.set_read_timeout(Some(PATIENCE))?;
@@ -77,7 +105,7 @@ impl Administration {
         let mut stream = BufReader::new(stream);
         while let Some(line) = read_line(&mut stream)? {
             let reply = match serde_json::from_slice(&line) {
-                Ok(request) => self.answer(&peer, request),
+                Ok(request) => self.answer(peer, request),
                 Err(error) => Err(Refusal {
                     code: Code::Malformed,
                     message: format!("the service does not understand the request: {error}"),

@@ -30,8 +30,7 @@ use std::os::fd::AsFd;
 use std::os::unix::fs::DirBuilderExt;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::AtomicUsize;
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use outboard_engine::card::BreakEven;
@@ -136,7 +135,7 @@ pub fn serve(settings: &Settings) -> Result<(), Error> {
         store: store.display().to_string(),
         since: keys::now(),
         locked_memory,
-        connected: AtomicUsize::new(0),
+        connected: Mutex::default(),
     });
     tracing::info!("serving at {}", directory.display());
     tell_systemd("READY=1");

@@ -13,14 +13,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use outboard_wire::SERVICE_SOCKET;
-
-/// The abstract name of the service of a directory, without the zero byte that it begins with:
-/// `outboard/run/outboard` for `/run/outboard`. None where it is too long for an address.
-pub fn abstract_name(directory: &Path) -> Option<Vec<u8>> {
-    let name = [b"outboard", directory.as_os_str().as_bytes()].concat();
-    (name.len() < ROOM).then_some(name)
-}
+use outboard_wire::{SERVICE_SOCKET, abstract_name};
 
 /// Bytes that an address has room for.
 const ROOM: usize = size_of::<libc::sockaddr_un>() - offset_of!(libc::sockaddr_un, sun_path);
@@ -99,13 +92,6 @@ fn raw(name: &OsStr, hidden: bool) -> io::Result<Raw> {
 #[allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 mod tests {
     use super::*;
-
-    #[test]
-    fn an_abstract_name_tells_the_directory() {
-        let name = abstract_name(Path::new("/run/outboard"));
-        assert_eq!(name.as_deref(), Some(&b"outboard/run/outboard"[..]));
-        assert_eq!(abstract_name(Path::new(&"/long".repeat(30))), None);
-    }
 
     #[test]
     fn what_has_no_room_is_refused() {

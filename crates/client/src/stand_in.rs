@@ -57,7 +57,7 @@ impl Service {
         let path = directory.join(SERVICE_SOCKET);
         let _ = fs::remove_file(&path);
         let mut listening = vec![Arc::new(listen(&address::visible(&path)?)?)];
-        if let Some(name) = address::abstract_name(directory) {
+        if let Some(name) = outboard_wire::abstract_name(directory) {
             listening.push(Arc::new(listen(&address::hidden(&name)?)?));
         }
         // Programs that the tests start have users of their own.

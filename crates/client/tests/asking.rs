@@ -207,7 +207,7 @@ fn another_user_at_the_abstract_name_is_not_asked() {
     let place = place();
     let client = client(place.path(), SHORT);
     // A listener that is neither root nor the directory's owner: a child listens, as nobody.
-    let name = outboard_client::address::abstract_name(place.path()).unwrap();
+    let name = outboard_wire::abstract_name(place.path()).unwrap();
     let ready = pipe();
     let child = fork(|| {
         // SAFETY: changes this child alone.

@@ -28,12 +28,14 @@ use rustix::net::{RecvFlags, SendFlags};
 use crate::company::Company;
 use crate::keys::Keys;
 use crate::peer::Peer;
+use crate::process;
 use crate::sockets;
 use crate::work::{self, Work};
 
-/// The most connections of all users, and of one user but root.
+/// The most connections, however many descriptors there may be.
 const MOST_CONNECTIONS: usize = 16_384;
-const MOST_OF_USER: usize = 4_096;
+/// Descriptors for everything else: listening sockets, the store, commands.
+const OTHER_DESCRIPTORS: usize = 600;
 
 /// The gate of a service.
 pub(crate) struct Gate {
@@ -47,6 +49,8 @@ pub(crate) struct Gate {
     left: Mutex<Vec<Pending>>,
     company: Company,
     lanes: Option<BreakEven>,
+    /// How many connections there may be.
+    most: usize,
     ends: AtomicBool,
     pub(crate) counts: Counts,
 }
@@ -98,6 +102,7 @@ impl Gate {
             epoll::add(&epoll, listener, data, EventFlags::IN)?;
         }
         epoll::add(&epoll, end, EventData::new_u64(END), EventFlags::IN)?;
+        let descriptors = process::descriptors();
         let break_even = card::are_there().then(crate::break_even);
         Ok(Self {
             epoll,
@@ -109,6 +114,9 @@ impl Gate {
             left: Mutex::default(),
             company: Company::default(),
             lanes: break_even,
+            most: descriptors
+                .saturating_sub(OTHER_DESCRIPTORS)
+                .clamp(descriptors / 4, MOST_CONNECTIONS),
             ends: AtomicBool::new(false),
             counts: Counts::default(),
         })
@@ -209,7 +217,12 @@ impl Gate {
             let uids = connections.values().map(|connection| connection.peer.uid);
             uids.filter(|&uid| uid == peer.uid).count()
         };
-        if connections.len() >= MOST_CONNECTIONS || peer.uid != 0 && of_user() >= MOST_OF_USER {
+        // No user takes more than a quarter, and the last eighth is root's.
+        let is_full = match peer.uid {
+            0 => connections.len() >= self.most,
+            _ => connections.len() >= self.most / 8 * 7 || of_user() >= self.most / 4,
+        };
+        if is_full {
             return; // the client sees the end of the connection, and tries again
         }
         let flags = EventFlags::IN | EventFlags::ONESHOT;

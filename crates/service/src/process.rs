@@ -37,3 +37,11 @@ pub(crate) fn raise_descriptors() {
     };
     let _ = rustix::process::setrlimit(Resource::Nofile, raised);
 }
+
+/// How many descriptors the process may have.
+pub(crate) fn descriptors() -> usize {
+    let limit = rustix::process::getrlimit(Resource::Nofile).current;
+    limit.map_or(usize::MAX, |limit| {
+        usize::try_from(limit).unwrap_or(usize::MAX)
+    })
+}

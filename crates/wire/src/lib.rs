@@ -75,3 +75,16 @@ impl std::fmt::Display for Malformed {
 }
 
 impl std::error::Error for Malformed {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    #[test]
+    fn an_abstract_name_tells_the_directory() {
+        let name = abstract_name(Path::new("/run/outboard"));
+        assert_eq!(name.as_deref(), Some(&b"outboard/run/outboard"[..]));
+        assert_eq!(abstract_name(Path::new(&"/long".repeat(30))), None);
+    }
+}

@@ -133,6 +133,8 @@ pub enum Reply {
     Keys {
         /// The keys, by name.
         keys: Vec<KeyInfo>,
+        /// A sentence for each key that is damaged, which administrators see.
+        damaged: Vec<String>,
         /// Whether more follow.
         more: bool,
     },

@@ -299,22 +299,43 @@ impl Administration {
         self.key(record)
     }
 
+    /// A page of the keys that the peer may know of.
     fn list(&self, peer: &Peer, after: Option<&str>) -> Result<Reply> {
-        let listing = self.keys.vault.records().map_err(refused)?;
-        for damaged in &listing.damaged {
-            tracing::warn!("{damaged}");
+        let vault = &self.keys.vault;
+        let (mut keys, mut damaged) = (Vec::new(), Vec::new());
+        let mut after = after.unwrap_or_default().to_owned();
+        loop {
+            let names = vault.names_after(&after, PAGE as u32).map_err(refused)?;
+            let Some(last) = names.last() else {
+                return Ok(Reply::Keys {
+                    keys,
+                    damaged,
+                    more: false,
+                });
+            };
+            after = last.to_string();
+            for name in &names {
+                match vault.record(name) {
+                    Ok(record) if sees(peer, &record) => keys.push(self.info(record)?),
+                    Ok(_) | Err(Error::NoKey { .. }) => {}
+                    Err(error @ Error::DamagedKey { .. }) => {
+                        tracing::warn!("{error}");
+                        if administrator(peer).is_ok() {
+                            damaged.push(error.to_string());
+                        }
+                    }
+                    Err(error) => return Err(refused(error)),
+                }
+            }
+            // An answer that has one key at least: the command asks again after its name.
+            if !keys.is_empty() {
+                return Ok(Reply::Keys {
+                    keys,
+                    damaged,
+                    more: true,
+                });
+            }
         }
-        let mut visible = listing
-            .records
-            .into_iter()
-            .filter(|record| after.is_none_or(|after| record.name.as_str() > after))
-            .filter(|record| sees(peer, record));
-        let mut keys = Vec::new();
-        for record in visible.by_ref().take(PAGE) {
-            keys.push(self.info(record)?);
-        }
-        let more = visible.next().is_some();
-        Ok(Reply::Keys { keys, more })
     }
 
     fn key(&self, record: Record) -> Result<Reply> {
@@ -344,11 +365,7 @@ impl Administration {
     }
 
     fn audit(&self, from: u64) -> Result<Reply> {
-        let entries = self.keys.vault.audit();
-        let mut after = entries.skip_while(|entry| {
-            let number = entry.as_ref().map_or(u64::MAX, |entry| entry.number);
-            number < from
-        });
+        let mut after = self.keys.vault.audit_from(from);
         let mut page = Vec::new();
         for entry in after.by_ref().take(PAGE) {
             let entry = entry.map_err(refused)?;

@@ -148,9 +148,14 @@ impl fmt::Display for Outcome {
 impl Vault {
     /// The audit log's entries, the oldest first.
     pub fn audit(&self) -> impl Iterator<Item = Result<Entry>> + '_ {
+        self.audit_from(1)
+    }
+
+    /// The audit log's entries from that number on.
+    pub fn audit_from(&self, number: u64) -> impl Iterator<Item = Result<Entry>> + '_ {
         Entries {
             vault: self,
-            next: 1,
+            next: number.max(1),
             page: Vec::new().into_iter(),
             ended: false,
         }

@@ -71,6 +71,24 @@ impl Vault {
         self.inner().records()
     }
 
+    /// The names that come after that one, at most so many, in order: a page of a listing. They are not authenticated
+    /// yet: [`Vault::record`] does that.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub fn names_after(&self, after: &str, most: u32) -> Result<Vec<Name>> {
+        let inner = self.inner();
+        let read = || -> rusqlite::Result<Vec<String>> {
+            let text = "SELECT name FROM keys WHERE name > ? ORDER BY name LIMIT ?";
+            let mut statement = inner.store.connection.prepare_cached(text)?;
+            let rows = statement.query_map((after, most), |row| row.get(0))?;
+            rows.collect()
+        };
+        let names = read().map_err(inner.store.failed())?;
+        // What is no name is damaged: a full listing says so.
+        Ok(names.iter().filter_map(|name| name.parse().ok()).collect())
+    }
+
     /// A key with its private half, both authenticated.
     ///
     /// # Errors

@@ -15,7 +15,7 @@ use serde::Serialize;
 use zeroize::Zeroizing;
 
 use crate::accounts::{self, Account};
-use crate::output::{print, print_json, remark};
+use crate::output::{complain, print, print_json, remark};
 use crate::{Failure, WrongUsage};
 
 const EXAMPLES: &str = "\
@@ -237,10 +237,20 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
         Command::Grant(what) => grant(service, &what, true)?,
         Command::Revoke(what) => grant(service, &what, false)?,
         Command::List { json } => {
-            let keys = all(service)?;
+            let (keys, damaged) = all(service)?;
             match json {
-                true => print_json("outboard-keys", &Keys { keys: &keys })?,
+                true => print_json(
+                    "outboard-keys",
+                    &Keys {
+                        keys: &keys,
+                        damaged: &damaged,
+                    },
+                )?,
                 false => print(&text::list(&keys))?,
+            }
+            if !damaged.is_empty() {
+                damaged.iter().for_each(|sentence| complain(sentence));
+                return Ok(ExitCode::FAILURE);
             }
         }
         Command::Show { name, json } => {
@@ -318,6 +328,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
 #[derive(Serialize)]
 struct Keys<'a> {
     keys: &'a [KeyInfo],
+    damaged: &'a [String],
 }
 
 #[derive(Serialize)]
@@ -340,17 +351,22 @@ fn done(service: &mut Connection, request: &Request) -> Result<(), Failure> {
     }
 }
 
-/// Every key, by name.
-fn all(service: &mut Connection) -> Result<Vec<KeyInfo>, Failure> {
-    let mut all: Vec<KeyInfo> = Vec::new();
+/// Every key, by name; a sentence for each that is damaged.
+fn all(service: &mut Connection) -> Result<(Vec<KeyInfo>, Vec<String>), Failure> {
+    let (mut all, mut all_damaged): (Vec<KeyInfo>, _) = (Vec::new(), Vec::new());
     loop {
         let after = all.last().map(|key| key.name.clone());
         match service.ask(&Request::List { after })? {
-            Reply::Keys { keys, more } => {
+            Reply::Keys {
+                keys,
+                damaged,
+                more,
+            } => {
                 let ended = !more || keys.is_empty();
                 all.extend(keys);
+                all_damaged.extend(damaged);
                 if ended {
-                    return Ok(all);
+                    return Ok((all, all_damaged));
                 }
             }
             _ => return Err(service.surprised().into()),

@@ -264,7 +264,7 @@ impl Administration {
         };
         let record = self.keys.vault.insert(peer.uid, &new).map_err(refused)?;
         tracing::info!("uid {} added the key '{}' ({kind})", peer.uid, record.name);
-        self.key(record)
+        self.changed(record)
     }
 
     /// The key of that name, where the peer may know of it.

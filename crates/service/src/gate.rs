@@ -21,10 +21,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use outboard_engine::card::{self, BreakEven, DEPTH, Kind, Request};
-use outboard_wire::{self as wire, Answer, MOST, Status};
+use outboard_wire::{self as wire, Answer, KeyId, MOST, Status};
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 use rustix::net::{RecvFlags, SendFlags};
 
+use crate::agent::{Conversation, Heard, Identities, Wants};
 use crate::company::Company;
 use crate::keys::Keys;
 use crate::peer::Peer;
@@ -36,12 +37,15 @@ use crate::work::{self, Work};
 const MOST_CONNECTIONS: usize = 16_384;
 /// Descriptors for everything else: listening sockets, the store, commands.
 const OTHER_DESCRIPTORS: usize = 600;
+/// The most connections of ssh clients of one user but root: each may have a long message in memory.
+const MOST_OF_SSH_USER: usize = 256;
 
 /// The gate of a service.
 pub(crate) struct Gate {
     epoll: OwnedFd,
-    listeners: Vec<OwnedFd>,
+    listeners: Vec<Listener>,
     keys: Arc<Keys>,
+    identities: Identities,
     connections: Mutex<HashMap<u64, Arc<Connection>>>,
     next: AtomicU64,
     leader: Mutex<()>,
@@ -63,10 +67,18 @@ pub(crate) struct Counts {
     pub(crate) refused: AtomicU64,
 }
 
+struct Listener {
+    socket: OwnedFd,
+    /// Whether its clients speak the ssh-agent's protocol.
+    is_agent: bool,
+}
+
 struct Connection {
     number: u64,
     socket: OwnedFd,
     peer: Peer,
+    /// What an ssh client said; none where the client sends packets.
+    conversation: Option<Mutex<Conversation>>,
 }
 
 /// A request that has passed all checks.
@@ -90,16 +102,22 @@ const FIRST_CONNECTION: u64 = 16;
 const END: u64 = u64::MAX;
 
 impl Gate {
-    /// A gate at those listening sockets.
+    /// A gate at those listening sockets, for clients that send packets and for ssh clients.
     pub(crate) fn new(
-        listeners: Vec<OwnedFd>,
+        service: Vec<OwnedFd>,
+        agent: Vec<OwnedFd>,
         keys: Arc<Keys>,
         end: impl AsFd,
     ) -> io::Result<Self> {
         let epoll = epoll::create(CreateFlags::CLOEXEC)?;
+        let listener = |is_agent| move |socket| Listener { socket, is_agent };
+        let service = service.into_iter().map(listener(false));
+        let listeners: Vec<_> = service
+            .chain(agent.into_iter().map(listener(true)))
+            .collect();
         for (number, listener) in listeners.iter().enumerate() {
             let data = EventData::new_u64(number as u64);
-            epoll::add(&epoll, listener, data, EventFlags::IN)?;
+            epoll::add(&epoll, &listener.socket, data, EventFlags::IN)?;
         }
         epoll::add(&epoll, end, EventData::new_u64(END), EventFlags::IN)?;
         let descriptors = process::descriptors();
@@ -108,6 +126,7 @@ impl Gate {
             epoll,
             listeners,
             keys,
+            identities: Identities::default(),
             connections: Mutex::default(),
             next: AtomicU64::new(FIRST_CONNECTION),
             leader: Mutex::default(),
@@ -200,7 +219,7 @@ impl Gate {
         let Some(listener) = self.listeners.get(listener) else {
             return;
         };
-        let socket = match sockets::accept(listener) {
+        let socket = match sockets::accept(&listener.socket) {
             Ok(Some(socket)) => socket,
             Ok(None) => return,
             Err(error) => {
@@ -213,14 +232,21 @@ impl Gate {
         let Ok(peer) = Peer::of(&socket) else { return };
         let number = self.next.fetch_add(1, Relaxed);
         let mut connections = lock(&self.connections);
+        let conversation = listener.is_agent.then(Mutex::default);
         let of_user = || {
-            let uids = connections.values().map(|connection| connection.peer.uid);
-            uids.filter(|&uid| uid == peer.uid).count()
+            let others = connections.values().filter(|other| {
+                other.peer.uid == peer.uid && other.conversation.is_some() == listener.is_agent
+            });
+            others.count()
         };
         // No user takes more than a quarter, and the last eighth is root's.
+        let most_of_user = match listener.is_agent {
+            true => MOST_OF_SSH_USER.min(self.most / 4),
+            false => self.most / 4,
+        };
         let is_full = match peer.uid {
             0 => connections.len() >= self.most,
-            _ => connections.len() >= self.most / 8 * 7 || of_user() >= self.most / 4,
+            _ => connections.len() >= self.most / 8 * 7 || of_user() >= most_of_user,
         };
         if is_full {
             return; // the client sees the end of the connection, and tries again
@@ -231,6 +257,7 @@ impl Gate {
                 number,
                 socket,
                 peer,
+                conversation,
             };
             connections.insert(number, Arc::new(connection));
         }
@@ -238,6 +265,9 @@ impl Gate {
 
     /// Reads a connection's request. What can be answered without a private key is answered at once.
     fn read(&self, connection: &Arc<Connection>, packet: &mut [u8]) -> Option<Pending> {
+        if let Some(conversation) = &connection.conversation {
+            return self.hear(connection, conversation, packet);
+        }
         let flags = RecvFlags::DONTWAIT | RecvFlags::TRUNC;
         let packet = match rustix::net::recv(&connection.socket, &mut *packet, flags) {
             Ok((_, 0)) => return self.close(connection),
@@ -258,34 +288,78 @@ impl Gate {
                 return self.refuse(connection, id, Status::Malformed, &sentence);
             }
         };
-        match self
-            .keys
-            .admit(&connection.peer, request.key, &request.operation)
-        {
-            Ok(key) => match &request.operation {
-                wire::Operation::Describe => {
-                    self.answer(connection, id, Status::Done, key.name().as_bytes());
-                    None
+        self.admit(connection, id, request.key, &request.operation)
+    }
+
+    /// Reads what an ssh client says.
+    fn hear(
+        &self,
+        connection: &Arc<Connection>,
+        conversation: &Mutex<Conversation>,
+        room: &mut [u8],
+    ) -> Option<Pending> {
+        let asked = {
+            let mut conversation = lock(conversation);
+            match conversation.hear(&connection.socket, room) {
+                Ok(Heard::Message) => {}
+                Ok(Heard::Nothing) => {
+                    drop(conversation);
+                    return self.listen_again(connection);
                 }
-                operation => match key.native().work(operation) {
-                    Ok(work) => {
-                        key.count();
-                        Some(Pending {
-                            connection: Arc::clone(connection),
-                            id,
-                            work,
-                        })
-                    }
-                    Err(work::Unfit::Type) => {
-                        let sentence = work::Unfit::Type.to_string();
-                        self.refuse(connection, id, Status::NotAllowed, &sentence)
-                    }
-                    Err(unfit) => {
-                        self.refuse(connection, id, Status::Malformed, &unfit.to_string())
-                    }
-                },
-            },
-            Err(refusal) => self.refuse(connection, id, refusal.status, &refusal.sentence),
+                Ok(Heard::End) | Err(_) => return self.close(connection),
+            }
+            conversation.wants(&connection.peer, &self.identities, &self.keys)
+        };
+        match asked {
+            Wants::Answer => self.say(connection, conversation),
+            Wants::Signature(asked) => {
+                // The number is for packets alone.
+                self.admit(connection, 0, asked.key, &asked.operation())
+            }
+        }
+    }
+
+    /// Sends what an ssh client is to hear.
+    fn say(&self, connection: &Connection, conversation: &Mutex<Conversation>) -> Option<Pending> {
+        let sent = lock(conversation).send(&connection.socket);
+        match sent {
+            Ok(()) => self.listen_again(connection),
+            Err(_) => self.close(connection),
+        }
+    }
+
+    /// Decides whether the client may do that with the key. What needs no private half is answered at once.
+    fn admit(
+        &self,
+        connection: &Arc<Connection>,
+        id: u32,
+        key: KeyId,
+        operation: &wire::Operation<'_>,
+    ) -> Option<Pending> {
+        let key = match self.keys.admit(&connection.peer, key, operation) {
+            Ok(key) => key,
+            Err(refusal) => return self.refuse(connection, id, refusal.status, &refusal.sentence),
+        };
+        if let wire::Operation::Describe = operation {
+            self.answer(connection, id, Status::Done, key.name().as_bytes());
+            return None;
+        }
+        match key.native().work(operation) {
+            Ok(work) => {
+                key.count();
+                Some(Pending {
+                    connection: Arc::clone(connection),
+                    id,
+                    work,
+                })
+            }
+            Err(unfit) => {
+                let status = match unfit {
+                    work::Unfit::Type => Status::NotAllowed,
+                    work::Unfit::Engine(_) => Status::Malformed,
+                };
+                self.refuse(connection, id, status, &unfit.to_string())
+            }
         }
     }
 
@@ -432,6 +506,11 @@ impl Gate {
 
     /// Answers, and looks at the connection again. A client that does not read its answers loses its connection.
     fn answer(&self, connection: &Arc<Connection>, id: u32, status: Status, bytes: &[u8]) {
+        if let Some(conversation) = &connection.conversation {
+            lock(conversation).finish((status == Status::Done).then_some(bytes));
+            self.say(connection, conversation);
+            return;
+        }
         let mut packet = Vec::with_capacity(8 + bytes.len());
         Answer { id, status, bytes }.encode(&mut packet);
         let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
@@ -445,7 +524,12 @@ impl Gate {
 
     fn listen_again(&self, connection: &Connection) -> Option<Pending> {
         let data = EventData::new_u64(connection.number);
-        let flags = EventFlags::IN | EventFlags::ONESHOT;
+        let waits_to_say = |conversation: &Mutex<Conversation>| lock(conversation).has_to_say();
+        let event = match connection.conversation.as_ref().is_some_and(waits_to_say) {
+            true => EventFlags::OUT,
+            false => EventFlags::IN,
+        };
+        let flags = event | EventFlags::ONESHOT;
         if epoll::modify(&self.epoll, &connection.socket, data, flags).is_err() {
             return self.close(connection);
         }

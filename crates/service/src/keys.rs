@@ -1,7 +1,10 @@
 //! The keys that the service has ready, and who may use them.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{
+    AtomicU64,
+    Ordering::{Acquire, Relaxed, Release},
+};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
@@ -20,6 +23,7 @@ pub(crate) struct Keys {
     ready: RwLock<HashMap<KeyId, Arc<Key>>>,
     /// How often each was used since the service started.
     used: Mutex<HashMap<KeyId, Arc<AtomicU64>>>,
+    changes: AtomicU64,
 }
 
 /// A key that is ready.
@@ -49,6 +53,7 @@ impl Keys {
             vault,
             ready: RwLock::default(),
             used: Mutex::default(),
+            changes: AtomicU64::new(0),
         }
     }
 
@@ -85,10 +90,16 @@ impl Keys {
         Ok(key)
     }
 
-    /// Forgets what is ready of a key, because its attributes have changed.
+    /// Forgets what is ready of a key, because it is new, or its attributes have changed.
     pub(crate) fn forget(&self, id: KeyId) {
         let mut ready = self.ready.write().unwrap_or_else(PoisonError::into_inner);
         ready.remove(&id);
+        self.changes.fetch_add(1, Release);
+    }
+
+    /// How many changes of keys there were: what is known of the keys is true as long as it stays the same.
+    pub(crate) fn changes(&self) -> u64 {
+        self.changes.load(Acquire)
     }
 
     /// How often a key was used since the service started.

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   programs ──service.sock──▶ gate ──▶ keys ──▶ vault (SQLite, master key)
-//!                               │         └─ who may do what with which key
+//!   sshd, ssh ─agent.sock────▶  │         └─ who may do what with which key
 //!                               └──▶ work ──▶ engine: scalar | lanes
 //!   outboard ──admin.sock────▶ administration ──▶ keys
 //! ```
@@ -10,11 +10,13 @@
 //! ```text
 //! sockets.rs  where it listens      peer.rs     who is at the other end
 //! gate.rs     requests and answers  company.rs  whether a short wait fills lanes
+//! agent/      what ssh clients say
 //! keys.rs     keys that are ready   work.rs     what is done with a key
 //! master.rs   where the master key comes from   process.rs  what the kernel keeps others from
 //! ```
 
 mod administration;
+mod agent;
 mod company;
 mod gate;
 mod keys;
@@ -114,8 +116,9 @@ pub fn serve(settings: &Settings) -> Result<(), Error> {
     }
     let mut sockets =
         Sockets::open(&directory).map_err(cannot(format!("listen in {}", directory.display())))?;
-    let listeners = std::mem::take(&mut sockets.service);
-    let gate = Gate::new(listeners, Arc::clone(&keys), ends.as_fd());
+    let service = std::mem::take(&mut sockets.service);
+    let agent = std::mem::take(&mut sockets.agent);
+    let gate = Gate::new(service, agent, Arc::clone(&keys), ends.as_fd());
     let gate = Arc::new(gate.map_err(cannot("watch its sockets"))?);
     let workers = std::thread::available_parallelism().map_or(1, |count| count.get());
     let workers: Vec<_> = (0..workers)

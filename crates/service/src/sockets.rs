@@ -13,7 +13,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use outboard_wire::{ADMINISTRATION_SOCKET, SERVICE_SOCKET};
+use outboard_wire::{ADMINISTRATION_SOCKET, AGENT_SOCKET, SERVICE_SOCKET};
 use rustix::net::{self, AddressFamily, SocketAddrUnix, SocketFlags, SocketType, sockopt};
 
 /// How many clients may wait to be accepted.
@@ -28,6 +28,8 @@ pub(crate) struct Sockets {
     pub(crate) service: Vec<OwnedFd>,
     /// For administration.
     pub(crate) administration: OwnedFd,
+    /// For ssh clients.
+    pub(crate) agent: Vec<OwnedFd>,
     /// What the service has to remove at its end.
     made: Vec<PathBuf>,
 }
@@ -35,15 +37,18 @@ pub(crate) struct Sockets {
 impl Sockets {
     /// Takes systemd's, and makes those that are missing.
     pub(crate) fn open(directory: &Path) -> io::Result<Self> {
-        let (mut service, mut administration) = (Vec::new(), None);
-        for socket in inherited() {
-            match sockopt::socket_type(&socket)? {
-                SocketType::SEQPACKET => service.push(socket),
-                _ => administration = Some(socket),
+        let (mut service, mut administration, mut agent) = (Vec::new(), None, Vec::new());
+        for (socket, name) in inherited() {
+            match Purpose::of(&name, sockopt::socket_type(&socket)?) {
+                Purpose::Service => service.push(socket),
+                Purpose::Administration => administration = Some(socket),
+                Purpose::Agent => agent.push(socket),
             }
         }
         let mut made = Vec::new();
-        if service.is_empty() {
+        // Where systemd hands sockets over, it decides which ones there are.
+        let makes = service.is_empty();
+        if makes {
             let path = directory.join(SERVICE_SOCKET);
             // Everybody may connect: whether a key may be used is decided for each key.
             service.push(bind(&path, SocketType::SEQPACKET, 0o666)?);
@@ -59,11 +64,39 @@ impl Sockets {
                 socket
             }
         };
+        if makes && agent.is_empty() {
+            let path = directory.join(AGENT_SOCKET);
+            // As above: a client sees only the keys that it may use.
+            agent.push(bind(&path, SocketType::STREAM, 0o666)?);
+            made.push(path);
+        }
         Ok(Self {
             service,
             administration,
+            agent,
             made,
         })
+    }
+}
+
+/// What a socket is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Purpose {
+    Service,
+    Administration,
+    Agent,
+}
+
+impl Purpose {
+    /// By the name that the socket's unit gives (`FileDescriptorName=`); by the type where it gives none of ours.
+    fn of(name: &str, kind: SocketType) -> Self {
+        match name {
+            "service" => Self::Service,
+            "admin" => Self::Administration,
+            "agent" => Self::Agent,
+            _ if kind == SocketType::SEQPACKET => Self::Service,
+            _ => Self::Administration,
+        }
     }
 }
 
@@ -75,22 +108,25 @@ impl Drop for Sockets {
     }
 }
 
-/// The descriptors that systemd hands over (`sd_listen_fds(3)`).
-fn inherited() -> Vec<OwnedFd> {
+/// The descriptors that systemd hands over, with their names (`sd_listen_fds_with_names(3)`).
+fn inherited() -> Vec<(OwnedFd, String)> {
     const FIRST: i32 = 3;
     let number = |name| std::env::var(name).ok()?.parse::<i32>().ok();
     if number("LISTEN_PID") != i32::try_from(std::process::id()).ok() {
         return Vec::new();
     }
     let count = number("LISTEN_FDS").unwrap_or(0).clamp(0, 16);
+    let names = std::env::var("LISTEN_FDNAMES").unwrap_or_default();
+    let names = names.split(':').chain(std::iter::repeat(""));
     (FIRST..FIRST + count)
-        .map(|descriptor| {
+        .zip(names)
+        .map(|(descriptor, name)| {
             // SAFETY: systemd opened it for this process, and nothing else here knows of it.
             let socket = unsafe { OwnedFd::from_raw_fd(descriptor) };
             let _ = rustix::io::fcntl_setfd(&socket, rustix::io::FdFlags::CLOEXEC);
             // systemd's block: of two workers that see one client, the second would wait in accept(2) for another.
             let _ = rustix::io::ioctl_fionbio(&socket, true);
-            socket
+            (socket, name.to_owned())
         })
         .collect()
 }
@@ -156,6 +192,20 @@ pub(crate) fn accept(listener: impl AsFd) -> io::Result<Option<OwnedFd>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_socket_is_told_by_its_name_or_else_by_its_type() {
+        for (name, kind, purpose) in [
+            ("service", SocketType::SEQPACKET, Purpose::Service),
+            ("admin", SocketType::STREAM, Purpose::Administration),
+            ("agent", SocketType::STREAM, Purpose::Agent),
+            ("outboard.socket", SocketType::SEQPACKET, Purpose::Service),
+            ("unknown", SocketType::STREAM, Purpose::Administration),
+            ("", SocketType::STREAM, Purpose::Administration),
+        ] {
+            assert_eq!(Purpose::of(name, kind), purpose, "{name}");
+        }
+    }
 
     #[test]
     fn what_a_killed_service_left_is_replaced_and_a_living_one_is_not() {

@@ -12,8 +12,8 @@ const FILES: &str = "\
   The measured cost of each operation on this machine, written by 'outboard calibrate' as root.
 ~/.local/state/outboard/profile.json
   A user's own profile. 'outboard run' and 'outboard info' prefer it.
-/run/outboard/service.sock, /run/outboard/admin.sock
-  The card service's sockets: for the use of keys, and for administration.
+/run/outboard/service.sock, /run/outboard/admin.sock, /run/outboard/agent.sock
+  The card service's sockets: for the use of keys, for administration, and for ssh.
 /var/lib/outboard/store
   The card service's keys, encrypted under its master key.
 /dev/shm/outboard.UID

@@ -15,6 +15,7 @@ fn packaged_servers_use_keys_of_the_service() {
         "curl",
         "systemd-sysusers",
         "systemd-analyze",
+        "ssh-add",
     ];
     let Some(house) = House::new(&programs) else {
         return;
@@ -38,7 +39,7 @@ fn packaged_servers_use_keys_of_the_service() {
     house.shell(
         "systemd-sysusers\n\
          systemctl daemon-reload\n\
-         systemctl enable --now outboard.socket outboard.service\n\
+         systemctl enable --now outboard.socket outboard-agent.socket outboard.service\n\
          openssl rand -hex 32 | outboard service enter\n\
          outboard service status",
     );
@@ -68,6 +69,9 @@ fn packaged_servers_use_keys_of_the_service() {
         house.machine.stop(&unit).expect("it stops");
         house.assert_no_crash(&unit);
     }
+    // The agent's socket is there, and the service answers at it.
+    let agent = "SSH_AUTH_SOCK=/run/outboard/agent.sock ssh-add -l";
+    assert!(house.shell(agent).contains("site"), "root may use the key 'site'");
     let exposure = house.shell("systemd-analyze security outboard.service --no-pager | tail -n 1");
     let level: f64 = exposure
         .split_whitespace()
@@ -96,7 +100,7 @@ fn a_credential_opens_the_service_at_every_start() {
          printf '[Service]\\nEnvironment=CREDENTIALS_DIRECTORY=/etc/credentials\\n' \
              >/etc/systemd/system/outboard.service.d/master.conf\n\
          systemctl daemon-reload\n\
-         systemctl enable --now outboard.socket outboard.service\n\
+         systemctl enable --now outboard.socket outboard-agent.socket outboard.service\n\
          outboard service status || { journalctl --no-pager -u outboard; exit 1; } >&2\n\
          outboard enable --offer all\n\
          outboard keys adopt /etc/ssl/private/ssl-cert-snakeoil.key --user www-data",

@@ -7,20 +7,22 @@ use std::path::{Path, PathBuf};
 
 use outboard_administration::{Connection, Grant, KeyInfo, Request, Right, Subject};
 use outboard_file_replacement::{copy_beside, replace};
+use outboard_wire::AGENT_SOCKET;
 use zeroize::Zeroizing;
 
 use super::{key, private_key, text};
-use crate::Failure;
 use crate::accounts::{self, Account};
 use crate::output::print;
+use crate::{Failure, WrongUsage};
 
 /// What the labels of private keys in PEM end with.
 const LABEL: &str = "PRIVATE KEY-----";
 
 #[derive(clap::Args)]
 pub(super) struct Arguments {
-    /// The key file: PEM, perhaps with certificates beside the key
-    file: PathBuf,
+    /// The key files: PEM, perhaps with certificates beside the key, or OpenSSH's
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
     /// The key's name; otherwise the file's, without its extension
     #[arg(long)]
     name: Option<String>,
@@ -40,16 +42,41 @@ pub(super) fn run(
     arguments: &Arguments,
     directory: &Path,
 ) -> Result<(), Failure> {
-    // A link stays a link: the file that it leads to changes.
-    let file = arguments
-        .file
-        .canonicalize()
-        .map_err(|error| format!("cannot read {}: {error}", arguments.file.display()))?;
+    if arguments.name.is_some() && arguments.files.len() > 1 {
+        return Err(WrongUsage("--name is for one file".into()).into());
+    }
     let users = arguments
         .user
         .iter()
         .map(|user| accounts::find(Account::User, user))
         .collect::<Result<Vec<_>, _>>()?;
+    let mut any_ssh = false;
+    for file in &arguments.files {
+        any_ssh |= adopt(service, arguments, file, &users, directory)?;
+    }
+    if any_ssh {
+        let socket = directory.join(AGENT_SOCKET);
+        print(&format!(
+            "To let sshd use host keys of the service, put this line into a file of /etc/ssh/sshd_config.d, check it with \
+             'sshd -t', and reload sshd:\n  HostKeyAgent {}\n",
+            socket.display()
+        ))?;
+    }
+    Ok(())
+}
+
+/// Adopts the key of one file; whether it is OpenSSH's.
+fn adopt(
+    service: &mut Connection,
+    arguments: &Arguments,
+    file: &Path,
+    users: &[u32],
+    directory: &Path,
+) -> Result<bool, Failure> {
+    // A link stays a link: the file that it leads to changes.
+    let file = file
+        .canonicalize()
+        .map_err(|error| format!("cannot read {}: {error}", file.display()))?;
     let content = fs::read(&file)
         .map(Zeroizing::new)
         .map_err(|error| format!("cannot read {}: {error}", file.display()))?;
@@ -86,10 +113,16 @@ pub(super) fn run(
         exportable: false,
     };
     let mut adopted = key(service, &request)?;
-    for uid in users {
+    for &uid in users {
         adopted = grant(service, &name, uid)?;
     }
-    put_reference(&file, &content, block, &adopted, !arguments.destroy).map_err(|error| {
+    // sshd and ssh read the public half beside it, and ask the agent for the rest.
+    let is_ssh = public_beside(&file).exists();
+    let put = match is_ssh {
+        true => remove(&file, &content, !arguments.destroy),
+        false => put_reference(&file, &content, block, &adopted, !arguments.destroy),
+    };
+    put.map_err(|error| {
         format!(
             "{} is as it was: {error} (the service has the key '{name}'; to try again, first run \
              'outboard keys delete {name} --yes')",
@@ -104,11 +137,12 @@ pub(super) fn run(
         ),
     };
     text::tell_new(&adopted, directory)?;
-    print(&format!(
-        "{} now holds a reference to the key '{name}'. {kept}\n",
-        file.display()
-    ))?;
-    Ok(())
+    let now = match is_ssh {
+        true => "is gone; its public half stays beside it",
+        false => "now holds a reference to the key",
+    };
+    print(&format!("{} {now}. {kept}\n", file.display()))?;
+    Ok(is_ssh)
 }
 
 fn grant(service: &mut Connection, name: &str, uid: u32) -> Result<KeyInfo, Failure> {
@@ -142,6 +176,23 @@ fn put_reference(
         wipe(file)?;
     }
     replace(file, &new, |_| Ok::<(), io::Error>(()))
+}
+
+/// Removes the file. The copy is there before.
+fn remove(file: &Path, content: &[u8], keep: bool) -> io::Result<()> {
+    match keep {
+        true => copy_beside(file, content, &backup_of(file))?,
+        false if fs::metadata(file)?.nlink() == 1 => wipe(file)?,
+        false => {}
+    }
+    fs::remove_file(file)
+}
+
+/// Where OpenSSH has the public half of the key in a file.
+fn public_beside(file: &Path) -> PathBuf {
+    let mut name = file.as_os_str().to_owned();
+    name.push(".pub");
+    name.into()
 }
 
 /// Overwrites a file's content in its place.

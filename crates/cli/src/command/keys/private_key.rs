@@ -1,8 +1,9 @@
 //! Private keys in the forms that files have them in: OpenSSL reads them.
 
 use std::ffi::OsString;
-use std::fs;
+use std::fs::{self, OpenOptions};
 use std::io::{Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -10,6 +11,9 @@ use outboard_administration::Secret;
 use outboard_installation as installation;
 use outboard_libcrypto::{Context, Key, Structure};
 use zeroize::Zeroizing;
+
+use ssh_key::PrivateKey;
+use ssh_key::private::KeypairData;
 
 use crate::Failure;
 
@@ -36,6 +40,12 @@ pub(super) fn read(
     let passphrase = passphrase(passphrase_file)?;
     let passphrase = passphrase.as_ref().map(|line| &line[..]);
     let is_pem = content.windows(10).any(|window| window == b"-----BEGIN");
+    if content
+        .windows(OPENSSH.len())
+        .any(|window| window == OPENSSH)
+    {
+        return from_openssh(content, source);
+    }
     let key = match is_pem {
         true => Key::from_pem(&context, content, passphrase),
         false => Key::from_der(&context, content).or_else(|error| {
@@ -54,6 +64,54 @@ pub(super) fn read(
     })?;
     let der = key.to_der(Structure::Pkcs8)?;
     Ok(Secret(der))
+}
+
+/// How OpenSSH's own format begins.
+const OPENSSH: &[u8] = b"-----BEGIN OPENSSH PRIVATE KEY-----";
+
+/// A key in OpenSSH's own format. ssh-keygen writes all but Ed25519's as PKCS #8.
+fn from_openssh(content: &[u8], source: &str) -> Result<Secret, Failure> {
+    /// PrivateKeyInfo of an Ed25519 key, up to its seed (RFC 8410, 7).
+    const ED25519: [u8; 16] = [
+        0x30, 0x2e, 0x02, 0x01, 0x00, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x04, 0x22, 0x04,
+        0x20,
+    ];
+    // Other types are ssh-keygen's affair, and so is what is damaged.
+    if let Ok(key) = PrivateKey::from_openssh(content)
+        && let KeypairData::Ed25519(pair) = key.key_data()
+    {
+        let seed = Zeroizing::new(pair.private.to_bytes());
+        let mut info = Zeroizing::new(Vec::with_capacity(48));
+        info.extend_from_slice(&ED25519);
+        info.extend_from_slice(&*seed);
+        return Ok(Secret(info));
+    }
+    // Only this user can enter the directory, and it is gone at the end.
+    let directory = tempfile::tempdir()?;
+    let file = directory.path().join("key");
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true).mode(0o600);
+    options.open(&file)?.write_all(content)?;
+    let converted = Command::new("ssh-keygen")
+        .args(["-q", "-p", "-m", "PKCS8", "-N", "", "-P", "", "-f"])
+        .arg(&file)
+        .stdout(Stdio::null())
+        .output()
+        .map_err(|error| format!("cannot run ssh-keygen: {error} (install openssh-client)"))?;
+    if !converted.status.success() {
+        let said = String::from_utf8_lossy(&converted.stderr).into_owned();
+        return Err(format!(
+            "ssh-keygen cannot convert the key in {source}: {} (if it has a passphrase, first remove it: 'ssh-keygen \
+             -p -N \"\" -f FILE')",
+            said.trim_end()
+        )
+        .into());
+    }
+    let pem = Zeroizing::new(fs::read(&file)?);
+    let context = Context::new(&installation::library()?)?;
+    Ok(Secret(
+        Key::from_pem(&context, &pem, None)?.to_der(Structure::Pkcs8)?,
+    ))
 }
 
 /// The first key of a PKCS #12 file, as PEM; none where it is none, or the passphrase is another. (OpenSSL's command reads

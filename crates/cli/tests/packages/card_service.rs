@@ -71,7 +71,10 @@ fn packaged_servers_use_keys_of_the_service() {
     }
     // The agent's socket is there, and the service answers at it.
     let agent = "SSH_AUTH_SOCK=/run/outboard/agent.sock ssh-add -l";
-    assert!(house.shell(agent).contains("site"), "root may use the key 'site'");
+    assert!(
+        house.shell(agent).contains("site"),
+        "root may use the key 'site'"
+    );
     let exposure = house.shell("systemd-analyze security outboard.service --no-pager | tail -n 1");
     let level: f64 = exposure
         .split_whitespace()

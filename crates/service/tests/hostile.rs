@@ -1,0 +1,355 @@
+//! Hostile clients: the service neither ends, nor grows, nor keeps others waiting, and tells nobody what is not for them.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use outboard_administration::{Connection, Grant, KeyInfo, Reply, Request, Right, Subject};
+use outboard_wire::{Answer, KeyId, MOST, Operation, SERVICE_SOCKET, Status};
+use rustix::net::{
+    AddressFamily, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, SocketAddrUnix,
+    SocketFlags, SocketType,
+};
+use tempfile::TempDir;
+
+/// A service of a test's own.
+struct Service {
+    child: Child,
+    directory: TempDir,
+}
+
+impl Service {
+    fn start() -> Self {
+        let directory = TempDir::new().unwrap();
+        // For a child of another user.
+        let open = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        fs::set_permissions(directory.path(), open).unwrap();
+        let child = Command::new(env!("CARGO_BIN_EXE_outboardd"))
+            .arg("--directory")
+            .arg(directory.path())
+            .arg("--ledger")
+            .arg(directory.path().join("ledger"))
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let service = Self { child, directory };
+        let since = Instant::now();
+        while Connection::open(service.path()).is_err() {
+            assert!(since.elapsed() < Duration::from_secs(60), "it starts");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        service
+    }
+
+    fn path(&self) -> &Path {
+        self.directory.path()
+    }
+
+    fn ask(&self, request: Request) -> Result<Reply, outboard_administration::Error> {
+        Connection::open(self.path()).unwrap().ask(&request)
+    }
+
+    /// A key that this user may use.
+    fn key(&self, name: &str) -> KeyInfo {
+        let generate = Request::Generate {
+            name: name.into(),
+            kind: "ed25519".into(),
+            exportable: false,
+        };
+        self.ask(generate).unwrap();
+        let to = Subject::User(rustix::process::getuid().as_raw());
+        let grant = Request::Grant {
+            name: name.into(),
+            grant: Grant {
+                to,
+                right: Right::Use,
+            },
+            given: true,
+        };
+        match self.ask(grant).unwrap() {
+            Reply::Key(key) => *key,
+            reply => panic!("{reply:?}"),
+        }
+    }
+
+    /// Descriptors, and kilobytes of memory.
+    fn size(&self) -> (usize, usize) {
+        let process = format!("/proc/{}", self.child.id());
+        let descriptors = fs::read_dir(format!("{process}/fd")).map_or(0, Iterator::count);
+        let status = fs::read_to_string(format!("{process}/status")).unwrap();
+        let line = status.lines().find(|line| line.starts_with("VmRSS"));
+        let memory = line.and_then(|line| line.split_whitespace().nth(1)?.parse().ok());
+        (descriptors, memory.unwrap())
+    }
+
+    /// Waits until all connections are closed.
+    #[track_caller]
+    fn has_size_again(&self, before: (usize, usize)) {
+        let since = Instant::now();
+        while self.size().0 > before.0 {
+            assert!(
+                since.elapsed() < Duration::from_secs(30),
+                "descriptors stay"
+            );
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        let (_, memory) = self.size();
+        assert!(
+            memory < before.1 + 16 * 1024,
+            "{memory} kB after {before:?}"
+        );
+    }
+}
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn connect(directory: &Path) -> OwnedFd {
+    let flags = SocketFlags::CLOEXEC;
+    let socket =
+        rustix::net::socket_with(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None).unwrap();
+    let address = SocketAddrUnix::new(directory.join(SERVICE_SOCKET)).unwrap();
+    rustix::net::connect(&socket, &address).unwrap();
+    socket
+}
+
+fn packet(key: &KeyInfo) -> Vec<u8> {
+    let mut packet = Vec::new();
+    outboard_wire::Request {
+        id: 7,
+        key: key.id.parse().unwrap(),
+        operation: Operation::Ed25519 { message: b"hello" },
+    }
+    .encode(&mut packet);
+    packet
+}
+
+fn ask(socket: impl AsFd, packet: &[u8]) -> Option<Status> {
+    rustix::net::send(&socket, packet, SendFlags::NOSIGNAL).ok()?;
+    let mut room = vec![0; MOST];
+    let (length, _) = rustix::net::recv(&socket, &mut room, RecvFlags::empty()).ok()?;
+    Some(Answer::decode(&room[..length]).ok()?.status)
+}
+
+#[track_caller]
+fn serves(service: &Service, key: &KeyInfo) {
+    let status = ask(connect(service.path()), &packet(key));
+    assert_eq!(status, Some(Status::Done));
+}
+
+/// xorshift64 (Marsaglia 2003)
+fn random(state: &mut u64) -> u64 {
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    *state
+}
+
+#[test]
+fn wrong_packets_are_refused_and_leave_nothing() {
+    let service = Service::start();
+    let key = service.key("site");
+    serves(&service, &key);
+    let (before, good) = (service.size(), packet(&key));
+    let mut state = 0x9e37_79b9_7f4a_7c15;
+    for _ in 0..2_000 {
+        let socket = connect(service.path());
+        let lengths = [0, 1, 4, 8, 23, 24, 25, 300, MOST, MOST + 1, 100_000];
+        let length = lengths[random(&mut state) as usize % lengths.len()];
+        let mut wrong: Vec<u8> = (0..length).map(|_| random(&mut state) as u8).collect();
+        // Most are right for a while.
+        let right = random(&mut state) as usize % (good.len() + 1);
+        let right = right.min(wrong.len());
+        wrong[..right].copy_from_slice(&good[..right]);
+        if wrong.len() > 5 {
+            wrong[5] = (random(&mut state) % 8) as u8;
+        }
+        if rustix::net::send(&socket, &wrong, SendFlags::NOSIGNAL).is_ok()
+            && length.is_multiple_of(2)
+        {
+            let _ = rustix::net::shutdown(&socket, rustix::net::Shutdown::Write);
+            let _ = rustix::net::recv(&socket, &mut [0; 1000], RecvFlags::empty());
+        }
+    }
+    serves(&service, &key);
+    service.has_size_again(before);
+}
+
+#[test]
+fn descriptors_in_a_packet_are_closed() {
+    let service = Service::start();
+    let key = service.key("site");
+    serves(&service, &key);
+    let (before, good) = (service.size(), packet(&key));
+    let sockets: Vec<OwnedFd> = (0..100)
+        .map(|_| {
+            let socket = connect(service.path());
+            let stdin = std::io::stdin();
+            let descriptors: [BorrowedFd<'_>; 2] = [stdin.as_fd(), socket.as_fd()];
+            let mut room = [std::mem::MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
+            let mut attached = SendAncillaryBuffer::new(&mut room);
+            assert!(attached.push(SendAncillaryMessage::ScmRights(&descriptors)));
+            let content = [std::io::IoSlice::new(&good)];
+            rustix::net::sendmsg(&socket, &content, &mut attached, SendFlags::NOSIGNAL).unwrap();
+            let mut room = [0; 1000];
+            rustix::net::recv(&socket, &mut room, RecvFlags::empty()).unwrap();
+            socket
+        })
+        .collect();
+    let with = service.size().0;
+    assert!(with <= before.0 + sockets.len() + 2, "{with} descriptors");
+    drop(sockets);
+    service.has_size_again(before);
+}
+
+/// A client that floods and reads nothing loses its connection, at most; others are answered meanwhile.
+#[test]
+fn a_flood_keeps_nobody_out() {
+    let service = Service::start();
+    let key = service.key("site");
+    serves(&service, &key);
+    let (before, good) = (service.size(), packet(&key));
+    let floods: Vec<OwnedFd> = (0..100)
+        .map(|_| {
+            let socket = connect(service.path());
+            let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
+            while rustix::net::send(&socket, &good, flags).is_ok() {}
+            socket
+        })
+        .collect();
+    for _ in 0..50 {
+        serves(&service, &key);
+    }
+    drop(floods);
+    serves(&service, &key);
+    service.has_size_again(before);
+}
+
+#[test]
+fn what_is_no_json_is_answered_or_ends_the_connection() {
+    let service = Service::start();
+    let key = service.key("site");
+    let before = service.size();
+    let deep = format!("{{\"ask\":\"show\",\"name\":{}\n", "[".repeat(500_000));
+    for line in [
+        "\n",
+        "{}\n",
+        "null\n",
+        "{\"ask\":\"conquer\"}\n",
+        "\0\u{7f}\n",
+        &deep,
+    ] {
+        let mut stream = UnixStream::connect(service.path().join("admin.sock")).unwrap();
+        stream.write_all(line.as_bytes()).unwrap();
+        let mut answer = String::new();
+        BufReader::new(&stream).read_line(&mut answer).unwrap();
+        assert!(answer.contains("refused"), "{line:.20}: {answer}");
+    }
+    // A line without an end.
+    let mut stream = UnixStream::connect(service.path().join("admin.sock")).unwrap();
+    let endless = vec![b' '; 3 << 20];
+    let _ = stream.write_all(&endless);
+    let mut answer = String::new();
+    let _ = BufReader::new(&stream).read_line(&mut answer);
+    assert_eq!(answer, "");
+    drop(stream);
+    serves(&service, &key);
+    service.has_size_again(before);
+}
+
+/// What another user learns and may do: nothing, until there is a grant; and no longer than that.
+#[test]
+fn another_user_has_what_is_granted() {
+    if !rustix::process::getuid().is_root() {
+        return;
+    }
+    let service = Service::start();
+    let key = service.key("site");
+    let answers = |expected: &str| {
+        let output = Command::new(std::env::current_exe().unwrap())
+            .args([
+                "--exact",
+                "as_another_user",
+                "--nocapture",
+                "--test-threads=1",
+            ])
+            .env("HOSTILE_DIRECTORY", service.path())
+            .env("HOSTILE_KEY", &key.id)
+            .uid(NOBODY)
+            .gid(NOBODY)
+            .output();
+        // The test's own program may be where that user cannot go.
+        let Ok(output) = output else { return };
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(said.contains(expected), "{said}");
+    };
+    let grant = |to: Subject, right: Right, given: bool| {
+        let grant = Grant { to, right };
+        let name = "site".into();
+        service.ask(Request::Grant { name, grant, given }).unwrap();
+    };
+    answers("use: Denied; others: Denied Denied Denied Denied; show: NoKey; list: 0");
+    grant(Subject::Group(NOBODY), Right::Use, true);
+    answers("use: Done; others: Denied Denied Denied Denied; show: yes; list: 1");
+    grant(Subject::Group(NOBODY), Right::Use, false);
+    grant(Subject::User(NOBODY), Right::Administer, true);
+    answers("use: Denied; others: Denied Denied Denied Denied; show: yes; list: 1");
+}
+
+/// The user whom nothing belongs to.
+const NOBODY: u32 = 65_534;
+
+/// The other side of [`another_user_has_what_is_granted`].
+#[test]
+fn as_another_user() {
+    let Some(directory) = std::env::var_os("HOSTILE_DIRECTORY") else {
+        return;
+    };
+    let directory = Path::new(&directory);
+    let key: KeyId = std::env::var("HOSTILE_KEY").unwrap().parse().unwrap();
+    let mut packet = Vec::new();
+    let operation = Operation::Ed25519 { message: b"hello" };
+    outboard_wire::Request {
+        id: 7,
+        key,
+        operation,
+    }
+    .encode(&mut packet);
+    let status = ask(connect(directory), &packet).unwrap();
+    let mut service = Connection::open(directory).unwrap();
+    let mut refusal = |request: &Request| match service.ask(request) {
+        Err(outboard_administration::Error::Refused(refusal)) => format!("{:?}", refusal.code),
+        Ok(Reply::Keys { keys, .. }) => keys.len().to_string(),
+        Ok(_) => "yes".into(),
+        Err(error) => panic!("{error}"),
+    };
+    let generate = Request::Generate {
+        name: "mine".into(),
+        kind: "p256".into(),
+        exportable: true,
+    };
+    let roll = Request::Roll {
+        step: "cancel".into(),
+    };
+    let backup = Request::Backup {
+        file: "copy".into(),
+    };
+    let others = [generate, roll, backup, Request::Audit { from: 0 }];
+    let others = others.each_ref().map(&mut refusal).join(" ");
+    let show = refusal(&Request::Show {
+        name: "site".into(),
+    });
+    let list = refusal(&Request::List { after: None });
+    println!("use: {status:?}; others: {others}; show: {show}; list: {list}");
+}

@@ -117,11 +117,8 @@ impl Keys {
         {
             return Ok(Arc::clone(key));
         }
-        // Held until the key is there: a change of its attributes forgets it after that.
-        let mut ready = self.ready.write().unwrap_or_else(PoisonError::into_inner);
-        if let Some(key) = ready.get(&id) {
-            return Ok(Arc::clone(key));
-        }
+        // Without the lock: whoever asks for keys that are not there must not keep others waiting.
+        let changes = self.changes();
         let key = self.unwrap(id).or_else(|error| {
             let status = match error {
                 vault::Error::NoKey { .. } => Status::NoKey,
@@ -130,7 +127,11 @@ impl Keys {
             };
             refuse(status, error.to_string())
         })?;
-        ready.insert(id, Arc::clone(&key));
+        let mut ready = self.ready.write().unwrap_or_else(PoisonError::into_inner);
+        // What was read before a change is true for this request, which came before it, and for no other.
+        if self.changes() == changes {
+            ready.insert(id, Arc::clone(&key));
+        }
         Ok(key)
     }
 

@@ -84,6 +84,7 @@ fn cannot(action: impl Into<String>) -> impl FnOnce(io::Error) -> Error {
 /// # Errors
 /// It cannot start.
 pub fn serve(settings: &Settings) -> Result<(), Error> {
+    process::end_on_panic();
     let locked_memory = process::harden();
     process::raise_descriptors();
     let us = rustix::process::geteuid().as_raw();

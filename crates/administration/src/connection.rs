@@ -64,10 +64,18 @@ impl Connection {
     /// # Errors
     /// [`Error::Unreachable`].
     pub fn open(directory: &Path) -> Result<Self, Error> {
+        Self::open_for(directory, PATIENCE)
+    }
+
+    /// Connects to the service of that directory, and waits no longer than that for each answer.
+    ///
+    /// # Errors
+    /// [`Error::Unreachable`].
+    pub fn open_for(directory: &Path, patience: Duration) -> Result<Self, Error> {
         let path = directory.join(ADMINISTRATION_SOCKET);
         let connected = UnixStream::connect(&path).and_then(|stream| {
-            stream.set_read_timeout(Some(PATIENCE))?;
-            stream.set_write_timeout(Some(PATIENCE))?;
+            stream.set_read_timeout(Some(patience))?;
+            stream.set_write_timeout(Some(patience))?;
             Ok(stream)
         });
         match connected {

@@ -58,6 +58,33 @@ pub(crate) fn name(account: Account, number: u32) -> String {
     }
 }
 
+/// Whether a user is a member of a group.
+pub(crate) fn is_member(uid: u32, gid: u32) -> bool {
+    // SAFETY: the command has one thread, and the results are read at once.
+    let user = unsafe { libc::getpwuid(uid).as_ref() };
+    let Some(user) = user else { return false };
+    if user.pw_gid == gid {
+        return true;
+    }
+    // SAFETY: a name that ends with a zero byte, valid until the next question about users.
+    let name = unsafe { CStr::from_ptr(user.pw_name) }.to_owned();
+    // SAFETY: as above.
+    let Some(group) = (unsafe { libc::getgrgid(gid).as_ref() }) else {
+        return false;
+    };
+    let mut member = group.gr_mem;
+    // SAFETY: a list of names that ends with a null pointer.
+    unsafe {
+        while !(*member).is_null() {
+            if CStr::from_ptr(*member) == name.as_c_str() {
+                return true;
+            }
+            member = member.add(1);
+        }
+    }
+    false
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -67,6 +94,7 @@ mod tests {
         assert_eq!(find(Account::User, "root").unwrap(), 0);
         assert_eq!(find(Account::Group, "4711").unwrap(), 4711);
         assert_eq!(name(Account::User, 0), "root");
+        assert!(is_member(0, 0) && !is_member(3_999_999_999, 0) && !is_member(0, 3_999_999_999));
         assert_eq!(name(Account::Group, 0), "root");
         assert_eq!(name(Account::User, 3_999_999_999), "3999999999");
         let error = find(Account::User, "nobody-of-that-name").unwrap_err();

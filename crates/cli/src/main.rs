@@ -16,11 +16,13 @@
 //!                    ├─▶ load              how busy the machine was
 //!                    ├─▶ keystrokes        single keystrokes from a terminal
 //!                    ├─▶ accounts          users and groups by name and number
+//!                    ├─▶ card_service      where the card service is, and whether it answers
 //!                    ├─▶ outboard-wording  counts, sizes and times, as people read them
 //!                    └─▶ output, table     output for people and, with --json, for programs
 //! ```
 
 mod accounts;
+mod card_service;
 mod command;
 mod instructions;
 mod keystrokes;

@@ -198,7 +198,7 @@ fn systemctl(verb: &str) -> Result<ExitCode, Failure> {
 }
 
 /// The service's program: beside this command, or where 'make install' puts it.
-fn daemon() -> Result<PathBuf, Failure> {
+pub(in crate::command) fn daemon() -> Result<PathBuf, Failure> {
     const NAME: &str = "outboardd";
     let own = std::env::current_exe()?;
     let here = own.parent().unwrap_or(Path::new("/"));

@@ -4,16 +4,20 @@ mod cards;
 mod configuration;
 mod confinement;
 mod haproxy;
+mod key;
 mod openssh;
 mod process;
 pub(crate) mod profile;
 mod program;
+mod service;
 mod services;
 mod settings;
+mod store;
 mod system;
 mod unserved;
 
 use crate::Failure;
+use crate::card_service::Place;
 use crate::output::{BAD, GOOD, NOTE, print, print_json, styled};
 use crate::processes::Process;
 use outboard_advice::ssh::SSH_DIRECTORY;
@@ -28,6 +32,8 @@ Examples:
   outboard doctor                  Check the installation and running servers
   outboard doctor --pid 1234       Say why a process does not use Outboard
   outboard doctor --program ssh    Say whether a program can use Outboard
+  outboard doctor --key site.key --user www-data
+                                   Say whether nginx can use a service key
 
 Exit status: 0 all is well, 1 a problem was found.";
 
@@ -41,6 +47,12 @@ pub(crate) struct Arguments {
     /// Check this program: a path, or a name in PATH
     #[arg(long, value_name = "PROGRAM", conflicts_with = "pid")]
     program: Option<OsString>,
+    /// Check this key file, which holds a reference to a key of the card service
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["pid", "program"])]
+    key: Option<PathBuf>,
+    /// With --key: the user whose program uses the key
+    #[arg(long, value_name = "USER", requires = "key")]
+    user: Option<String>,
     /// The directory with the drop-ins of 'outboard advise ssh'
     #[arg(long, value_name = "DIRECTORY", default_value = SSH_DIRECTORY, conflicts_with_all = ["pid", "program"])]
     ssh_directory: PathBuf,
@@ -51,12 +63,14 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
     let findings = match (arguments.pid, &arguments.program) {
+        _ if let Some(file) = &arguments.key => key::examine(file, arguments.user.as_deref())?,
         (Some(pid), _) => process::examine(pid)?,
         (None, Some(program)) => program::examine(program)?,
         (None, None) => {
             openssh::check(&arguments.ssh_directory)?;
             let mut findings = system::examine(&std::path::absolute(&arguments.ssh_directory)?);
             findings.extend(unserved::examine(&Process::all()));
+            findings.extend(store::damaged(&Place::in_force()));
             findings
         }
     };

@@ -1,7 +1,8 @@
 //! The installation: OpenSSL, module, configuration, profile, ledger, OpenSSH's drop-ins.
 
 use super::configuration::{self, Configured, enable_command};
-use super::{Finding, State, confinement, haproxy, openssh, profile, services};
+use super::{Finding, State, confinement, haproxy, openssh, profile, service, services};
+use crate::card_service::Place;
 use crate::probe;
 use crate::processes::{Process, restart_command, restart_lines, restart_names};
 use crate::trust::changeable_by_others;
@@ -51,6 +52,7 @@ pub(super) fn examine(ssh_directory: &Path) -> Vec<Finding> {
     }
     findings.extend(haproxy::examine(&processes));
     findings.extend(openssh::examine(ssh_directory));
+    findings.extend(service::examine(&Place::in_force()));
     findings
 }
 

@@ -352,7 +352,9 @@ fn done(service: &mut Connection, request: &Request) -> Result<(), Failure> {
 }
 
 /// Every key, by name; a sentence for each that is damaged.
-fn all(service: &mut Connection) -> Result<(Vec<KeyInfo>, Vec<String>), Failure> {
+pub(in crate::command) fn all(
+    service: &mut Connection,
+) -> Result<(Vec<KeyInfo>, Vec<String>), Failure> {
     let (mut all, mut all_damaged): (Vec<KeyInfo>, _) = (Vec::new(), Vec::new());
     loop {
         let after = all.last().map(|key| key.name.clone());

@@ -1,0 +1,158 @@
+//! `outboard doctor` on the card service: it names the cause and a remedy.
+
+mod common;
+
+use common::service::{Service, us};
+use common::{document, outboard};
+use serde_json::Value;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+/// What doctor finds about a subject, by a configuration that names the service.
+fn doctor(service: &Service, words: &[&str], subject: &str) -> Vec<Value> {
+    let configuration = service.configuration();
+    let assert = outboard()
+        .arg("doctor")
+        .args(words)
+        .arg("--json")
+        .env("OPENSSL_CONF", &configuration)
+        .assert();
+    let document = document(&assert, "outboard-doctor");
+    let findings = document["findings"].as_array().cloned();
+    let findings = findings.unwrap_or_default().into_iter();
+    findings
+        .filter(|finding| finding["subject"] == subject)
+        .collect()
+}
+
+/// A problem whose words and remedy say that.
+#[track_caller]
+fn has_problem(findings: &[Value], what: &str, remedy: &str) {
+    let says = |finding: &Value, field: &str, text: &str| {
+        finding[field]
+            .as_str()
+            .is_some_and(|said| said.contains(text))
+    };
+    let found = findings.iter().any(|finding| {
+        finding["state"] == "problem"
+            && says(finding, "what", what)
+            && says(finding, "remedy", remedy)
+    });
+    assert!(found, "no '{what}' with '{remedy}' in {findings:#?}");
+}
+
+#[track_caller]
+fn has_no_problem(findings: &[Value]) {
+    let problems = findings
+        .iter()
+        .filter(|finding| finding["state"] == "problem");
+    assert_eq!(problems.count(), 0, "{findings:#?}");
+}
+
+const SERVICE: &str = "card service";
+
+#[test]
+fn a_service_that_serves_is_well() {
+    let service = Service::start();
+    service.says(&["keys", "generate", "site", "--type", "p256"]);
+    let findings = doctor(&service, &[], SERVICE);
+    has_no_problem(&findings);
+    assert!(
+        findings[0]["what"]
+            .as_str()
+            .is_some_and(|what| what.contains("1 keys")),
+        "{findings:?}"
+    );
+}
+
+#[test]
+fn a_service_that_does_not_run_is_named() {
+    let service = Service::start();
+    service.says(&["service", "stop"]);
+    has_problem(
+        &doctor(&service, &[], SERVICE),
+        "",
+        "outboard service start",
+    );
+    service.says(&["service", "start"]);
+    has_no_problem(&doctor(&service, &[], SERVICE));
+}
+
+#[test]
+fn sockets_that_keep_others_out_are_named() {
+    let service = Service::start();
+    let socket = service.path("service.sock");
+    fs::set_permissions(&socket, fs::Permissions::from_mode(0o600)).expect("it is ours");
+    let name = socket.display().to_string();
+    has_problem(&doctor(&service, &[], SERVICE), &name, "chmod a+rw");
+    fs::set_permissions(&socket, fs::Permissions::from_mode(0o666)).expect("it is ours");
+    has_no_problem(&doctor(&service, &[], SERVICE));
+}
+
+#[test]
+fn a_store_that_others_reach_is_named() {
+    let service = Service::start();
+    let store = service.path("store");
+    fs::set_permissions(&store, fs::Permissions::from_mode(0o755)).expect("it is ours");
+    has_problem(
+        &doctor(&service, &[], "store"),
+        "other users can reach",
+        "chmod go-rwx",
+    );
+    fs::set_permissions(&store, fs::Permissions::from_mode(0o700)).expect("it is ours");
+    has_no_problem(&doctor(&service, &[], "store"));
+}
+
+#[test]
+fn a_key_file_is_explained() {
+    let service = Service::start();
+    let file = service.path("site.key");
+    let path = file.to_str().expect("it is ASCII").to_owned();
+    let us = us();
+    let of_user = || doctor(&service, &["--key", &path, "--user", &us], "key file");
+    fs::write(&file, "no key").expect("it is ours");
+    let findings = of_user();
+    assert!(
+        findings[0]["remedy"]
+            .as_str()
+            .is_some_and(|remedy| remedy.contains("keys adopt"))
+    );
+
+    service.says(&["keys", "generate", "site", "--type", "p256"]);
+    let reference = service.says(&["keys", "reference", "site"]);
+    // As HAProxy has it.
+    let certificate = "-----BEGIN CERTIFICATE-----\nAA==\n-----END CERTIFICATE-----\n";
+    fs::write(&file, format!("{certificate}{reference}")).expect("it is ours");
+    has_problem(&of_user(), "may not use", "outboard keys grant site --user");
+    service.says(&["keys", "grant", "site", "--user", &us]);
+    has_no_problem(&of_user());
+    service.says(&["keys", "revoke", "site", "--user", &us]);
+    service.says(&["keys", "grant", "site", "--group", "0"]);
+    if us == "0" {
+        has_no_problem(&of_user());
+    }
+    service.says(&["keys", "grant", "site", "--user", &us]);
+
+    service.says(&["keys", "policy", "site", "--valid-to", "1"]);
+    has_problem(&of_user(), "no longer allows", "--valid-to 0");
+    service.says(&["keys", "policy", "site", "--valid-to", "0"]);
+    service.says(&["keys", "rename", "site", "shop"]);
+    has_no_problem(&of_user());
+    let backup = service.path("site.key.outboard-backup");
+    fs::write(&backup, "a private key").expect("it is ours");
+    let note = of_user();
+    assert!(
+        note.iter().any(|finding| finding["state"] == "note"),
+        "{note:?}"
+    );
+    service.says(&["keys", "delete", "shop", "--yes"]);
+    has_problem(&of_user(), "has no key 'site'", "outboard keys list");
+    service.says(&["keys", "generate", "site", "--type", "p256"]);
+    has_problem(&of_user(), "is gone", "outboard keys reference site");
+    service.says(&["service", "stop"]);
+    has_problem(
+        &doctor(&service, &["--key", &path], SERVICE),
+        "",
+        "outboard service start",
+    );
+}

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
 
 use outboard_wire::{Answer, MOST, Request, SERVICE_SOCKET, Status};
 
@@ -235,18 +236,27 @@ fn listen(at: &Raw) -> io::Result<OwnedFd> {
     }
     // SAFETY: just made, and nobody else's.
     let socket = unsafe { OwnedFd::from_raw_fd(socket) };
-    // SAFETY: an address and its length.
-    let listens = unsafe {
-        libc::bind(
-            socket.as_raw_fd(),
-            (&raw const at.address).cast(),
-            at.length,
-        ) == 0
-            && libc::listen(socket.as_raw_fd(), 128) == 0
-    };
-    match listens {
-        true => Ok(socket),
-        false => Err(io::Error::last_os_error()),
+    let since = Instant::now();
+    loop {
+        // SAFETY: an address and its length.
+        let listens = unsafe {
+            libc::bind(
+                socket.as_raw_fd(),
+                (&raw const at.address).cast(),
+                at.length,
+            ) == 0
+                && libc::listen(socket.as_raw_fd(), 128) == 0
+        };
+        if listens {
+            return Ok(socket);
+        }
+        let error = io::Error::last_os_error();
+        // A process that another test starts has the last service's socket for a moment, until it runs its program.
+        let passes = error.raw_os_error() == Some(libc::EADDRINUSE);
+        if !passes || since.elapsed() > Duration::from_secs(5) {
+            return Err(error);
+        }
+        thread::sleep(Duration::from_millis(5));
     }
 }
 

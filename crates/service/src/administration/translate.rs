@@ -1,0 +1,139 @@
+//! From the command's words to the vault's, the engine's and the wire's, and back.
+
+use outboard_administration::{Code, Grant, Refusal, Reply, Right, Secret, Subject};
+use outboard_engine::scalar::ec::Curve;
+use outboard_engine::scalar::pair::Kind;
+use outboard_vault::{self as vault, Error, Policy};
+use outboard_wire::KeyType;
+use zeroize::Zeroizing;
+
+use super::Result;
+
+/// The policy with other values in those fields.
+pub(super) fn with(
+    policy: &Policy,
+    set: serde_json::Map<String, serde_json::Value>,
+) -> Result<Policy> {
+    let mut fields = match serde_json::to_value(policy) {
+        Ok(serde_json::Value::Object(fields)) => fields,
+        _ => return Err(failed("the policy cannot be written")),
+    };
+    fields.extend(set);
+    serde_json::from_value(fields.into()).map_err(|error| Refusal {
+        code: Code::Malformed,
+        message: format!("the policy does not make sense: {error}"),
+    })
+}
+
+pub(super) fn master_key(secret: &Secret) -> Result<Zeroizing<[u8; 32]>> {
+    let bytes = <[u8; 32]>::try_from(&secret.0[..]);
+    bytes
+        .map(Zeroizing::new)
+        .map_err(|_| malformed("a master key, or a part of one, has 32 bytes"))
+}
+
+pub(super) fn pattern(pattern: vault::Pattern) -> Reply {
+    Reply::Pattern {
+        pattern: pattern.to_string(),
+    }
+}
+
+pub(super) fn engine_kind(kind: KeyType) -> Kind {
+    match kind {
+        KeyType::Rsa(bits) => Kind::Rsa(bits.into()),
+        KeyType::P256 => Kind::Ec(Curve::P256),
+        KeyType::P384 => Kind::Ec(Curve::P384),
+        KeyType::P521 => Kind::Ec(Curve::P521),
+        KeyType::Ed25519 => Kind::Ed25519,
+    }
+}
+
+pub(super) fn wire_kind(kind: Kind) -> Result<KeyType> {
+    Ok(match kind {
+        Kind::Rsa(bits @ 2048..=4096) => KeyType::Rsa(bits as u16),
+        Kind::Rsa(bits) => {
+            return Err(malformed(format!(
+                "an RSA key of {bits} bits: the service takes 2048 to 4096"
+            )));
+        }
+        Kind::Ec(Curve::P256) => KeyType::P256,
+        Kind::Ec(Curve::P384) => KeyType::P384,
+        Kind::Ec(Curve::P521) => KeyType::P521,
+        Kind::Ed25519 => KeyType::Ed25519,
+    })
+}
+
+pub(super) fn vault_kind(kind: KeyType) -> vault::KeyType {
+    match kind {
+        KeyType::Rsa(bits) => vault::KeyType::Rsa(bits),
+        KeyType::P256 => vault::KeyType::P256,
+        KeyType::P384 => vault::KeyType::P384,
+        KeyType::P521 => vault::KeyType::P521,
+        KeyType::Ed25519 => vault::KeyType::Ed25519,
+    }
+}
+
+pub(super) fn wire_type(kind: vault::KeyType) -> KeyType {
+    match kind {
+        vault::KeyType::Rsa(bits) => KeyType::Rsa(bits),
+        vault::KeyType::P256 => KeyType::P256,
+        vault::KeyType::P384 => KeyType::P384,
+        vault::KeyType::P521 => KeyType::P521,
+        vault::KeyType::Ed25519 => KeyType::Ed25519,
+    }
+}
+
+pub(super) fn of_vault(grant: Grant) -> (vault::Subject, vault::Right) {
+    let subject = match grant.to {
+        Subject::User(uid) => vault::Subject::User(uid),
+        Subject::Group(gid) => vault::Subject::Group(gid),
+    };
+    let right = match grant.right {
+        Right::Use => vault::Right::Use,
+        Right::Administer => vault::Right::Administer,
+    };
+    (subject, right)
+}
+
+pub(super) fn of_message((subject, right): (vault::Subject, vault::Right)) -> Grant {
+    Grant {
+        to: match subject {
+            vault::Subject::User(uid) => Subject::User(uid),
+            vault::Subject::Group(gid) => Subject::Group(gid),
+        },
+        right: match right {
+            vault::Right::Use => Right::Use,
+            vault::Right::Administer => Right::Administer,
+        },
+    }
+}
+
+pub(super) fn refused(error: Error) -> Refusal {
+    let code = match error {
+        Error::NoKey { .. } => Code::NoKey,
+        Error::NameTaken { .. } => Code::Exists,
+        Error::Invalid { .. } => Code::Malformed,
+        Error::Empty | Error::Locked { .. } => Code::Locked,
+        Error::Full { .. } | Error::ReadOnly { .. } | Error::DamagedStore { .. } => Code::Store,
+        Error::DamagedKey { .. } | Error::DamagedLog { .. } => Code::Store,
+        _ => Code::Failed,
+    };
+    Refusal {
+        code,
+        message: error.to_string(),
+    }
+}
+
+pub(super) fn malformed(reason: impl ToString) -> Refusal {
+    Refusal {
+        code: Code::Malformed,
+        message: reason.to_string(),
+    }
+}
+
+pub(super) fn failed(reason: impl ToString) -> Refusal {
+    Refusal {
+        code: Code::Failed,
+        message: reason.to_string(),
+    }
+}

@@ -1,24 +1,21 @@
 //! A connection of the command to a service.
 
-use std::io::{self, BufRead, BufReader, Read, Write};
+use std::io::{self, Write};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use outboard_wire::ADMINISTRATION_SOCKET;
-use zeroize::Zeroizing;
 
+use crate::line::{Lines, to_line};
 use crate::{Refusal, Reply, Request};
-
-/// The longest line of either side, in bytes.
-pub const MOST_LINE: usize = 1 << 20;
 
 /// How long the command waits for an answer: a key of 4096 bits takes seconds to be made, a roll of all keys more.
 const PATIENCE: Duration = Duration::from_secs(600);
 
 /// A connection to a service.
 pub struct Connection {
-    stream: BufReader<UnixStream>,
+    lines: Lines<UnixStream>,
     path: PathBuf,
 }
 
@@ -80,7 +77,7 @@ impl Connection {
         });
         match connected {
             Ok(stream) => Ok(Self {
-                stream: BufReader::new(stream),
+                lines: Lines::new(stream),
                 path,
             }),
             Err(reason) => Err(Error::Unreachable { path, reason }),
@@ -92,19 +89,12 @@ impl Connection {
     /// # Errors
     /// The service refuses, or its answer does not come.
     pub fn ask(&mut self, request: &Request) -> Result<Reply, Error> {
-        let line =
-            Zeroizing::new(
-                serde_json::to_vec(request).map_err(|reason| Error::Misunderstood {
-                    path: self.path.clone(),
-                    reason: reason.to_string(),
-                })?,
-            );
-        let exchange = self
-            .stream
-            .get_mut()
-            .write_all(&line)
-            .and_then(|()| self.stream.get_mut().write_all(b"\n"))
-            .and_then(|()| read_line(&mut self.stream));
+        let line = to_line(request).map_err(|reason| Error::Misunderstood {
+            path: self.path.clone(),
+            reason: reason.to_string(),
+        })?;
+        let sent = self.lines.stream().write_all(&line);
+        let exchange = sent.and_then(|()| self.lines.next_line());
         let lost = |reason| Error::Lost {
             path: self.path.clone(),
             reason,
@@ -131,43 +121,9 @@ impl Connection {
     }
 }
 
-/// Reads a line of at most [`MOST_LINE`] bytes, without its end; none where the other side has closed the connection.
-///
-/// # Errors
-/// The line is longer, or does not end.
-pub fn read_line(stream: &mut impl BufRead) -> io::Result<Option<Zeroizing<Vec<u8>>>> {
-    // Room for a key at once: what a growing buffer leaves behind is not wiped.
-    let mut line = Zeroizing::new(Vec::with_capacity(64 * 1024));
-    let limit = MOST_LINE as u64 + 1;
-    if stream.take(limit).read_until(b'\n', &mut line)? == 0 {
-        return Ok(None);
-    }
-    match line.pop() {
-        Some(b'\n') => Ok(Some(line)),
-        _ if line.len() >= MOST_LINE => Err(io::Error::new(
-            io::ErrorKind::InvalidData,
-            "the line is longer than 1 MiB",
-        )),
-        _ => Err(io::ErrorKind::UnexpectedEof.into()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_line_ends_in_time_or_is_refused() {
-        let mut two = &b"one\ntwo\nthr"[..];
-        assert_eq!(*read_line(&mut two).unwrap().unwrap(), b"one");
-        assert_eq!(*read_line(&mut two).unwrap().unwrap(), b"two");
-        assert!(read_line(&mut two).is_err());
-        assert_eq!(read_line(&mut &b""[..]).unwrap(), None);
-        let mut endless = BufReader::new(io::repeat(b'x'));
-        assert!(read_line(&mut endless).is_err());
-        let longest = [vec![b'x'; MOST_LINE], vec![b'\n']].concat();
-        assert!(read_line(&mut &longest[..]).unwrap().is_some());
-    }
 
     #[test]
     fn an_unreachable_service_is_named() {

@@ -9,10 +9,12 @@
 //! sender.
 
 mod connection;
+mod line;
 mod message;
 mod secret;
 
-pub use connection::{Connection, Error, MOST_LINE, read_line};
+pub use connection::{Connection, Error};
+pub use line::{Lines, MOST_LINE, to_line};
 pub use message::{
     AuditEntry, Code, Grant, KeyInfo, Master, MasterState, Refusal, Reply, Request, Right, Served,
     Status, Subject,

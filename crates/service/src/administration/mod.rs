@@ -3,7 +3,7 @@
 mod translate;
 
 use std::collections::HashMap;
-use std::io::{BufReader, Write};
+use std::io::Write;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::Ordering::Relaxed;
@@ -12,8 +12,8 @@ use std::time::Duration;
 
 use der::pem::LineEnding;
 use outboard_administration::{
-    AuditEntry, Code, KeyInfo, Master, MasterState, Refusal, Reply, Request, Secret, Served,
-    Status, read_line,
+    AuditEntry, Code, KeyInfo, Lines, Master, MasterState, Refusal, Reply, Request, Secret, Served,
+    Status, to_line,
 };
 use outboard_engine::card;
 use outboard_engine::scalar::pair::Pair;
@@ -21,7 +21,6 @@ use outboard_vault::{
     self as vault, Approvable, Condition, Error, Grants, Name, NewKey, Policy, Record, Register,
 };
 use outboard_wire::{KeyId, KeyType, Reference};
-use zeroize::Zeroizing;
 
 use crate::gate::{Gate, lock};
 use crate::keys::Keys;
@@ -107,8 +106,8 @@ impl Administration {
         stream.set_nonblocking(false)?;
         stream.set_read_timeout(Some(PATIENCE))?;
         stream.set_write_timeout(Some(PATIENCE))?;
-        let mut stream = BufReader::new(stream);
-        while let Some(line) = read_line(&mut stream)? {
+        let mut lines = Lines::new(stream);
+        while let Some(line) = lines.next_line()? {
             let reply = match serde_json::from_slice(&line) {
                 Ok(request) => self.answer(peer, request),
                 Err(error) => Err(Refusal {
@@ -117,9 +116,7 @@ impl Administration {
                 }),
             };
             let reply = reply.unwrap_or_else(Reply::Refused);
-            let mut line = Zeroizing::new(serde_json::to_vec(&reply)?);
-            line.push(b'\n');
-            stream.get_mut().write_all(&line)?;
+            lines.stream().write_all(&to_line(&reply)?)?;
         }
         Ok(())
     }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use outboard_wire::ADMINISTRATION_SOCKET;
 
-use crate::line::{Lines, to_line};
+use crate::line::{Lines, MOST_LINE, to_line};
 use crate::{Refusal, Reply, Request};
 
 /// How long the command waits for an answer: a key of 4096 bits takes seconds to be made, a roll of all keys more.
@@ -77,7 +77,7 @@ impl Connection {
         });
         match connected {
             Ok(stream) => Ok(Self {
-                lines: Lines::new(stream),
+                lines: Lines::new(stream, MOST_LINE),
                 path,
             }),
             Err(reason) => Err(Error::Unreachable { path, reason }),

@@ -16,15 +16,17 @@ pub struct Lines<R> {
     /// What is read, and not yet given out.
     buffer: Zeroizing<Vec<u8>>,
     length: usize,
+    most: usize,
 }
 
 impl<R: Read> Lines<R> {
-    /// The lines of that stream.
-    pub fn new(stream: R) -> Self {
+    /// The lines of that stream, each of at most so many bytes.
+    pub fn new(stream: R, most: usize) -> Self {
         Self {
             stream,
             buffer: Zeroizing::new(vec![0; ROOM]),
             length: 0,
+            most,
         }
     }
 
@@ -33,7 +35,7 @@ impl<R: Read> Lines<R> {
         &mut self.stream
     }
 
-    /// The next line of at most [`MOST_LINE`] bytes, without its end; none where the other side has closed the
+    /// The next line, without its end; none where the other side has closed the
     /// connection.
     ///
     /// # Errors
@@ -53,11 +55,9 @@ impl<R: Read> Lines<R> {
                 self.length = left;
                 return Ok(Some(line));
             }
-            if self.length > MOST_LINE {
-                return Err(io::Error::new(
-                    io::ErrorKind::InvalidData,
-                    "the line is longer than 1 MiB",
-                ));
+            if self.length > self.most {
+                let problem = format!("the line is longer than {} bytes", self.most);
+                return Err(io::Error::new(io::ErrorKind::InvalidData, problem));
             }
             looked = self.length;
             if self.length == self.buffer.len() {
@@ -93,20 +93,23 @@ mod tests {
 
     #[test]
     fn a_line_ends_in_time_or_is_refused() {
-        let mut two = Lines::new(&b"one\ntwo\nthr"[..]);
+        let mut two = Lines::new(&b"one\ntwo\nthr"[..], MOST_LINE);
         assert_eq!(*two.next_line().unwrap().unwrap(), b"one");
         assert_eq!(*two.next_line().unwrap().unwrap(), b"two");
         assert!(two.next_line().is_err());
-        assert_eq!(Lines::new(&b""[..]).next_line().unwrap(), None);
-        assert!(Lines::new(io::repeat(b'x')).next_line().is_err());
+        assert_eq!(Lines::new(&b""[..], MOST_LINE).next_line().unwrap(), None);
+        assert!(Lines::new(io::repeat(b'x'), MOST_LINE).next_line().is_err());
         let longest = [vec![b'x'; MOST_LINE], vec![b'\n']].concat();
-        let line = Lines::new(&longest[..]).next_line().unwrap().unwrap();
+        let line = Lines::new(&longest[..], MOST_LINE)
+            .next_line()
+            .unwrap()
+            .unwrap();
         assert_eq!(line.len(), MOST_LINE);
     }
 
     #[test]
     fn a_line_leaves_nothing_in_the_buffer() {
-        let mut lines = Lines::new(&b"a secret\nnext\n"[..]);
+        let mut lines = Lines::new(&b"a secret\nnext\n"[..], MOST_LINE);
         lines.next_line().unwrap();
         assert_eq!(&lines.buffer[..lines.length], b"next\n");
         assert!(lines.buffer[lines.length..].iter().all(|&byte| byte == 0));
@@ -125,7 +128,7 @@ mod tests {
             }
         }
         let long = [vec![b'x'; 3 * ROOM], b"\nshort\n".to_vec()].concat();
-        let mut lines = Lines::new(Slow(&long));
+        let mut lines = Lines::new(Slow(&long), MOST_LINE);
         assert_eq!(lines.next_line().unwrap().unwrap().len(), 3 * ROOM);
         assert_eq!(*lines.next_line().unwrap().unwrap(), b"short");
         assert_eq!(lines.next_line().unwrap(), None);

@@ -47,6 +47,24 @@ fn a_key_is_made_granted_used_and_destroyed() {
     assert!(!service.openssl(&request).status.success());
     let allowed = [&request[..], &["-sha384"]].concat();
     succeeds(&service.openssl(&allowed));
+    // A value that is named another digest than it is: too short for one.
+    let short = service.path("short");
+    fs::write(&short, [7; 20]).expect("it is ours");
+    let short = short.to_str().expect("it is ASCII");
+    let sign = [
+        "pkeyutl",
+        "-sign",
+        "-inkey",
+        key,
+        "-in",
+        short,
+        "-pkeyopt",
+        "digest:sha384",
+    ];
+    assert!(!service.openssl(&sign).status.success());
+    // Nor may a value without a name be signed.
+    let unnamed = ["pkeyutl", "-sign", "-inkey", key, "-in", short];
+    assert!(!service.openssl(&unnamed).status.success());
     service.says(&["keys", "revoke", "shop", "--user", &us()]);
     assert!(!service.openssl(&allowed).status.success());
 

@@ -178,11 +178,12 @@ impl Gate {
     fn wait(&self) -> Woken {
         let most = if self.lanes.is_some() { DEPTH } else { 1 };
         loop {
-            if self.ends.load(Relaxed) {
-                return Woken::End;
-            }
+            // Before the end: these requests are accepted.
             if let Some(pending) = lock(&self.left).pop() {
                 return Woken::Left(pending);
+            }
+            if self.ends.load(Relaxed) {
+                return Woken::End;
             }
             let ready = self.poll(most, None);
             if !ready.is_empty() {

@@ -75,12 +75,14 @@ impl Keys {
                 ),
             );
         }
-        let Some(request) = work::policy_request(operation) else {
+        if let wire::Operation::Describe = operation {
             return Ok(key);
-        };
-        if let Err(refusal) = key.record.policy.allows(&request, now()) {
-            let sentence = format!("{refusal} (see 'outboard keys show {name}')");
-            return refuse(Status::NotAllowed, sentence);
+        }
+        for request in work::policy_requests(operation) {
+            if let Err(refusal) = key.record.policy.allows(&request, now()) {
+                let sentence = format!("{refusal} (see 'outboard keys show {name}')");
+                return refuse(Status::NotAllowed, sentence);
+            }
         }
         if !key.may_go_on() {
             let rate = key.record.policy.rate.unwrap_or_default();
@@ -95,6 +97,12 @@ impl Keys {
         let mut ready = self.ready.write().unwrap_or_else(PoisonError::into_inner);
         ready.remove(&id);
         self.changes.fetch_add(1, Release);
+    }
+
+    /// Forgets a key that is deleted.
+    pub(crate) fn deleted(&self, id: KeyId) {
+        self.forget(id);
+        lock(&self.used).remove(&id);
     }
 
     /// How many changes of keys there were: what is known of the keys is true as long as it stays the same.

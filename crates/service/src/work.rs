@@ -74,7 +74,11 @@ impl Native {
                 let block = key.encode(Scheme::Pss { mgf1, salt }, engine(digest), value)?;
                 of_rsa(key, block)
             }
-            (Self::Ec(key), Asked::Ecdsa { value, .. }) => {
+            (Self::Ec(key), Asked::Ecdsa { digest, value }) => {
+                // A policy speaks of digests: what is named one must be as long as one.
+                if digest.is_some_and(|digest| engine(digest).length() != value.len()) {
+                    return Err(Error::InvalidInput.into());
+                }
                 Work::Named(Request::ecdsa(Arc::clone(key), value)?)
             }
             (Self::Ec(key), Asked::Ecdh { point }) => {
@@ -122,31 +126,35 @@ impl Work {
     }
 }
 
-/// What a key's policy is asked about an operation; none for what needs no private half.
-pub(crate) fn policy_request(operation: &wire::Operation<'_>) -> Option<policy::Request> {
+/// What a key's policy is asked about an operation; nothing for what needs no private half.
+pub(crate) fn policy_requests(
+    operation: &wire::Operation<'_>,
+) -> impl Iterator<Item = policy::Request> {
     use wire::Operation as Asked;
-    let digest = |digest: Option<wire::Digest>| digest.map_or(policy::Digest::Unnamed, of_policy);
-    let (operation, padding, digest) = match *operation {
-        Asked::Describe => return None,
-        Asked::Pkcs1 { digest: named, .. } => (
-            policy::Operation::Sign,
-            Some(policy::Padding::Pkcs1),
-            Some(digest(named)),
-        ),
-        Asked::Pss { digest: named, .. } => (
-            policy::Operation::Sign,
-            Some(policy::Padding::Pss),
-            Some(of_policy(named)),
-        ),
-        Asked::Ecdsa { digest: named, .. } => (policy::Operation::Sign, None, Some(digest(named))),
-        Asked::Ecdh { .. } => (policy::Operation::Derive, None, None),
-        Asked::Ed25519 { .. } => (policy::Operation::Sign, None, None),
-    };
-    Some(policy::Request {
-        operation,
+    let named = |digest: Option<wire::Digest>| digest.map_or(policy::Digest::Unnamed, of_policy);
+    let sign = |padding, digest| policy::Request {
+        operation: policy::Operation::Sign,
         padding,
         digest,
-    })
+    };
+    let derive = policy::Request {
+        operation: policy::Operation::Derive,
+        padding: None,
+        digest: None,
+    };
+    let pss = |digest| sign(Some(policy::Padding::Pss), Some(of_policy(digest)));
+    let requests = match *operation {
+        Asked::Describe => [None, None],
+        Asked::Pkcs1 { digest, .. } => {
+            let padding = Some(policy::Padding::Pkcs1);
+            [Some(sign(padding, Some(named(digest)))), None]
+        }
+        Asked::Pss { digest, mgf1, .. } => [Some(pss(digest)), Some(pss(mgf1))],
+        Asked::Ecdsa { digest, .. } => [Some(sign(None, Some(named(digest)))), None],
+        Asked::Ecdh { .. } => [Some(derive), None],
+        Asked::Ed25519 { .. } => [Some(sign(None, None)), None],
+    };
+    requests.into_iter().flatten()
 }
 
 fn of_policy(digest: wire::Digest) -> policy::Digest {

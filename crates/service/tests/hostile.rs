@@ -241,7 +241,7 @@ fn what_is_no_json_is_answered_or_ends_the_connection() {
     let service = Service::start();
     let key = service.key("site");
     let before = service.size();
-    let deep = format!("{{\"ask\":\"show\",\"name\":{}\n", "[".repeat(500_000));
+    let deep = format!("{{\"ask\":\"show\",\"name\":{}\n", "[".repeat(50_000));
     for line in [
         "\n",
         "{}\n",

@@ -12,8 +12,8 @@ use std::time::Duration;
 
 use der::pem::LineEnding;
 use outboard_administration::{
-    AuditEntry, Code, KeyInfo, Lines, Master, MasterState, Refusal, Reply, Request, Secret, Served,
-    Status, to_line,
+    AuditEntry, Code, KeyInfo, Lines, MOST_LINE, Master, MasterState, Refusal, Reply, Request,
+    Secret, Served, Status, to_line,
 };
 use outboard_engine::card;
 use outboard_engine::scalar::pair::Pair;
@@ -37,6 +37,8 @@ const MOST_OF_USER: usize = 16;
 const MOST_USERS: usize = 32;
 /// How long a command may say nothing.
 const PATIENCE: Duration = Duration::from_secs(600);
+/// The longest request, in bytes: a key of RSA-4096 has 3,200. What JSON says in so many bytes fits in memory.
+const MOST_REQUEST: usize = 64 * 1024;
 /// How many keys or entries one answer has.
 const PAGE: usize = 100;
 
@@ -106,7 +108,7 @@ impl Administration {
         stream.set_nonblocking(false)?;
         stream.set_read_timeout(Some(PATIENCE))?;
         stream.set_write_timeout(Some(PATIENCE))?;
-        let mut lines = Lines::new(stream);
+        let mut lines = Lines::new(stream, MOST_REQUEST);
         while let Some(line) = lines.next_line()? {
             let reply = match serde_json::from_slice(&line) {
                 Ok(request) => self.answer(peer, request),
@@ -174,7 +176,7 @@ impl Administration {
             Request::Delete { name } => {
                 let record = self.administered(peer, &name)?;
                 vault.delete(peer.uid, record.id).map_err(refused)?;
-                self.keys.forget(KeyId(record.id.0));
+                self.keys.deleted(KeyId(record.id.0));
                 Reply::Done
             }
             Request::Policy { name, set } => {
@@ -272,11 +274,14 @@ impl Administration {
     /// The key of that name, where the peer may know of it.
     fn visible(&self, peer: &Peer, name: &str) -> Result<Record> {
         let found: Name = name.parse().map_err(refused)?;
-        let record = self.keys.vault.record(&found).map_err(refused)?;
-        match sees(peer, &record) {
-            true => Ok(record),
-            // Whoever may not know of a key learns nothing of it.
-            false => Err(refused(Error::NoKey { key: name.into() })),
+        match self.keys.vault.record(&found) {
+            Ok(record) if sees(peer, &record) => Ok(record),
+            Err(error) if administrator(peer).is_ok() => Err(refused(error)),
+            // Whoever may not know of a key learns nothing of it, not even that it is damaged.
+            Ok(_) | Err(Error::DamagedKey { .. }) => {
+                Err(refused(Error::NoKey { key: name.into() }))
+            }
+            Err(error) => Err(refused(error)),
         }
     }
 
@@ -305,6 +310,7 @@ impl Administration {
     fn list(&self, peer: &Peer, after: Option<&str>) -> Result<Reply> {
         let vault = &self.keys.vault;
         let (mut keys, mut damaged) = (Vec::new(), Vec::new());
+        let mut room = MOST_LINE / 2;
         let mut after = after.unwrap_or_default().to_owned();
         loop {
             let names = vault.names_after(&after, PAGE as u32).map_err(refused)?;
@@ -318,15 +324,22 @@ impl Administration {
             after = last.to_string();
             for name in &names {
                 match vault.record(name) {
-                    Ok(record) if sees(peer, &record) => keys.push(self.info(record)?),
+                    Ok(record) if sees(peer, &record) => {
+                        let key = self.info(record)?;
+                        room = room.saturating_sub(serde_json::to_vec(&key).map_err(failed)?.len());
+                        keys.push(key);
+                    }
                     Ok(_) | Err(Error::NoKey { .. }) => {}
                     Err(error @ Error::DamagedKey { .. }) => {
-                        tracing::warn!("{error}");
                         if administrator(peer).is_ok() {
                             damaged.push(error.to_string());
                         }
                     }
                     Err(error) => return Err(refused(error)),
+                }
+                // A key may have many grants.
+                if room == 0 {
+                    break;
                 }
             }
             // An answer that has one key at least: the command asks again after its name.

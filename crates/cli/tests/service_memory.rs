@@ -1,0 +1,150 @@
+//! The memory of outboardd: where a private key is while the service has it, and that nothing of it stays after its deletion.
+
+mod common;
+
+use common::service::{Service, key_file, succeeds, us};
+use outboard_libcrypto::{Context, Key, Library};
+use std::fs::{self, File};
+use std::os::unix::fs::FileExt;
+
+/// What tells a key: its numbers in both orders, and its form in messages.
+fn traces(pem: &[u8], names: &[&'static std::ffi::CStr]) -> Vec<(String, Vec<u8>)> {
+    let library = Library::open(Library::SYSTEM).expect("the system has an OpenSSL");
+    let context = Context::new(&library).expect("a context");
+    let key = Key::from_pem(&context, pem, None).expect("it is a key");
+    let mut traces = Vec::new();
+    for name in names {
+        let number = key.number(name).expect("it has such a number");
+        // Words may be stored with others around them: the middle of the number is enough.
+        let middle = &number[number.len() / 4..number.len() / 4 * 3];
+        traces.push((format!("{name:?}"), middle.to_vec()));
+        let reversed = middle.iter().rev().copied().collect();
+        traces.push((format!("{name:?}, reversed"), reversed));
+    }
+    let text = String::from_utf8_lossy(pem).into_owned();
+    let lines: String = text
+        .lines()
+        .filter(|line| !line.contains("-----"))
+        .collect();
+    let start = lines.len() / 2;
+    traces.push((
+        "base64".into(),
+        lines.as_bytes()[start..start + 32].to_vec(),
+    ));
+    traces
+}
+
+/// Which of them are in the memory of a process.
+fn found(process: u32, traces: &[(String, Vec<u8>)]) -> Vec<String> {
+    let maps = fs::read_to_string(format!("/proc/{process}/maps")).expect("it lives");
+    let memory = File::open(format!("/proc/{process}/mem")).expect("root may");
+    let mut found = Vec::new();
+    for line in maps.lines().filter(|line| line.contains(" r")) {
+        let range = line
+            .split_whitespace()
+            .next()
+            .and_then(|range| range.split_once('-'));
+        let (start, end) = range.expect("a range");
+        let number = |digits| u64::from_str_radix(digits, 16).expect("a number");
+        let (start, end) = (number(start), number(end));
+        let mut content = vec![0; (end - start) as usize];
+        // The kernel's own pages, and those that it keeps from everybody, cannot be read.
+        if memory.read_exact_at(&mut content, start).is_err() {
+            continue;
+        }
+        for (name, trace) in traces {
+            let first = trace[0];
+            let mut at = 0;
+            while let Some(next) = content[at..].iter().position(|&byte| byte == first) {
+                at += next;
+                if content[at..].starts_with(trace) {
+                    found.push(name.clone());
+                }
+                at += 1;
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn nothing_of_a_deleted_key_stays() {
+    if !rustix::process::getuid().is_root() {
+        return;
+    }
+    let service = Service::start();
+    let process = service.process().as_raw_nonzero().get() as u32;
+    let kinds: [(&str, &[&str], &[&'static std::ffi::CStr]); 2] = [
+        (
+            "ec",
+            &[
+                "genpkey",
+                "-algorithm",
+                "EC",
+                "-pkeyopt",
+                "ec_paramgen_curve:P-256",
+            ],
+            &[c"priv"],
+        ),
+        (
+            "rsa",
+            &[
+                "genpkey",
+                "-quiet",
+                "-algorithm",
+                "RSA",
+                "-pkeyopt",
+                "rsa_keygen_bits:2048",
+            ],
+            &[c"d", c"rsa-factor1", c"rsa-factor2", c"rsa-exponent1"],
+        ),
+    ];
+    for (name, words, numbers) in kinds {
+        let file = service.path(&format!("{name}.pem"));
+        key_file(&file, words);
+        let pem = fs::read(&file).expect("it is ours");
+        let traces = traces(&pem, numbers);
+        let import = ["keys", "import", name, "--exportable"];
+        service
+            .outboard(&import)
+            .write_stdin(pem)
+            .assert()
+            .success();
+        assert_eq!(
+            found(process, &traces),
+            [] as [String; 0],
+            "{name}, imported"
+        );
+        service.says(&["keys", "grant", name, "--user", &us()]);
+        let reference = service.path(&format!("{name}.key"));
+        fs::write(&reference, service.says(&["keys", "reference", name])).expect("it is ours");
+        let reference = reference.to_str().expect("it is ASCII");
+        let request = ["req", "-x509", "-new", "-key", reference, "-subj", "/CN=x"];
+        succeeds(&service.openssl(&request));
+        // So that the test can fail: while the key is in use, it is there, in no other form than the engine's.
+        let used = found(process, &traces);
+        assert!(!used.is_empty(), "{name}: the key in use is not found");
+        assert!(
+            used.iter().all(|trace| trace.contains("reversed")),
+            "{name}: {used:?}"
+        );
+        service.says(&["keys", "export", name]);
+        service.says(&["keys", "delete", name, "--yes"]);
+        assert_eq!(
+            found(process, &traces),
+            [] as [String; 0],
+            "{name}, deleted"
+        );
+        // Nor is it in the store, which was never to have it in the clear.
+        for file in fs::read_dir(service.path("store")).expect("it is there") {
+            let content = fs::read(file.expect("it can be listed").path()).expect("it is ours");
+            for (trace, bytes) in &traces {
+                let mut windows = content.windows(bytes.len());
+                assert!(
+                    !windows.any(|window| window == &bytes[..]),
+                    "{name}: {trace}"
+                );
+            }
+        }
+    }
+}

@@ -4,6 +4,7 @@ use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use outboard_administration::{Connection, Grant, KeyInfo, Request, Right, Subject};
 use outboard_file_replacement::{copy_beside, replace};
@@ -57,8 +58,8 @@ pub(super) fn run(
     if any_ssh {
         let socket = directory.join(AGENT_SOCKET);
         print(&format!(
-            "To let sshd use host keys of the service, put this line into a file of /etc/ssh/sshd_config.d, check it with \
-             'sshd -t', and reload sshd:\n  HostKeyAgent {}\n",
+            "ssh uses keys of the service with the line 'IdentityAgent {0}' in ~/.ssh/config, sshd its host keys with \
+             'HostKeyAgent {0}'.\n",
             socket.display()
         ))?;
     }
@@ -99,6 +100,9 @@ fn adopt(
         Some(name) => name.clone(),
         None => name_of(&file),
     };
+    if is_of_openssh(&file) && is_host_key(&file) {
+        sshd_asks_the_agent(directory)?;
+    }
     let backup = backup_of(&file);
     if !arguments.destroy && backup.exists() {
         return Err(format!(
@@ -117,7 +121,7 @@ fn adopt(
         adopted = grant(service, &name, uid)?;
     }
     // sshd and ssh read the public half beside it, and ask the agent for the rest.
-    let is_ssh = public_beside(&file).exists();
+    let is_ssh = is_of_openssh(&file);
     let put = match is_ssh {
         true => remove(&file, &content, !arguments.destroy),
         false => put_reference(&file, &content, block, &adopted, !arguments.destroy),
@@ -186,6 +190,42 @@ fn remove(file: &Path, content: &[u8], keep: bool) -> io::Result<()> {
         false => {}
     }
     fs::remove_file(file)
+}
+
+/// Whether OpenSSH reads the file's key by the public half beside it.
+fn is_of_openssh(file: &Path) -> bool {
+    let public = fs::read_to_string(public_beside(file)).unwrap_or_default();
+    ["ssh-", "ecdsa-sha2-"]
+        .iter()
+        .any(|kind| public.starts_with(kind))
+}
+
+/// Whether sshd reads it, by the name that ssh-keygen gives host keys.
+fn is_host_key(file: &Path) -> bool {
+    let name = file.file_name().unwrap_or_default();
+    name.to_string_lossy().starts_with("ssh_host_")
+}
+
+/// sshd reads its host keys again for each connection: without the agent, nobody could log in once the files are gone.
+fn sshd_asks_the_agent(directory: &Path) -> Result<(), Failure> {
+    let socket = directory.join(AGENT_SOCKET);
+    let told = Command::new("sshd")
+        .arg("-T")
+        .env("PATH", "/usr/local/sbin:/usr/sbin:/sbin:/usr/bin:/bin")
+        .output();
+    let told = told.map_err(|error| format!("cannot run 'sshd -T': {error}"))?;
+    let text = String::from_utf8_lossy(&told.stdout).to_ascii_lowercase();
+    let wanted = format!("hostkeyagent {}", socket.display()).to_ascii_lowercase();
+    if text.lines().any(|line| line.trim() == wanted) {
+        return Ok(());
+    }
+    Err(format!(
+        "without this host key nobody could log in, because sshd does not ask the service yet. First put the line \
+         'HostKeyAgent {}' into a file of /etc/ssh/sshd_config.d, check it with 'sshd -t', and reload sshd. Then run this \
+         command again",
+        socket.display()
+    )
+    .into())
 }
 
 /// Where OpenSSH has the public half of the key in a file.

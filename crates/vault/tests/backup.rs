@@ -39,7 +39,7 @@ fn a_backup_is_restored_in_the_place_of_another_store() {
     assert_eq!(restored.keys, 0);
     let elsewhere = place.0.path().join("elsewhere");
     Vault::restore(ADMIN, &backup, &elsewhere).expect("a new directory");
-    let vault = Vault::open(&elsewhere).expect("the store");
+    let vault = common::reopened(&elsewhere);
     enter(&vault, Register::Current, &MASTER);
     assert_eq!(vault.material(id).expect("it")[..], private("site"));
 }

@@ -17,7 +17,7 @@ fn a_key_is_what_it_was_after_a_restart() {
         assert_eq!(vault.record(record.id).expect("it"), record);
         record.id
     };
-    let vault = Vault::open(place.store()).expect("the store");
+    let vault = common::reopened(&place.store());
     assert_eq!(vault.status().condition, Condition::Locked);
     assert!(matches!(vault.material(id), Err(Error::Locked { .. })));
     let record = vault.record(&name("site")).expect("its attributes");
@@ -68,7 +68,7 @@ fn a_master_key_of_parts_opens_the_vault() {
     let pattern = enter_parts(&vault).expect("a key").pattern;
     let id = vault.insert(ADMIN, &key("site")).expect("a key").id;
     drop(vault);
-    let vault = Vault::open(place.store()).expect("the store");
+    let vault = common::reopened(&place.store());
     vault
         .enter_part(1, Register::Current, &parts[0])
         .expect("a part");

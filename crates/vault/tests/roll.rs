@@ -31,7 +31,7 @@ fn all_serve(vault: &Vault, keys: usize) {
 /// The store after a restart, with both keys where there are two.
 fn restarted(place: &Place, vault: Vault) -> Vault {
     drop(vault);
-    let vault = Vault::open(place.store()).expect("the store");
+    let vault = common::reopened(&place.store());
     let status = vault.status();
     for key in [MASTER, NEXT] {
         let pattern = outboard_vault::Pattern::of_key(&key);
@@ -100,7 +100,7 @@ fn keys_serve_in_every_phase_and_over_restarts() {
         assert_eq!((status.phase, status.old.pattern), (Phase::Idle, None));
         all_serve(&vault, KEYS + 2);
         drop(vault);
-        let vault = Vault::open(place.store()).expect("the store");
+        let vault = common::reopened(&place.store());
         let old = vault.enter_whole(ADMIN, Register::Current, &MASTER);
         assert!(matches!(old, Err(Error::WrongMasterKey { .. })));
     }
@@ -123,7 +123,7 @@ fn a_roll_is_undone_in_every_phase() {
         if steps >= 3 {
             // Keys that are changed while the old master key is not there.
             drop(vault);
-            vault = Vault::open(place.store()).expect("the store");
+            vault = common::reopened(&place.store());
             enter(&vault, Register::Current, &NEXT);
             let grants = Grants::new();
             vault

@@ -307,6 +307,49 @@ fn another_user_has_what_is_granted() {
     answers("use: Denied; others: Denied Denied Denied Denied; show: yes; list: 1");
 }
 
+/// Commands that say nothing, as many as another user may have and more, do not keep root out.
+#[test]
+fn another_user_s_silence_keeps_nobody_out() {
+    if !rustix::process::getuid().is_root() {
+        return;
+    }
+    let service = Service::start();
+    let mut child = Command::new(std::env::current_exe().unwrap())
+        .args([
+            "--exact",
+            "as_a_silent_user",
+            "--nocapture",
+            "--test-threads=1",
+        ])
+        .env("HOSTILE_SILENCE", service.path())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .uid(NOBODY)
+        .gid(NOBODY)
+        .spawn()
+        .unwrap();
+    let mut said = BufReader::new(child.stdout.take().unwrap()).lines();
+    assert!(said.any(|line| line.unwrap().contains("silent")));
+    for _ in 0..20 {
+        assert!(matches!(service.ask(Request::Status), Ok(Reply::Status(_))));
+    }
+    drop(child.stdin.take());
+    child.wait().unwrap();
+}
+
+/// The other side of [`another_user_s_silence_keeps_nobody_out`].
+#[test]
+fn as_a_silent_user() {
+    let Some(directory) = std::env::var_os("HOSTILE_SILENCE") else {
+        return;
+    };
+    let socket = Path::new(&directory).join("admin.sock");
+    let silent: Vec<_> = (0..100).map(|_| UnixStream::connect(&socket)).collect();
+    println!("\nsilent");
+    let _ = std::io::stdin().read_line(&mut String::new());
+    drop(silent);
+}
+
 /// The user whom nothing belongs to.
 const NOBODY: u32 = 65_534;
 

@@ -144,7 +144,7 @@ impl Keys {
     }
 
     fn unwrap(&self, id: KeyId) -> Result<Arc<Key>, vault::Error> {
-        let unwrapped = self.vault.unwrap(vault::KeyId(id.0))?;
+        let unwrapped = self.vault.unwrap(id)?;
         let pair = Pair::from_info(&unwrapped.private).map_err(|_| vault::Error::DamagedKey {
             key: unwrapped.record.name.to_string(),
             reason: "its private half is no key that the service can compute with",

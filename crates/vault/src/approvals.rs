@@ -5,13 +5,14 @@
 
 use std::collections::BTreeSet;
 
+use crate::KeyId;
 use crate::audit::{self, Act, New};
 use crate::cipher;
 use crate::encoding::Writer;
 use crate::error::{Error, Result};
 use crate::master::MasterKey;
 use crate::policy::Policy;
-use crate::record::{KeyId, Record, Which};
+use crate::record::{Record, Which};
 use crate::vault::{Change, Inner, Vault};
 
 /// How long an approval counts, in seconds.

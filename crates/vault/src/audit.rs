@@ -14,15 +14,16 @@ use std::str::FromStr;
 use rusqlite::{Connection, OptionalExtension, Row};
 use serde::Serialize;
 
+use crate::KeyId;
 use crate::cipher;
 use crate::encoding::Writer;
 use crate::error::{Error, Result};
-use crate::record::{KeyId, Which};
+use crate::record::Which;
 use crate::state::Head;
 use crate::vault::{Inner, Vault};
 
 /// An entry of the audit log.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
     /// Its number, from 1.
     pub number: u64,

@@ -3,6 +3,7 @@
 use rusqlite::{OptionalExtension, Row};
 use zeroize::Zeroizing;
 
+use crate::KeyId;
 use crate::approvals::{self, Approvable};
 use crate::audit::{self, Act, New};
 use crate::cipher;
@@ -10,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::grants::Grants;
 use crate::master::{MasterKey, Sealed};
 use crate::policy::Policy;
-use crate::record::{KeyId, Name, NewKey, Record, Unwrapped, Which};
+use crate::record::{Name, NewKey, Record, Unwrapped, Which};
 use crate::state::Phase;
 use crate::vault::{Change, Inner, Vault};
 

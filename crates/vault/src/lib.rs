@@ -44,10 +44,11 @@ pub use error::{Error, Result};
 pub use grants::{Grants, MAX_GRANTS, Right, Subject};
 pub use keys::Listing;
 pub use master::{LENGTH as MASTER_KEY_LENGTH, MAX_PARTS, Pattern, Register, random_part};
+pub use outboard_wire::{KeyId, KeyType};
 pub use policy::{
     Approvals, Digest, MAX_ADMINISTRATORS, Operation, Padding, Policy, Refusal, Request,
 };
-pub use record::{KeyId, KeyType, MAX_PRIVATE, MAX_PUBLIC, Name, NewKey, Record, Unwrapped, Which};
+pub use record::{MAX_PRIVATE, MAX_PUBLIC, Name, NewKey, Record, Unwrapped, Which};
 pub use roll::{Prepared, Progress};
 pub use state::Phase;
 pub use vault::{Condition, Entered, EnteredPart, RegisterStatus, Status, Vault};

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use outboard_wire::{KeyId, KeyType};
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
@@ -17,43 +18,21 @@ pub const MAX_PUBLIC: usize = 4096;
 /// The most bytes of a private half: RSA-4096 has about 2,400.
 pub const MAX_PRIVATE: usize = 16_384;
 
-/// What names a key for good: 16 random bytes.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct KeyId(pub [u8; 16]);
-
 /// A key's name: `[a-z0-9][a-z0-9._-]{0,63}`. No two keys of a store have one name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Name(String);
 
-/// What kind of key it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum KeyType {
-    /// RSA, with the bits of its modulus: 2048 to 4096.
-    Rsa(u16),
-    /// On curve P-256.
-    P256,
-    /// On curve P-384.
-    P384,
-    /// On curve P-521.
-    P521,
-    /// Ed25519.
-    Ed25519,
-}
-
 /// A key's attributes: all but its private half.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
     /// What names it for good.
     pub id: KeyId,
     /// Its name now.
     pub name: Name,
     /// Its type.
-    #[serde(rename = "type")]
     pub key_type: KeyType,
     /// The public half: SubjectPublicKeyInfo (RFC 5280), DER.
-    #[serde(skip)]
     pub public: Vec<u8>,
     /// Whether it may leave the vault.
     pub exportable: bool,
@@ -178,89 +157,6 @@ impl From<Name> for String {
 impl fmt::Display for Name {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
-    }
-}
-
-impl fmt::Display for KeyId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
-    }
-}
-
-impl fmt::Debug for KeyId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "KeyId({self})")
-    }
-}
-
-impl FromStr for KeyId {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self> {
-        let digit = |at: usize| {
-            let byte = *text.as_bytes().get(at)?;
-            let value = char::from(byte).to_digit(16)?;
-            (!byte.is_ascii_uppercase()).then_some(value as u8)
-        };
-        let mut id = [0; 16];
-        let filled = id.iter_mut().enumerate().try_for_each(|(at, byte)| {
-            *byte = digit(2 * at)? << 4 | digit(2 * at + 1)?;
-            Some(())
-        });
-        match filled {
-            Some(()) if text.len() == 32 => Ok(Self(id)),
-            _ => Err(Error::Invalid {
-                what: "the key id",
-                value: text.chars().take(80).collect(),
-                reason: "an id has 32 digits of 0-9 and a-f",
-            }),
-        }
-    }
-}
-
-impl Serialize for KeyId {
-    fn serialize<S: serde::Serializer>(
-        &self,
-        serializer: S,
-    ) -> std::result::Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-impl fmt::Display for KeyType {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Rsa(bits) => write!(f, "rsa-{bits}"),
-            Self::P256 => f.write_str("p256"),
-            Self::P384 => f.write_str("p384"),
-            Self::P521 => f.write_str("p521"),
-            Self::Ed25519 => f.write_str("ed25519"),
-        }
-    }
-}
-
-impl FromStr for KeyType {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self> {
-        let rsa = || match text.strip_prefix("rsa-")?.parse().ok()? {
-            bits @ 2048..=4096 => Some(Self::Rsa(bits)),
-            _ => None,
-        };
-        let parsed = match text {
-            "p256" => Some(Self::P256),
-            "p384" => Some(Self::P384),
-            "p521" => Some(Self::P521),
-            "ed25519" => Some(Self::Ed25519),
-            _ => rsa(),
-        };
-        parsed
-            .filter(|parsed| parsed.to_string() == text)
-            .ok_or_else(|| Error::Invalid {
-                what: "the key type",
-                value: text.chars().take(80).collect(),
-                reason: "a type is rsa-2048 to rsa-4096, p256, p384, p521 or ed25519",
-            })
     }
 }
 

@@ -12,11 +12,12 @@
 use rusqlite::OptionalExtension;
 use serde::Serialize;
 
+use crate::KeyId;
 use crate::audit::{Act, New};
 use crate::error::{Error, Result};
 use crate::keys::store_wrapping;
 use crate::master::{Pattern, Register};
-use crate::record::{KeyId, Record};
+use crate::record::Record;
 use crate::state::Phase;
 use crate::vault::{Inner, Vault};
 

@@ -21,13 +21,17 @@ impl fmt::Debug for KeyId {
     }
 }
 
-/// 32 hexadecimal digits.
+/// 32 hexadecimal digits, as they are written: one id has one form.
 impl FromStr for KeyId {
     type Err = NotAnId;
 
     fn from_str(text: &str) -> Result<Self, NotAnId> {
         let mut id = [0; 16];
-        if text.len() != 32 || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        if text.len() != 32
+            || !text
+                .bytes()
+                .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+        {
             return Err(NotAnId);
         }
         for (byte, digits) in id.iter_mut().zip(text.as_bytes().chunks(2)) {
@@ -105,6 +109,8 @@ impl FromStr for KeyType {
                 .and_then(|bits| bits.parse().ok())
                 .filter(|bits| (2048..=4096).contains(bits))
                 .map(Self::Rsa)
+                // No leading zero or sign: one type has one form.
+                .filter(|kind| kind.to_string() == text)
                 .ok_or(NotAType),
         }
     }
@@ -137,6 +143,7 @@ mod tests {
             "zz",
             "+0000000000000000000000000000000",
             &"0".repeat(33),
+            &"A".repeat(32),
         ] {
             assert_eq!(text.parse::<KeyId>(), Err(NotAnId), "{text}");
         }
@@ -152,6 +159,8 @@ mod tests {
             "rsa-1024",
             "rsa-8192",
             "rsa-99999999",
+            "rsa-02048",
+            "rsa-+2048",
             "p255",
             "P256",
         ] {

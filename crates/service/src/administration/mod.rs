@@ -20,15 +20,15 @@ use outboard_engine::scalar::pair::Pair;
 use outboard_vault::{
     self as vault, Approvable, Condition, Error, Grants, Name, NewKey, Policy, Record, Register,
 };
-use outboard_wire::{KeyId, KeyType, Reference};
+use outboard_wire::{KeyType, Reference};
 
 use crate::gate::{Gate, lock};
 use crate::keys::Keys;
 use crate::master::Source;
 use crate::peer::Peer;
 use translate::{
-    engine_kind, failed, malformed, master_key, of_message, of_vault, pattern, refused, vault_kind,
-    wire_kind, wire_type, with,
+    engine_kind, failed, malformed, master_key, of_message, of_vault, pattern, refused, wire_kind,
+    with,
 };
 
 /// How many commands of one user may be connected at a time. Nobody can keep others out, least of all root.
@@ -176,7 +176,7 @@ impl Administration {
             Request::Delete { name } => {
                 let record = self.administered(peer, &name)?;
                 vault.delete(peer.uid, record.id).map_err(refused)?;
-                self.keys.deleted(KeyId(record.id.0));
+                self.keys.deleted(record.id);
                 Reply::Done
             }
             Request::Policy { name, set } => {
@@ -259,7 +259,7 @@ impl Administration {
     ) -> Result<Reply> {
         let new = NewKey {
             name: name.parse().map_err(refused)?,
-            key_type: vault_kind(kind),
+            key_type: kind,
             public: pair.public,
             private: pair.info,
             exportable,
@@ -302,7 +302,7 @@ impl Administration {
     }
 
     fn changed(&self, record: Record) -> Result<Reply> {
-        self.keys.forget(KeyId(record.id.0));
+        self.keys.forget(record.id);
         self.key(record)
     }
 
@@ -358,7 +358,7 @@ impl Administration {
     }
 
     fn info(&self, record: Record) -> Result<KeyInfo> {
-        let id = KeyId(record.id.0);
+        let id = record.id;
         let reference = Reference {
             id,
             name: record.name.to_string(),
@@ -368,7 +368,7 @@ impl Administration {
         Ok(KeyInfo {
             name: record.name.to_string(),
             id: id.to_string(),
-            kind: wire_type(record.key_type).to_string(),
+            kind: record.key_type.to_string(),
             public: public.map_err(failed)?,
             reference: reference.to_pem().map_err(failed)?,
             exportable: record.exportable,

@@ -63,26 +63,6 @@ pub(super) fn wire_kind(kind: Kind) -> Result<KeyType> {
     })
 }
 
-pub(super) fn vault_kind(kind: KeyType) -> vault::KeyType {
-    match kind {
-        KeyType::Rsa(bits) => vault::KeyType::Rsa(bits),
-        KeyType::P256 => vault::KeyType::P256,
-        KeyType::P384 => vault::KeyType::P384,
-        KeyType::P521 => vault::KeyType::P521,
-        KeyType::Ed25519 => vault::KeyType::Ed25519,
-    }
-}
-
-pub(super) fn wire_type(kind: vault::KeyType) -> KeyType {
-    match kind {
-        vault::KeyType::Rsa(bits) => KeyType::Rsa(bits),
-        vault::KeyType::P256 => KeyType::P256,
-        vault::KeyType::P384 => KeyType::P384,
-        vault::KeyType::P521 => KeyType::P521,
-        vault::KeyType::Ed25519 => KeyType::Ed25519,
-    }
-}
-
 pub(super) fn of_vault(grant: Grant) -> (vault::Subject, vault::Right) {
     let subject = match grant.to {
         Subject::User(uid) => vault::Subject::User(uid),

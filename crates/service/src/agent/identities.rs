@@ -80,7 +80,7 @@ impl Identity {
     fn of(record: Record) -> Option<Self> {
         let (kind, public) = public_half(record.key_type, &record.public)?;
         Some(Self {
-            id: KeyId(record.id.0),
+            id: record.id,
             kind,
             public,
             name: record.name.to_string(),

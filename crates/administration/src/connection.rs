@@ -5,7 +5,7 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use outboard_wire::ADMINISTRATION_SOCKET;
+use outboard_wire::{ADMINISTRATION_SOCKET, SYSTEM_DIRECTORY};
 
 use crate::line::{Lines, MOST_LINE, to_line};
 use crate::{Refusal, Reply, Request};
@@ -23,7 +23,10 @@ pub struct Connection {
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// Nobody listens.
-    #[error("the card service does not answer at {path}: {reason} (run 'outboard service start')")]
+    #[error(
+        "the card service does not answer at {path}: {reason} (run 'outboard service start{}')",
+        option(path)
+    )]
     Unreachable {
         /// The socket.
         path: PathBuf,
@@ -53,6 +56,16 @@ pub enum Error {
     /// It refuses.
     #[error(transparent)]
     Refused(#[from] Refusal),
+}
+
+/// The option that names the directory of a socket, after a space; nothing for the system's.
+fn option(socket: &Path) -> String {
+    match socket.parent() {
+        Some(directory) if directory != Path::new(SYSTEM_DIRECTORY) => {
+            format!(" --directory {}", directory.display())
+        }
+        _ => String::new(),
+    }
 }
 
 impl Connection {
@@ -133,6 +146,10 @@ mod tests {
             .unwrap()
             .to_string();
         assert!(error.contains("admin.sock"), "{error}");
-        assert!(error.contains("outboard service start"), "{error}");
+        let remedy = format!(
+            "outboard service start --directory {}'",
+            directory.path().display()
+        );
+        assert!(error.contains(&remedy), "{error}");
     }
 }

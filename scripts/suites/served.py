@@ -11,7 +11,7 @@ from collections import Counter
 served, in_lanes = Counter(), Counter()
 for ledger in json.load(sys.stdin)["ledgers"]:
     for work in ledger["total"]["work"]:
-        if work["path"] in ("scalar", "card"):
+        if work["path"] != "stock":
             served[work["operation"]] += work["operations"]
         if work["path"] == "card":
             in_lanes[work["operation"]] += work["operations"]

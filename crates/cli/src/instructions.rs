@@ -38,7 +38,7 @@ pub(crate) fn serving(
     let has = |features: &[&str]| features.iter().all(|feature| machine.has(feature));
     let knows_avx512 = path == Path::Scalar || libcrypto >= (3, 1);
     match (path, kind(operation)) {
-        (Path::Card, _) => Serving::Lanes,
+        (Path::Wide | Path::Card, _) => Serving::Lanes,
         (_, Kind::AesGcm) => {
             if knows_avx512 && has(&["vaes", "vpclmulqdq", "avx512bw"]) {
                 Serving::Instructions("VAES, VPCLMULQDQ")

@@ -31,6 +31,7 @@ mod libraries;
 mod listing;
 mod load;
 mod mapped;
+mod openmetrics;
 mod output;
 mod own_code;
 mod probe;

@@ -74,6 +74,10 @@ fn saved(row: &Row, queueing: Option<&Queueing>, profile: &Profile) -> Option<f6
             let fill = queueing.and_then(Queueing::average_fill).unwrap_or(1.0);
             lanes.batch_ns / fill.max(1.0)
         }
+        Path::Wide => {
+            let mut lanes = profile.lanes.iter();
+            lanes.find(|one| one.operation == row.operation)?.wide_ns?
+        }
         _ => nearest.scalar_ns,
     };
     Some(operations * scale * (nearest.stock_ns - ours) / 1e9)

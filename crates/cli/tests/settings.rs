@@ -47,7 +47,7 @@ impl Stand {
 }
 
 fn served(counts: &Counts, operation: Operation) -> u64 {
-    [Path::Scalar, Path::Card]
+    [Path::Scalar, Path::Wide, Path::Card]
         .map(|path| counts.work(operation, path).operations)
         .iter()
         .sum()

@@ -1,6 +1,7 @@
 //! Asking: one request, one answer, and what happens in between.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -60,6 +61,25 @@ const MOST_ANSWER: usize = 4096;
 /// Between two tries, the first and the longest.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(50));
 
+/// A request, as it is sent.
+struct Outgoing {
+    id: u32,
+    packet: Zeroizing<Vec<u8>>,
+    /// Tried until then.
+    until: Instant,
+}
+
+/// A request that was sent. Dropped, its connection is closed, and the service's answer lost.
+pub struct Pending {
+    client: Arc<Client>,
+    key: String,
+    request: Outgoing,
+    place: Taken,
+    descriptor: i32,
+    /// The connection was there before.
+    old: bool,
+}
+
 /// What became of one try.
 enum Try {
     Done,
@@ -102,12 +122,38 @@ impl Client {
             })
     }
 
+    /// Sends a request and does not wait for its answer, for callers that do something else meanwhile. None where that
+    /// would take a wait, or fails: [`ask`](Self::ask) waits, tries again, and says what is wrong.
+    pub fn begin(self: &Arc<Self>, key: Key<'_>, operation: Operation<'_>) -> Option<Pending> {
+        let request = self.request(key, operation).ok()?;
+        // Others of this thread's may have all places, and it would wait for itself.
+        let mut place = self.pool.take_anyway();
+        let (descriptor, old) = match place.descriptor() {
+            Some(descriptor) => (descriptor, true),
+            None => (self.connect(&mut place).ok()?, false),
+        };
+        connection::send(descriptor, &request.packet, Instant::now()).ok()?;
+        Some(Pending {
+            client: Arc::clone(self),
+            key: key.name.to_owned(),
+            request,
+            place,
+            descriptor,
+            old,
+        })
+    }
+
     fn keep_asking(
         &self,
         key: Key<'_>,
         operation: Operation<'_>,
         result: &mut Vec<u8>,
     ) -> Result<(), Problem> {
+        let request = self.request(key, operation)?;
+        self.keep_trying(&request, || self.once(&request, result))
+    }
+
+    fn request(&self, key: Key<'_>, operation: Operation<'_>) -> Result<Outgoing, Problem> {
         if !self.filtered && is_filtered() {
             return Err(Problem::Confined);
         }
@@ -120,14 +166,22 @@ impl Client {
             let (length, most) = (packet.len(), MOST);
             return Err(Problem::Long { length, most });
         }
+        Ok(Outgoing { id, packet, until })
+    }
+
+    fn keep_trying(
+        &self,
+        request: &Outgoing,
+        mut once: impl FnMut() -> Try,
+    ) -> Result<(), Problem> {
         let mut pause = PAUSES.0;
         loop {
-            let (problem, at_once) = match self.once(id, &packet, until, result) {
+            let (problem, at_once) = match once() {
                 Try::Done => return Ok(()),
                 Try::Never(problem) => return Err(problem),
                 Try::Again { problem, at_once } => (problem, at_once),
             };
-            let left = until.saturating_duration_since(Instant::now());
+            let left = request.until.saturating_duration_since(Instant::now());
             if left < pause {
                 return Err(problem);
             }
@@ -138,8 +192,8 @@ impl Client {
         }
     }
 
-    fn once(&self, id: u32, packet: &[u8], until: Instant, result: &mut Vec<u8>) -> Try {
-        let Some(mut place) = self.place(until) else {
+    fn once(&self, request: &Outgoing, result: &mut Vec<u8>) -> Try {
+        let Some(mut place) = self.place(request.until) else {
             return Try::Never(Problem::Crowded {
                 connections: self.pool.len(),
                 limit: self.settings.limit,
@@ -152,10 +206,23 @@ impl Client {
                 Err(failed) => return failed,
             },
         };
-        let mut room = Zeroizing::new([0; MOST_ANSWER]);
-        let exchanged = connection::send(descriptor, packet, until)
-            .and_then(|()| receive(descriptor, id, &mut room[..], until));
-        match exchanged {
+        match connection::send(descriptor, &request.packet, request.until) {
+            Ok(()) => self.hear(place, (descriptor, old), request, result),
+            Err(error) => self.failed(error, old),
+        }
+    }
+
+    /// Receives the answer to what was sent on that connection, which was there before or is new.
+    fn hear(
+        &self,
+        place: Taken,
+        (descriptor, old): (i32, bool),
+        request: &Outgoing,
+        result: &mut Vec<u8>,
+    ) -> Try {
+        // Not on the stack, of which an asynchronous job of OpenSSL has little.
+        let mut room = Zeroizing::new(vec![0; MOST_ANSWER]);
+        match receive(descriptor, request.id, &mut room[..], request.until) {
             Ok(Ok(answer)) => {
                 place.give_back();
                 if answer.status == outboard_wire::Status::Done {
@@ -176,19 +243,23 @@ impl Client {
                 }
             }
             Ok(Err(malformed)) => Try::Never(Problem::Misunderstood(malformed)),
-            Err(error) if error.kind() == std::io::ErrorKind::TimedOut => {
-                Try::Never(Problem::Silent(self.settings.limit))
-            }
+            Err(error) => self.failed(error, old),
+        }
+    }
+
+    fn failed(&self, error: std::io::Error, old: bool) -> Try {
+        match error.kind() {
+            std::io::ErrorKind::TimedOut => Try::Never(Problem::Silent(self.settings.limit)),
             // The service went; an idle connection of before says so only now.
-            Err(source) => Try::Again {
-                problem: self.unreachable(source),
+            _ => Try::Again {
+                problem: self.unreachable(error),
                 at_once: old,
             },
         }
     }
 
     /// A place in the pool, waited for.
-    fn place(&self, until: Instant) -> Option<Taken<'_>> {
+    fn place(&self, until: Instant) -> Option<Taken> {
         let mut nap = Duration::from_micros(50);
         loop {
             if let Some(place) = self.pool.take() {
@@ -202,7 +273,7 @@ impl Client {
         }
     }
 
-    fn connect(&self, place: &mut Taken<'_>) -> Result<i32, Try> {
+    fn connect(&self, place: &mut Taken) -> Result<i32, Try> {
         match connection::connect(&self.address) {
             Ok((descriptor, identity)) => {
                 place.put(descriptor, identity);
@@ -236,6 +307,53 @@ impl Client {
             path: self.address.path().to_owned(),
             source,
         }
+    }
+}
+
+impl Pending {
+    /// Becomes readable when there is something to [`collect`](Self::collect).
+    pub fn descriptor(&self) -> i32 {
+        self.descriptor
+    }
+
+    /// Whether there is something to collect: an answer, the end of the connection, or that it is too late. In a child
+    /// forked meanwhile always: the answer is its parent's, and it asks once more.
+    pub fn is_ready(&self) -> bool {
+        !self.is_pending() || connection::is_readable(self.descriptor)
+    }
+
+    /// Whether an answer may still come: this process sent it, on a connection that is still there, not too long ago.
+    fn is_pending(&self) -> bool {
+        self.place.is_ours() && Instant::now() < self.request.until && self.place.is_connected()
+    }
+
+    /// Until when it is tried.
+    pub fn until(&self) -> Instant {
+        self.request.until
+    }
+
+    /// The answer, written into `result`, which is emptied first. Waited for if it is not there; asked for once more
+    /// if the connection ended.
+    ///
+    /// # Errors
+    /// As [`Client::ask`].
+    pub fn collect(self, result: &mut Zeroizing<Vec<u8>>) -> Result<(), Error> {
+        result.clear();
+        let Self {
+            client,
+            key,
+            request,
+            place,
+            descriptor,
+            old,
+        } = self;
+        let mut sent = Some(place).filter(|place| place.is_ours() && place.is_connected());
+        let once = || match sent.take() {
+            Some(place) => client.hear(place, (descriptor, old), &request, result),
+            None => client.once(&request, result),
+        };
+        let outcome = client.keep_trying(&request, once);
+        outcome.map_err(|problem| Error { key, problem })
     }
 }
 

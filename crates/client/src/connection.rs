@@ -125,6 +125,11 @@ fn wait(descriptor: i32, events: i16, until: Instant) -> io::Result<()> {
     }
 }
 
+/// Whether there is something to receive, or never will be again.
+pub(crate) fn is_readable(descriptor: i32) -> bool {
+    wait(descriptor, libc::POLLIN, Instant::now()).is_ok()
+}
+
 /// What a descriptor is; none where it is no socket.
 pub(crate) fn identity(descriptor: i32) -> Option<Identity> {
     // SAFETY: numbers, for which zeros are a value.

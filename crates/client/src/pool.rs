@@ -9,6 +9,7 @@
 //! A fork may come at any moment, so there is no lock that a child could find taken. Each place says which process it
 //! belongs to. A child that finds its parent's closes its own copy of the descriptor and takes the place over.
 
+use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 
@@ -25,7 +26,7 @@ const LINGER: u64 = 1000;
 
 /// The places.
 pub(crate) struct Pool {
-    places: Box<[Place]>,
+    places: Arc<[Place]>,
 }
 
 /// A place: the process (32 bits), the descriptor (30 bits; all ones for none) and the state (2 bits).
@@ -67,11 +68,15 @@ impl Word {
 }
 
 /// A place that is taken for one request. Dropped, it closes its connection.
-pub(crate) struct Taken<'a> {
-    pool: &'a Pool,
-    place: &'a Place,
+pub(crate) struct Taken {
+    places: Arc<[Place]>,
+    /// None: a connection beyond the places, for one request.
+    index: Option<usize>,
     process: u32,
     descriptor: Option<i32>,
+    identity: Option<Identity>,
+    /// The place may be another request's already.
+    left: bool,
 }
 
 impl Pool {
@@ -89,66 +94,76 @@ impl Pool {
     }
 
     /// A place with an idle connection, or an empty one; none where all are busy.
-    pub(crate) fn take(&self) -> Option<Taken<'_>> {
+    pub(crate) fn take(&self) -> Option<Taken> {
         let process = fork::process();
-        for place in &self.places {
+        for place in self.places.iter() {
             place.take_over(process);
         }
-        self.each(|place, word| {
-            (word.state() == IDLE)
-                .then(|| self.claim(place, word, process, word.descriptor()))
-                .flatten()
-        })
-        .or_else(|| {
-            self.each(|place, word| {
-                (word == EMPTY)
-                    .then(|| self.claim(place, word, process, None))
-                    .flatten()
+        let find = |wanted: fn(Word) -> bool| {
+            let words = self
+                .places
+                .iter()
+                .map(|place| Word(place.word.load(Acquire)));
+            let mut wanted = words.enumerate().filter(|(_, word)| wanted(*word));
+            wanted.find_map(|(index, word)| {
+                claim(&self.places, index, word, process, word.descriptor())
             })
+        };
+        find(|word| word.state() == IDLE).or_else(|| find(|word| word == EMPTY))
+    }
+
+    /// A place, or none of them: for a request that must not wait until others are answered.
+    pub(crate) fn take_anyway(&self) -> Taken {
+        self.take().unwrap_or_else(|| Taken {
+            places: Arc::clone(&self.places),
+            index: None,
+            process: fork::process(),
+            descriptor: None,
+            identity: None,
+            left: false,
         })
     }
+}
 
-    fn each<'a>(
-        &'a self,
-        visit: impl Fn(&'a Place, Word) -> Option<Taken<'a>>,
-    ) -> Option<Taken<'a>> {
-        let mut places = self.places.iter();
-        places.find_map(|place| visit(place, Word(place.word.load(Acquire))))
-    }
+fn claim(
+    places: &Arc<[Place]>,
+    index: usize,
+    word: Word,
+    process: u32,
+    descriptor: Option<i32>,
+) -> Option<Taken> {
+    let place = &places[index];
+    let descriptor = descriptor.filter(|_| word != EMPTY);
+    let busy = Word::new(process, descriptor, BUSY);
+    place.change(word, busy).then(|| Taken {
+        // A program may have closed it, and even have opened another one of that number.
+        descriptor: descriptor.filter(|&descriptor| place.is_at(descriptor)),
+        identity: Some(place.identity()),
+        places: Arc::clone(places),
+        index: Some(index),
+        process,
+        left: false,
+    })
+}
 
-    fn claim<'a>(
-        &'a self,
-        place: &'a Place,
-        word: Word,
-        process: u32,
-        descriptor: Option<i32>,
-    ) -> Option<Taken<'a>> {
-        let busy = Word::new(process, descriptor, BUSY);
-        place.change(word, busy).then(|| {
-            // A program may have closed it, and even have opened another one of that number.
-            let descriptor = descriptor.filter(|&descriptor| place.is_at(descriptor));
-            Taken {
-                pool: self,
-                place,
-                process,
-                descriptor,
-            }
-        })
-    }
-
-    /// Closes what was idle for long, but for a few.
-    fn tidy(&self, now: u64) {
-        let mut kept = 0;
-        for place in &self.places {
-            let word = Word(place.word.load(Acquire));
-            if word.state() != IDLE {
-                continue;
-            }
-            kept += 1;
-            let old = now.saturating_sub(place.since.load(Relaxed)) > LINGER;
-            if kept > KEPT && old {
-                drop(self.claim(place, word, word.process(), word.descriptor()));
-            }
+/// Closes what was idle for long, but for a few.
+fn tidy(places: &Arc<[Place]>, now: u64) {
+    let mut kept = 0;
+    for (index, place) in places.iter().enumerate() {
+        let word = Word(place.word.load(Acquire));
+        if word.state() != IDLE {
+            continue;
+        }
+        kept += 1;
+        let old = now.saturating_sub(place.since.load(Relaxed)) > LINGER;
+        if kept > KEPT && old {
+            drop(claim(
+                places,
+                index,
+                word,
+                word.process(),
+                word.descriptor(),
+            ));
         }
     }
 }
@@ -187,61 +202,95 @@ impl Place {
     }
 }
 
-impl Taken<'_> {
-    /// The connection, where the place has one.
+impl Taken {
+    fn place(&self) -> Option<&Place> {
+        self.index.map(|index| &self.places[index])
+    }
+
+    /// Whether this process took it, not one that forked it.
+    pub(crate) fn is_ours(&self) -> bool {
+        self.process == fork::process()
+    }
+
+    /// The connection, where there is one.
     pub(crate) fn descriptor(&self) -> Option<i32> {
         self.descriptor
+    }
+
+    /// Whether the descriptor is still the connection: a program may have closed it, and have another one of its number.
+    pub(crate) fn is_connected(&self) -> bool {
+        self.descriptor.is_some_and(|descriptor| {
+            self.identity.is_some() && connection::identity(descriptor) == self.identity
+        })
     }
 
     /// Puts a new connection here. The old one, if any, is closed.
     pub(crate) fn put(&mut self, descriptor: i32, identity: Identity) {
         self.close();
-        self.place.device.store(identity.device, Relaxed);
-        self.place.inode.store(identity.inode, Relaxed);
-        let word = Word::new(self.process, Some(descriptor), BUSY);
-        self.place.word.store(word.0, Release);
+        if let Some(place) = self.place() {
+            place.device.store(identity.device, Relaxed);
+            place.inode.store(identity.inode, Relaxed);
+        }
+        self.leave(Word::new(self.process, Some(descriptor), BUSY));
         self.descriptor = Some(descriptor);
+        self.identity = Some(identity);
     }
 
     /// Closes the connection: nobody may find what is late in it.
     pub(crate) fn close(&mut self) {
-        if let Some(descriptor) = self.descriptor.take() {
-            let word = Word::new(self.process, None, BUSY);
-            self.place.word.store(word.0, Release);
-            if self.place.is_at(descriptor) {
+        if let Some(descriptor) = self.descriptor {
+            self.leave(Word::new(self.process, None, BUSY));
+            if self.is_connected() {
                 connection::close(descriptor);
             }
+            self.descriptor = None;
         }
     }
 
-    /// Keeps the connection for the next request.
+    /// Keeps the connection for the next request, if it has a place.
     pub(crate) fn give_back(mut self) {
+        let (Some(place), Some(descriptor)) = (self.place(), self.descriptor) else {
+            return;
+        };
         let now = now();
-        if let Some(descriptor) = self.descriptor.take() {
-            self.place.since.store(now, Relaxed);
-            let word = Word::new(self.process, Some(descriptor), IDLE);
-            self.place.word.store(word.0, Release);
-            let pool = self.pool;
-            std::mem::forget(self);
-            pool.tidy(now);
+        place.since.store(now, Relaxed);
+        self.leave(Word::new(self.process, Some(descriptor), IDLE));
+        self.left = true;
+        tidy(&self.places, now);
+    }
+
+    fn leave(&self, word: Word) {
+        if let Some(place) = self.place() {
+            place.word.store(word.0, Release);
         }
     }
 }
 
-impl Drop for Taken<'_> {
+impl Drop for Taken {
     fn drop(&mut self) {
-        self.close();
-        self.place.word.store(EMPTY.0, Release);
+        if self.left {
+            return;
+        }
+        match (self.is_ours(), self.index) {
+            (true, _) => {
+                self.close();
+                self.leave(EMPTY);
+            }
+            // In a child it is the parent's request, and the child's next one takes the place over.
+            (false, Some(_)) => {}
+            // Nobody else would close the child's copy.
+            (false, None) => self.close(),
+        }
     }
 }
 
 impl Drop for Pool {
     fn drop(&mut self) {
         let process = fork::process();
-        for place in &self.places {
+        for (index, place) in self.places.iter().enumerate() {
             let word = Word(place.word.load(Acquire));
             if word.state() == IDLE && word.process() == process {
-                drop(self.claim(place, word, process, word.descriptor()));
+                drop(claim(&self.places, index, word, process, word.descriptor()));
             }
         }
     }

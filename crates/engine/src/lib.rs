@@ -1,9 +1,12 @@
 //! An operation in, a result out: keys, paths, cards.
 //!
 //! ```text
-//! front ──▶ engine ──▶ path: stock | scalar | card ──▶ result
+//! front ──▶ engine ──▶ path: stock | scalar | wide | card ──▶ result
 //!           (profile       │
 //!            decides)      └─▶ ledger
+//!
+//! scalar/    AWS-LC on the caller's thread
+//! card/      the lanes: what can be asked of them, `wide` (alone.rs) and `card`
 //! ```
 //!
 //! Knows `lanes`, AWS-LC, `profile` and `ledger`; never OpenSSL's types.

@@ -21,11 +21,11 @@
 //!
 //! | operation | a fault in | is found because | [`Check`] |
 //! |---|---|---|---|
-//! | RSA | any step | the result to the power of e is the input: it undoes recombination, both powers and CRT | `RsaPublicPower` |
+//! | RSA, wide too | any step | the result to the power of e is the input: it undoes recombination, both powers and CRT | `RsaPublicPower` |
 //! | P-256, P-384: all | recoding, the lookups | the entries that were looked up add up to the scalar | `Tally` |
 //! | | additions, doublings, 1/Z | the affine point is on the curve | `OnCurve` |
 //! | | what is released of x | it comes out of the point a second time | `X` |
-//! | public keys | the sign of 1/Z, and so of y | y Z³ is Y, or −Y where the scalar was negated | `SignOfY` |
+//! | public keys | the sign of 1/Z, and so of y | y Z³ is Y, or −Y where the scalar was negated (y Z, if "wide") | `SignOfY` |
 //! | | what is released of y | it comes out of the point a second time | `Y` |
 //! | ECDSA | 1/k, s | s k = z + r d | `Equation` |
 //! | the first use | the base point's table | it is made twice; a fault in it would last | `Table` |
@@ -36,14 +36,25 @@
 //! | | the bit for x's sign | x is as odd as the encoding says | `TwiceSign` |
 //! | Ed25519 keys | hashing the seed | it is hashed twice | `Seed` |
 //! | Ed25519 signatures | the nonce, s | the nonce that s and the hash lead back to is the one that is hashed anew | `Nonce` |
-//! | all of Curve25519 | the inversion that eight lanes share | each inverse is tried on its element, and made again alone | `SharedInverse` |
+//! | one key, wide: X25519 with a peer | as eight: bits, ladder, division | as eight | `LadderBits`, `LadderDifference` |
+//! | multiples of the base point, wide | recoding, the lookups, the sum of the lanes | the entries that were looked up add up to the scalar | `Tally` |
+//! | | additions | the point is on the curve | `OnCurve` |
+//! | X25519 public keys, wide | the division, what is released of u | u times its denominator is its numerator | `U` |
+//! | Ed25519 keys, signatures, wide | 1/Z, what is released of y | x and y times Z are X and Y | `X`, `Y` |
+//! | | the bit for x's sign | x is as odd as the encoding says | `Sign` |
+//! | | hashing the seed, the nonce, s | as eight: a second lane hashes again | `Seed`, `Nonce` |
+//! | the first use, wide | the base point's table | it is made twice; a fault in it would last | `Table` |
+//! | all of Curve25519, eight | the inversion that eight lanes share | each inverse is tried on its element, and made again alone | `SharedInverse` |
+//!
+//! One operation across the lanes (`wide`) has the checks of eight at once. Its lanes depend on each other, so they answer
+//! together: a result is released if every check passed in every lane.
 //!
 //! The last is the only one that mends: without it nothing wrong would be released either, but one lane's fault would
 //! have the other seven withheld. That a peer's point of P-256 or P-384 is on the curve is no check of this list: it
 //! refuses what an attacker sends, not what the processor does.
 //!
-//! The formulas behind these relations stand where they are computed: `rsa/private.rs`, `weierstrass/check.rs`,
-//! `curve25519/montgomery.rs`, `curve25519/edwards.rs`, `ed25519/sign.rs`.
+//! The formulas behind these relations stand where they are computed: `rsa/private.rs`, `rsa/wide/private.rs`,
+//! `weierstrass/check.rs`, `curve25519/montgomery.rs`, `curve25519/edwards.rs`, `curve25519/wide/comb.rs`, `ed25519/sign.rs`.
 //!
 //! # That each is needed
 //! A result is released in the lanes in which all of its checks passed. Each check sends its verdict through
@@ -62,20 +73,24 @@ use crate::vector::Mask;
 pub enum Check {
     /// RSA's private operation: the result to the power of e is the input.
     RsaPublicPower,
-    /// NIST curves: the multiples that were looked up add up to the scalar.
+    /// NIST curves, and Curve25519 wide: the multiples that were looked up add up to the scalar.
     Tally,
-    /// NIST curves: the affine point is on the curve.
+    /// NIST curves, and Curve25519 wide: the point is on the curve.
     OnCurve,
-    /// NIST curves: what is released of x comes out a second time.
+    /// NIST curves: what is released of x comes out a second time. Ed25519, wide: x Z is X.
     X,
-    /// NIST curves, public keys: what is released of y comes out a second time.
+    /// NIST curves, public keys: what is released of y comes out a second time. Ed25519, wide: y Z is Y.
     Y,
-    /// NIST curves, public keys: y Z³ is Y, or -Y where the scalar was negated.
+    /// NIST curves, public keys: y Z³ is Y, or -Y where the scalar was negated (y Z across the lanes).
     SignOfY,
     /// ECDSA: s k = z + r d.
     Equation,
-    /// NIST curves: the base point's table came out the same twice.
+    /// NIST curves, and Curve25519 wide: the base point's table came out the same twice.
     Table,
+    /// X25519's public keys, wide: u times its denominator is its numerator.
+    U,
+    /// Ed25519, wide: the encoding has x's sign.
+    Sign,
     /// X25519: each bit of the scalar was the same twice.
     LadderBits,
     /// X25519: the ladder's points differ by the peer's.

@@ -8,6 +8,7 @@
 //! montgomery.rs multiples by u-coordinates: the ladder of X25519
 //! edwards.rs    points of the curve in Edwards form: addition, doubling, encoding
 //! comb.rs       multiples of the base point from a table
+//! wide.rs       one multiple alone, spread across the lanes
 //! ```
 
 pub(crate) mod comb;
@@ -15,7 +16,8 @@ pub(crate) mod edwards;
 pub(crate) mod field;
 mod inverse;
 pub(crate) mod montgomery;
-mod safegcd;
+pub(crate) mod safegcd;
+pub(crate) mod wide;
 pub(crate) mod words;
 
 #[cfg(test)]

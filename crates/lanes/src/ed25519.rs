@@ -4,6 +4,7 @@
 //! sign.rs      signatures, checked before release
 //! verify.rs    verification
 //! hash.rs      SHA-512 of eight messages
+//! wide.rs      one key or signature alone, spread across the lanes
 //! order.rs     arithmetic modulo the order of the base point
 //! ```
 //!
@@ -14,6 +15,7 @@ mod hash;
 mod order;
 mod sign;
 mod verify;
+pub mod wide;
 
 pub use sign::sign;
 pub use verify::{Claim, verify};

@@ -1,4 +1,4 @@
-//! Eight private-key operations at once, in the eight 64-bit lanes of AVX-512.
+//! Eight private-key operations at once, in the eight 64-bit lanes of AVX-512; or one across all of them.
 //!
 //! Each operation takes any number of independent items, runs them eight at a time and returns one
 //! result for each, in order. An item never influences another's result; lanes that are left empty

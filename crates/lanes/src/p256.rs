@@ -1,5 +1,5 @@
 //! NIST P-256 (SP 800-186, section 3.2.1.3), eight operations at once: ECDSA signatures, public keys,
-//! ECDH.
+//! ECDH. The module `wide` has the same operations for a caller that has only one.
 //!
 //! Constant time in private keys and nonces. Secrets are wiped, and so is what an operation leaves of
 //! them on the stack and in registers (`wipe.rs`). What is signed with and how is told in
@@ -14,6 +14,7 @@ use crate::digits::from_words;
 use crate::weierstrass::api::curve_api;
 use crate::weierstrass::comb::{Comb, build};
 use crate::weierstrass::curve::Curve;
+use crate::weierstrass::wide::comb as wide_comb;
 use std::sync::OnceLock;
 
 curve_api!(P256, 5 digits, 32 bytes);
@@ -50,9 +51,18 @@ impl Curve<5> for P256 {
     /// 37 windows of 64 entries, 204 KiB.
     const COMB_WIDTH: usize = 7;
 
+    /// 7 rounds of 16 entries, 77 KiB.
+    const WIDE_WIDTH: usize = 5;
+
     fn comb() -> Result<&'static Comb<5>, Error> {
         static COMB: OnceLock<Result<Comb<5>, Error>> = OnceLock::new();
         let comb = COMB.get_or_init(build::<P256, 5>);
         comb.as_ref().map_err(|error| *error)
+    }
+
+    fn wide_table() -> Result<&'static wide_comb::Table<5>, Error> {
+        static TABLE: OnceLock<Result<wide_comb::Table<5>, Error>> = OnceLock::new();
+        let table = TABLE.get_or_init(wide_comb::build::<P256, 5>);
+        table.as_ref().map_err(|error| *error)
     }
 }

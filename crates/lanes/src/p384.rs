@@ -1,5 +1,5 @@
 //! NIST P-384 (SP 800-186, section 3.2.1.4), eight operations at once: ECDSA signatures, public keys,
-//! ECDH.
+//! ECDH. The module `wide` has the same operations for a caller that has only one.
 //!
 //! Constant time in private keys and nonces. Secrets are wiped, and so is what an operation leaves of
 //! them on the stack and in registers (`wipe.rs`). What is signed with and how is told in
@@ -14,6 +14,7 @@ use crate::digits::from_words;
 use crate::weierstrass::api::curve_api;
 use crate::weierstrass::comb::{Comb, build};
 use crate::weierstrass::curve::Curve;
+use crate::weierstrass::wide::comb as wide_comb;
 use std::sync::OnceLock;
 
 curve_api!(P384, 8 digits, 48 bytes);
@@ -56,9 +57,18 @@ impl Curve<8> for P384 {
     /// 55 windows of 64 entries, 468 KiB.
     const COMB_WIDTH: usize = 7;
 
+    /// 8 rounds of 32 entries, 272 KiB.
+    const WIDE_WIDTH: usize = 6;
+
     fn comb() -> Result<&'static Comb<8>, Error> {
         static COMB: OnceLock<Result<Comb<8>, Error>> = OnceLock::new();
         let comb = COMB.get_or_init(build::<P384, 8>);
         comb.as_ref().map_err(|error| *error)
+    }
+
+    fn wide_table() -> Result<&'static wide_comb::Table<8>, Error> {
+        static TABLE: OnceLock<Result<wide_comb::Table<8>, Error>> = OnceLock::new();
+        let table = TABLE.get_or_init(wide_comb::build::<P384, 8>);
+        table.as_ref().map_err(|error| *error)
     }
 }

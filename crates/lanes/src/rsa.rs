@@ -7,6 +7,7 @@
 //! key.rs       keys, parsed and precomputed once       number.rs      numbers of one key, off the lanes
 //! private.rs   x^d mod n: CRT, recombined, checked     power.rs       secret exponents: windows, table scan
 //! public.rs    x^e mod n                               montgomery.rs  multiplication modulo, 52 bits a digit
+//! wide.rs      one operation across all lanes
 //! ```
 
 mod key;
@@ -15,10 +16,11 @@ mod number;
 mod power;
 mod private;
 mod public;
+pub mod wide;
 
 pub use key::{Components, PrivateKey, PublicKey};
 
-use crate::vector::{Digit, Mask, run, told};
+use crate::vector::{DIGIT, Digit, Mask, run, told};
 use crate::{Error, LANES, digits, wipe};
 use key::Size;
 use zeroize::Zeroizing;
@@ -125,7 +127,8 @@ fn with_digits<K, const M: usize>(
         (Ok(passed), Some(_)) if told(*passed) >> lane & 1 == 0 => Err(Error::Fault),
         (Ok(_), Some(key)) => {
             let mut bytes = vec![0; public(key).modulus_len()];
-            digits::to_bytes(out.iter().map(|digit| digit.0[lane]), &mut bytes);
+            // What the check read of a digit, and no more.
+            digits::to_bytes(out.iter().map(|digit| digit.0[lane] & DIGIT), &mut bytes);
             Ok(bytes)
         }
     })

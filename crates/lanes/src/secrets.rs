@@ -88,6 +88,8 @@ fn rsa_of(bits: usize) {
     key.exponents().into_iter().for_each(hide);
     hide(&x[..]);
     assert_eq!(complaints(|| rsa::private(&[(&key, &x[..]); 2])), 0);
+    assert_eq!(complaints(|| rsa::wide::private(&key, &x)), 0);
+    assert_eq!(complaints(|| rsa::wide::public(key.public(), &x)), 0);
 }
 
 /// Loads a key whose numbers, the public ones apart, are secret. They do not belong to each other, which the check
@@ -159,6 +161,10 @@ macro_rules! curve {
                 entropy: &entropy,
             };
             assert_eq!(complaints(|| $curve::sign(&[item; 2])), 0);
+            $curve::wide::prepare().expect("a table");
+            assert_eq!(complaints(|| $curve::wide::sign(&item)), 0);
+            assert_eq!(complaints(|| $curve::wide::public_key(&key)), 0);
+            assert_eq!(complaints(|| $curve::wide::derive(&key, &public)), 0);
         }
     };
 }
@@ -174,6 +180,8 @@ fn x25519() {
     hide(&number);
     assert_eq!(complaints(|| x25519::public_keys(&[&key; 2])), 0);
     assert_eq!(complaints(|| x25519::derive(&[(&key, &peer); 2])), 0);
+    assert_eq!(complaints(|| x25519::wide::derive(&key, &peer)), 0);
+    assert_eq!(complaints(|| x25519::wide::public_key(&key)), 0);
 }
 
 #[test]
@@ -181,7 +189,9 @@ fn ed25519() {
     let seed = [5; 32];
     hide(&seed);
     assert_eq!(complaints(|| ed25519::PrivateKey::expand(&[&seed; 2])), 0);
+    assert_eq!(complaints(|| ed25519::wide::private_key(&seed)), 0);
     let key = ed25519::PrivateKey::new(&[5; 32]).expect("lanes");
     key.secrets().into_iter().for_each(hide);
     assert_eq!(complaints(|| ed25519::sign(&[(&key, &[5; 300][..]); 2])), 0);
+    assert_eq!(complaints(|| ed25519::wide::sign(&key, &[5; 300])), 0);
 }

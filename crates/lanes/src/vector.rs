@@ -125,6 +125,15 @@ pub(crate) trait Vector: Copy {
     /// the low four bits of `self` name. A table lookup without an address (`vpermt2q`).
     fn pick(self, low: Self, high: Self) -> Self;
 
+    /// Lane by lane, the lane of `self` that the low three bits of `from` name (`vpermq` by a vector): no address
+    /// depends on them.
+    fn permute(self, from: Self) -> Self;
+    /// In each half of four lanes, lane `i` becomes the half's lane that bits `2i` and `2i + 1` of `FROM` name
+    /// (`vpermq` by a constant).
+    fn permute_halves<const FROM: i32>(self) -> Self;
+    /// The low 64 bits of the product (`vpmullq`): slow where it is not needed.
+    fn mul_low(self, other: Self) -> Self;
+
     /// Runs a kernel as a function of its own, not inlined, from inside another one.
     fn call<K: Kernel>(kernel: K) -> K::Output;
 
@@ -169,6 +178,12 @@ pub(crate) fn opaque(word: u64) -> u64 {
     #[cfg(not(target_arch = "x86_64"))]
     let word = core::hint::black_box(word);
     word
+}
+
+/// The same mask, of which the compiler knows nothing: it does not become a part of what it was made of.
+#[inline(always)]
+pub(crate) fn opaque_mask(mask: Mask) -> Mask {
+    opaque(u64::from(mask)) as Mask
 }
 
 /// Asks for four cache lines ahead of their use. Reveals their addresses, as a load does.

@@ -10,6 +10,7 @@
 //! invert.rs       1/x by divsteps             check.rs   the tally of the lookups
 //! element.rs      numbers modulo a prime      modulus.rs  the prime and its constants
 //! curve.rs        what a curve must say       convert.rs  bytes and digits
+//! wide.rs         one operation across the lanes
 //! ```
 //!
 //! A curve is a file with its constants, and one with the reduction modulo its prime.
@@ -30,6 +31,7 @@ pub(crate) mod multiples;
 pub(crate) mod nonce;
 pub(crate) mod point;
 pub(crate) mod recode;
+pub(crate) mod wide;
 pub(crate) mod window;
 
 #[cfg(test)]

@@ -6,6 +6,8 @@
 //! Constant time in scalars and points. Secrets are wiped, and so is what an operation leaves of them on
 //! the stack and in registers (`wipe.rs`).
 
+pub mod wide;
+
 use crate::curve25519::words::Words;
 use crate::curve25519::{comb, montgomery};
 use crate::vector::{self, Kernel, Mask, Vector, told};
@@ -46,16 +48,21 @@ pub fn derive(items: &[(&PrivateKey<'_>, &PublicKey)]) -> Vec<Result<SharedSecre
         })
     };
     each_eight(14, items, batch, |(secrets, right), lane| {
-        let secret = Zeroizing::new(secrets.bytes(lane).to_vec());
-        // What this branch tells, the error tells the caller.
-        if told(secret.iter().fold(0, |any, byte| any | byte) == 0) {
-            return Err(Error::LowOrderPoint);
-        }
-        if told(*right) >> lane & 1 == 0 {
-            return Err(Error::Fault);
-        }
-        Ok(secret)
+        release(secrets, *right, lane)
     })
+}
+
+/// The secret of one lane, unless it is zero or failed its check.
+fn release(secrets: &Words, right: Mask, lane: usize) -> Result<SharedSecret, Error> {
+    let secret = Zeroizing::new(secrets.bytes(lane).to_vec());
+    // What this branch tells, the error tells the caller.
+    if told(secret.iter().fold(0, |any, byte| any | byte) == 0) {
+        return Err(Error::LowOrderPoint);
+    }
+    if told(right) >> lane & 1 == 0 {
+        return Err(Error::Fault);
+    }
+    Ok(secret)
 }
 
 /// The public key of each private key.

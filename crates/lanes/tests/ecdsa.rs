@@ -4,14 +4,14 @@ mod skip;
 mod weierstrass;
 
 use skip::skip;
-use weierstrass::{Random, batches};
+use weierstrass::{Random, alone, batches};
 
 macro_rules! curve {
     ($curve:ident, $reference:ident) => {
         mod $curve {
             use super::*;
             use outboard_lanes::$curve::{
-                BYTES, PrivateKey, Signature, Signing, public_keys, sign,
+                BYTES, PrivateKey, Signature, Signing, public_keys, sign, wide,
             };
             use weierstrass::$reference as REFERENCE;
 
@@ -44,6 +44,7 @@ macro_rules! curve {
                 }
             }
 
+            /// Every signature is also made across the lanes, and has to come out the same.
             fn sign_all(cases: &[Case]) -> Vec<Signature> {
                 let keys: Vec<_> = cases
                     .iter()
@@ -58,10 +59,14 @@ macro_rules! curve {
                         entropy: &case.entropy,
                     })
                     .collect();
-                sign(&items)
+                let signatures: Vec<_> = sign(&items)
                     .into_iter()
                     .map(|s| s.expect("a signature"))
-                    .collect()
+                    .collect();
+                for (item, signature) in items.iter().zip(&signatures).take(alone()) {
+                    assert_eq!(wide::sign(item), Ok(*signature));
+                }
+                signatures
             }
 
             fn check(cases: &[Case]) {

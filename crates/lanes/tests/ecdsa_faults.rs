@@ -152,16 +152,106 @@ macro_rules! curve {
                 });
             }
 
-            /// A fault in the base point's table would last.
+            /// One signature across the lanes.
+            #[test]
+            fn wide_signature() {
+                wide::prepare().expect("the emulation");
+                let scalar = scalars()[0];
+                let key = PrivateKey::new(&scalar).expect("a key");
+                let digest = [0x5a; BYTES];
+                let public = REFERENCE.public_key(&scalar);
+                let item = Signing {
+                    key: &key,
+                    digest: &digest,
+                    entropy: &[3; 32],
+                };
+                let operation = || vec![wide::sign(&item)];
+                let right =
+                    |_, signature: &Signature| REFERENCE.verifies(&public, &digest, signature);
+                let name = concat!(stringify!($curve), " wide");
+                release_nothing_wrong(name, faults::faults(300), 1, operation, right);
+
+                each_check_is_needed(operation, right, |trace: &Trace| {
+                    let (sign, sum) = (trace.kernel("Sign", 0), trace.kernel("MultiplyBase", 0));
+                    let after = sum.end..trace.check(Check::Tally);
+                    let mut aims = vec![
+                        Aim::at(Check::OnCurve, sum.clone()),
+                        Aim::at(Check::X, after.clone()),
+                        Aim::at(Check::Equation, after),
+                    ];
+                    let recoding = sign.start..sum.start;
+                    aims.extend(of_the_tally(trace, recoding, "MultiplyBase", 4));
+                    aims
+                });
+            }
+
+            /// One public key across the lanes.
+            #[test]
+            fn wide_key_of_the_public() {
+                wide::prepare().expect("the emulation");
+                let scalar = scalars()[0];
+                let key = PrivateKey::new(&scalar).expect("a key");
+                let public = REFERENCE.public_key(&scalar);
+                let operation = || vec![wide::public_key(&key)];
+                let right = |_, key: &PublicKey| key.to_sec1()[..] == public;
+                let name = concat!(stringify!($curve), " public key wide");
+                release_nothing_wrong(name, faults::faults(300), 1, operation, right);
+
+                each_check_is_needed(operation, right, |trace: &Trace| {
+                    let start = trace.kernel("PublicKey", 0).start;
+                    let sum = trace.kernel("MultiplyBase", 0);
+                    let after = sum.end..trace.check(Check::Tally);
+                    // The first mask tells whether the scalar was negated.
+                    let mut masks = trace.masks.iter().filter(|step| after.contains(step));
+                    let negated = *masks.next().expect("masks");
+                    let mut aims = vec![
+                        Aim::at(Check::OnCurve, sum.clone()),
+                        Aim::at(Check::SignOfY, negated..negated + 1),
+                        Aim::at(Check::X, after.clone()),
+                        Aim::at(Check::Y, after),
+                    ];
+                    aims.extend(of_the_tally(trace, start..sum.start, "MultiplyBase", 4));
+                    aims
+                });
+            }
+
+            /// One shared secret across the lanes.
+            #[test]
+            fn wide_shared_secret() {
+                let scalars = scalars();
+                let key = PrivateKey::new(&scalars[0]).expect("a key");
+                let point = REFERENCE.public_key(&scalars[1]);
+                let peer = PublicKey::from_sec1(&point).expect("a point");
+                let expected = REFERENCE
+                    .shared_secret(&scalars[0], &point)
+                    .expect("on the curve");
+                let operation = || vec![wide::derive(&key, &peer)];
+                let right = |_, secret: &SharedSecret| secret[..] == expected;
+                let name = concat!(stringify!($curve), " secret wide");
+                release_nothing_wrong(name, faults::faults(300), 1, operation, right);
+
+                each_check_is_needed(operation, right, |trace: &Trace| {
+                    let sum = trace.kernel("Multiply", 0);
+                    // The recoded scalar is what comes last before. Later, a lane whose digit is disturbed does not
+                    // fit the others, and the point is not on the curve.
+                    let recoding = sum.start - BYTES as u64 / 8..sum.start;
+                    vec![
+                        Aim::at(Check::OnCurve, sum.clone()),
+                        Aim::at(Check::X, sum.end..trace.check(Check::Tally)),
+                        Aim::at(Check::Tally, recoding),
+                    ]
+                });
+            }
+
+            /// A fault in the base point's tables would last.
             #[test]
             fn tables() {
                 prepare().expect("the emulation");
+                wide::prepare().expect("the emulation");
                 let right = |_, same: &bool| *same;
-                each_check_is_needed(
-                    || vec![rebuild()],
-                    right,
-                    |trace: &Trace| vec![Aim::at(Check::Table, trace.kernel("Build", 0))],
-                );
+                let aims = |trace: &Trace| vec![Aim::at(Check::Table, trace.kernel("Build", 0))];
+                each_check_is_needed(|| vec![rebuild()], right, aims);
+                each_check_is_needed(|| vec![wide::rebuild()], right, aims);
             }
         }
     };

@@ -1,6 +1,8 @@
 //! Ed25519: the vectors of RFC 8032, Wycheproof and Bernstein in every lane, then AWS-LC on random and edge
 //! cases.
 //!
+//! Keys and signatures that are made alone, spread across the lanes, pass the same.
+//!
 //! `LANES_BATCHES` is how many batches are compared with AWS-LC; 100,000 if it is not set.
 
 mod random;
@@ -62,6 +64,16 @@ fn check_signing(signed: &[([u8; 32], Vec<u8>, PublicKey, Signature)]) {
     }
 }
 
+/// Each key and signature alone, spread across the lanes.
+fn check_wide(signed: &[([u8; 32], Vec<u8>, PublicKey, Signature)]) {
+    for (seed, text, public, signature) in signed {
+        let key = ed25519::wide::private_key(seed).expect("a key");
+        assert_eq!(key.public_key(), public, "of {seed:02x?}");
+        let result = ed25519::wide::sign(&key, text);
+        assert_eq!(result, Ok(*signature), "by {seed:02x?} of {text:02x?}");
+    }
+}
+
 /// Every run of eight neighbours in a list that is closed to a ring: each element once in each
 /// lane.
 fn every_lane<T: Clone>(list: &[T], mut check: impl FnMut(&[T])) {
@@ -101,6 +113,7 @@ fn rfc8032_section_7_1() {
         (seed, hex(text), public, hex(signature).try_into().unwrap())
     });
     every_lane(&vectors, check_signing);
+    check_wide(&vectors);
     every_lane(
         &vectors.map(|(_, text, public, signature)| (public, text, signature, true)),
         check,
@@ -125,6 +138,7 @@ fn bernstein_in_every_lane() {
         .collect();
     assert_eq!(vectors.len(), 32);
     every_lane(&vectors, check_signing);
+    check_wide(&vectors);
     let mut claims: Vec<Claim> = Vec::new();
     for (_, text, public, signature) in &vectors {
         claims.push((*public, text.clone(), *signature, true));
@@ -214,6 +228,7 @@ fn every_length_as_aws_lc() {
         })
         .collect();
     check_signing(&signed);
+    check_wide(&signed);
     // Neighbours differ by about 37 bytes.
     let mut mixed: Vec<_> = (0..signed.len())
         .map(|i| signed[i * 37 % signed.len()].clone())
@@ -342,6 +357,7 @@ fn random_batches_as_aws_lc() {
             claims.push((key, text, signature, right));
         }
         check_signing(&signed);
+        check_wide(&signed[..1]);
         check(&claims);
     }
 }

@@ -76,3 +76,57 @@ fn keys() {
         aims
     });
 }
+
+/// Where the checks guard the multiple of the base point and its encoding, which ends before `next`.
+fn of_the_point(trace: &Trace, next: u64) -> Vec<Aim> {
+    let multiple = trace.kernel("WideMultiply", 0);
+    // The inversion of one number takes no vector instruction, and the only mask is x's sign.
+    let encoding = multiple.end..next;
+    vec![
+        Aim::among(Check::Tally, &trace.masks, multiple.clone()),
+        Aim::at(Check::OnCurve, multiple),
+        Aim::at(Check::X, encoding.clone()).in_first_lane(),
+        Aim::at(Check::Y, encoding.clone()).in_first_lane(),
+        Aim::among(Check::Sign, &trace.masks, encoding).in_first_lane(),
+    ]
+}
+
+/// One key alone, spread across the lanes: each lane's fault is the result's.
+#[test]
+fn wide_signature() {
+    let [seed, ..] = seeds();
+    let key = PrivateKey::new(&seed).unwrap();
+    let operation = || vec![ed25519::wide::sign(&key, b"message")];
+    let expected = operation().remove(0).expect("one");
+    let right = |_, signature: &ed25519::Signature| *signature == expected;
+    release_nothing_wrong("Ed25519 wide", faults::faults(300), 1, operation, right);
+
+    each_check_is_needed(operation, right, |trace: &Trace| {
+        let mut aims = of_the_point(trace, trace.kernel("Sha512", 1).start);
+        let hash = trace.kernel("Sha512", 0);
+        aims.push(Aim::at(Check::Nonce, hash.clone()));
+        aims.push(Aim::at(
+            Check::Nonce,
+            hash.end..trace.kernel("WideMultiply", 0).start,
+        ));
+        aims
+    });
+}
+
+#[test]
+fn wide_key() {
+    let [seed, ..] = seeds();
+    let operation = || {
+        let key = ed25519::wide::private_key(&seed);
+        vec![key.map(|key| *key.public_key())]
+    };
+    let expected = operation().remove(0).expect("one");
+    let right = |_, key: &ed25519::PublicKey| *key == expected;
+    release_nothing_wrong("Ed25519 key wide", faults::faults(300), 1, operation, right);
+
+    each_check_is_needed(operation, right, |trace: &Trace| {
+        let mut aims = of_the_point(trace, trace.check(Check::X));
+        aims.push(Aim::at(Check::Seed, trace.kernel("Sha512", 0)));
+        aims
+    });
+}

@@ -89,6 +89,10 @@ fn secrets_of_rsa(secrets: &mut Secrets, key: &oracle::Key, x: &[u8]) {
             p, q, dp, dq, qinv, ..
         } = c;
         secrets.number("qinv", qinv);
+        // Across the lanes, R² is modulo n what R is modulo the primes.
+        let n = key.modulus();
+        let r_of_n = oracle::product_mod(&r, &r, &n);
+        secrets.number("q·R^2 mod n", &oracle::product_mod(q, &r_of_n, &n));
         for (name, prime, exponent) in [("p", p, dp), ("q", q, dq)] {
             let mut add = |what: &str, number: &[u8]| {
                 secrets.number(&format!("{what} {name}"), number);
@@ -107,6 +111,9 @@ fn secrets_of_rsa(secrets: &mut Secrets, key: &oracle::Key, x: &[u8]) {
             add("y mod", &oracle::remainder(&y, prime));
             add("y·R mod", &times(&y, &one));
             add("qinv·R mod", &times(qinv, &one));
+            // Across the lanes: −1/p's multiple of p, which is 1/2^52 modulo p.
+            let radix = [16, 0, 0, 0, 0, 0, 0];
+            add("1/2^52 mod", &oracle::inverse_mod(&radix, prime));
             // −1/p mod 2^52 from 1/p mod 2^64.
             let low = prime[prime.len() - 8..].try_into().expect("8 bytes");
             let low = u64::from_be_bytes(low);
@@ -160,6 +167,16 @@ fn rsa_leaves_nothing() {
             },
         );
 
+        leaves_nothing(
+            &format!("RSA-{bits} private wide"),
+            &secrets,
+            |(key, x)| rsa::wide::private(key, x),
+            items[1],
+            |result| {
+                assert_eq!(result.as_ref(), Ok(&keys[1].private(&x)));
+            },
+        );
+
         // The public operation encrypts.
         let y = keys[0].private(&x);
         let mut secrets = Secrets::default();
@@ -172,6 +189,15 @@ fn rsa_leaves_nothing() {
             &items[..],
             |results| {
                 assert!(results[0].is_ok());
+            },
+        );
+        leaves_nothing(
+            &format!("RSA-{bits} public wide"),
+            &secrets,
+            |(key, y)| rsa::wide::public(key, y),
+            items[0],
+            |result| {
+                assert!(result.is_ok());
             },
         );
     }
@@ -202,6 +228,7 @@ macro_rules! curve {
                 return;
             }
             $curve::prepare().expect("lanes");
+            $curve::wide::prepare().expect("lanes");
             let keys = scalars
                 .each_ref()
                 .map(|d| PrivateKey::new(d).expect("below n"));
@@ -213,6 +240,15 @@ macro_rules! curve {
                 &keys[..],
                 |results| {
                     assert!(results.iter().all(Result::is_ok));
+                },
+            );
+            leaves_nothing(
+                concat!($name, " public key wide"),
+                &secrets,
+                $curve::wide::public_key,
+                keys[0],
+                |result| {
+                    assert!(result.is_ok());
                 },
             );
             let (digest, entropy) = ([7; 32], [9; 32]);
@@ -230,6 +266,15 @@ macro_rules! curve {
                     assert!(results.iter().all(Result::is_ok));
                 },
             );
+            leaves_nothing(
+                concat!("ECDSA ", $name, " wide"),
+                &secrets,
+                $curve::wide::sign,
+                &items[0],
+                |result| {
+                    assert!(result.is_ok());
+                },
+            );
             let peer = $curve::public_keys(&keys[..1]).remove(0).expect("a key");
             let items = keys.map(|key| (key, &peer));
             for secret in $curve::derive(&items) {
@@ -242,6 +287,15 @@ macro_rules! curve {
                 &items[..],
                 |results| {
                     assert!(results.iter().all(Result::is_ok));
+                },
+            );
+            leaves_nothing(
+                concat!("ECDH ", $name, " wide"),
+                &secrets,
+                |(key, peer)| $curve::wide::derive(key, peer),
+                items[0],
+                |result| {
+                    assert!(result.is_ok());
                 },
             );
         }
@@ -287,6 +341,21 @@ fn x25519_leaves_nothing() {
     leaves_nothing("X25519", &secrets, x25519::derive, &items[..], |results| {
         assert!(results.iter().all(Result::is_ok));
     });
+    leaves_nothing(
+        "X25519 wide",
+        &secrets,
+        |(key, peer)| x25519::wide::derive(key, peer),
+        (&key, &peer),
+        |result| assert!(result.is_ok()),
+    );
+    assert!(x25519::wide::public_key(&key).is_ok()); // The table is made.
+    leaves_nothing(
+        "X25519 public key wide",
+        &secrets,
+        x25519::wide::public_key,
+        &key,
+        |result| assert!(result.is_ok()),
+    );
 }
 
 #[test]
@@ -308,6 +377,9 @@ fn ed25519_leaves_nothing() {
     secrets.bytes("the seed", &reversed);
     secrets.number("the scalar", scalar);
     secrets.number("the prefix", prefix);
+    // The tables are made.
+    assert!(ed25519::PrivateKey::new(&seed).is_ok());
+    assert!(ed25519::wide::private_key(&seed).is_ok());
     // A key is what is returned: where it goes is the caller's to wipe.
     let seeds = [&seed; LANES];
     leaves_nothing(
@@ -328,7 +400,21 @@ fn ed25519_leaves_nothing() {
             assert!(key.is_ok());
         },
     );
-    let key = ed25519::PrivateKey::new(&seed).expect("lanes");
+    leaves_nothing(
+        "Ed25519 private key wide",
+        &secrets,
+        ed25519::wide::private_key,
+        &seed,
+        |key| assert!(key.is_ok()),
+    );
+    let key = ed25519::wide::private_key(&seed).expect("lanes");
+    leaves_nothing(
+        "Ed25519 sign wide",
+        &secrets,
+        |key| ed25519::wide::sign(key, b"a message"),
+        &key,
+        |result| assert!(result.is_ok()),
+    );
     let items = [(&key, &b"a message"[..]); LANES];
     leaves_nothing(
         "Ed25519 sign",

@@ -1,4 +1,5 @@
-//! RSA against AWS-LC: every size, every number of filled lanes, equal and different keys, edges.
+//! RSA against AWS-LC: every size, every number of filled lanes, equal and different keys, edges; and each item alone,
+//! across the lanes.
 //!
 //! `LANES_BATCHES` is how many batches of each size are compared with AWS-LC; if it is not set, as many as
 //! take half a minute.
@@ -76,6 +77,16 @@ fn input(random: &mut Random, key: &Key) -> Vec<u8> {
         7 => power_of_two(random.below(len * 8 - 1)),
         // All ones below some bit: the longest carries.
         8 => minus(&power_of_two(random.below(len * 8 - 1)), 1),
+        // The same in Montgomery form, where R = 2^(52 N): modulo each prime, if it is below it.
+        9 => {
+            let r = power_of_two((len * 4).div_ceil(52) * 52);
+            let ones = minus(&power_of_two(random.below(len * 4)), random.next() % 3);
+            padded(&oracle::product_mod(
+                &ones,
+                &oracle::inverse_mod(&r, &n),
+                &n,
+            ))
+        }
         _ => {
             let mut out: Vec<u8> = (0..len).map(|_| random.next() as u8).collect();
             out[0] %= n[0];
@@ -121,6 +132,7 @@ fn differential(bits: u32, usual: usize) {
             .collect();
         let batch: Vec<_> = lanes.iter().map(|(_, ours, x)| (*ours, &x[..])).collect();
         let results = rsa::private(&batch);
+        let keys_of_lanes: Vec<_> = batch.iter().map(|(ours, _)| *ours).collect();
         let batch: Vec<_> = batch.iter().map(|(ours, x)| (ours.public(), *x)).collect();
         let powers = rsa::public(&batch);
         for (lane, (theirs, _, x)) in lanes.iter().enumerate() {
@@ -141,6 +153,14 @@ fn differential(bits: u32, usual: usize) {
                 assert!(theirs.private(x) == *y, "private, {}", at());
             }
             assert!(powers[lane] == Ok(theirs.public(x)), "public, {}", at());
+            let key = keys_of_lanes[lane];
+            assert!(
+                rsa::wide::private(key, x).as_ref() == Ok(y),
+                "wide, {}",
+                at()
+            );
+            let wide = rsa::wide::public(key.public(), x);
+            assert!(wide == powers[lane], "wide public, {}", at());
         }
     }
 }
@@ -185,6 +205,15 @@ fn sizes_may_be_mixed_and_a_bad_input_stands_alone() {
     assert_eq!(results[2], Ok(keys[2].private(&good[2])));
     assert_eq!(results[3], Ok(keys[1].private(&good[1])));
     assert_eq!(results[4], Ok(vec![0; 256]));
+    for ((key, x), result) in batch.into_iter().zip(results) {
+        assert_eq!(rsa::wide::private(key, x), result);
+    }
+    let too_long = [&[1][..], &good[1], &[0]].concat();
+    for x in [&too_large, &too_long] {
+        let refused = Err(Error::InputTooLarge);
+        assert_eq!(rsa::wide::private(&ours[1], x), refused);
+        assert_eq!(rsa::wide::public(ours[1].public(), x), refused);
+    }
 }
 
 #[test]
@@ -213,6 +242,7 @@ fn a_key_that_does_not_belong_together_releases_nothing() {
             assert_eq!(result, expected);
         }
     }
+    assert_eq!(rsa::wide::private(&bad, &x), Err(Error::Fault));
 }
 
 #[test]
@@ -243,6 +273,12 @@ fn exponents_of_any_length_side_by_side() {
         let e = exponents[i];
         assert_eq!(
             result,
+            Ok(oracle::power(&x, &e.to_be_bytes(), &n[i])),
+            "e = {e}"
+        );
+        let wide = rsa::wide::public(&ours[i], &x);
+        assert_eq!(
+            wide,
             Ok(oracle::power(&x, &e.to_be_bytes(), &n[i])),
             "e = {e}"
         );
@@ -287,5 +323,6 @@ fn either_prime_may_be_the_larger() {
         });
         let (exchanged, x) = (exchanged.unwrap(), vec![9; 250]);
         assert_eq!(rsa::private(&[(&exchanged, &x)]), [Ok(key.private(&x))]);
+        assert_eq!(rsa::wide::private(&exchanged, &x), Ok(key.private(&x)));
     }
 }

@@ -51,6 +51,56 @@ fn the_check_is_needed() {
     );
 }
 
+/// One operation across the lanes: a fault in any of them.
+#[test]
+fn wide_2048() {
+    wide_releases_nothing_wrong(2048, 1);
+}
+
+#[test]
+fn wide_3072() {
+    wide_releases_nothing_wrong(3072, 4);
+}
+
+#[test]
+fn wide_4096() {
+    wide_releases_nothing_wrong(4096, 8);
+}
+
+#[test]
+fn the_check_is_needed_across_the_lanes() {
+    let key = Key::generate(2048);
+    let ours = key.with_components(|c| PrivateKey::new(&c)).unwrap();
+    let x = [0x5a; 255];
+    let right = key.private(&x);
+    each_check_is_needed(
+        || vec![rsa::wide::private(&ours, &x)],
+        |_, result| *result == right,
+        |trace: &Trace| {
+            // x modulo the primes, the table, out of Montgomery form, h; then h·q.
+            let recombination = trace.kernel("Multiply", 2 + 30 + 2);
+            let power = trace.kernel("Power", 0);
+            let aim = |steps| Aim::at(Check::RsaPublicPower, steps);
+            vec![aim(power), aim(recombination)]
+        },
+    );
+}
+
+fn wide_releases_nothing_wrong(bits: u32, share: u64) {
+    let key = Key::generate(bits);
+    let ours = key.with_components(|c| PrivateKey::new(&c).expect("a good key"));
+    let x = vec![0x5a; bits as usize / 8 - 1];
+    let right = key.private(&x);
+    release_nothing_wrong(
+        &format!("RSA-{bits} wide"),
+        (faults::faults(40) / share).max(4),
+        // The fault's lane is not the result's number.
+        1,
+        || vec![rsa::wide::private(&ours, &x)],
+        |_, result| *result == right,
+    );
+}
+
 /// Draws a `share` of the faults that are drawn for 2048 bits, but four at least.
 fn a_flipped_bit_releases_nothing_wrong(bits: u32, share: u64) {
     let keys = [Key::generate(bits), Key::generate(bits)];

@@ -34,9 +34,18 @@ struct Case<K> {
 /// A batch function of the lanes: results for keys and inputs.
 type Operation<K> = fn(&[(&K, &[u8])]) -> Vec<Result<Vec<u8>, Error>>;
 
+/// One item across the lanes.
+type Wide<K> = fn(&K, &[u8]) -> Result<Vec<u8>, Error>;
+
 /// Runs all cases eight times over, each time one lane further on behind the last ones. All keys are of one
 /// size, so that eight neighbours fill the lanes in their order.
-fn in_every_lane<K>(cases: &[Case<K>], public: fn(&K) -> &PublicKey, operation: Operation<K>) {
+/// And once each across the lanes.
+fn in_every_lane<K>(
+    cases: &[Case<K>],
+    public: fn(&K) -> &PublicKey,
+    operation: Operation<K>,
+    wide: Wide<K>,
+) {
     // The emulation takes many seconds a batch: the first eight have to do.
     let (cases, shifts) = if cfg!(feature = "emulation") {
         (&cases[..LANES], 1)
@@ -52,6 +61,9 @@ fn in_every_lane<K>(cases: &[Case<K>], public: fn(&K) -> &PublicKey, operation: 
                 .collect();
             for (case, result) in batch.iter().zip(operation(&items)) {
                 let name = &case.name;
+                if shift == 0 {
+                    assert_eq!(wide(&case.key, &case.input), result, "{name}");
+                }
                 let accepted = match result {
                     Ok(block) => {
                         assert_eq!(block.len(), public(&case.key).modulus_len(), "{name}");
@@ -97,7 +109,7 @@ fn signatures() {
         }
         assert!(cases.iter().filter(|case| case.valid).count() >= 28);
         assert!(cases.len() > 1000);
-        in_every_lane(&cases, |key| key, rsa::public);
+        in_every_lane(&cases, |key| key, rsa::public, rsa::wide::public);
     }
 }
 
@@ -132,7 +144,7 @@ fn ciphertexts() {
             }
         }
         assert!(cases.iter().filter(|case| case.valid).count() > 40);
-        in_every_lane(&cases, PrivateKey::public, rsa::private);
+        in_every_lane(&cases, PrivateKey::public, rsa::private, rsa::wide::private);
     }
 }
 
@@ -179,6 +191,8 @@ fn nist() {
                     // Its d belongs to another e: what the check is for.
                     let refused = rsa::private(&[(&key, &signature[..]); LANES]);
                     assert!(refused.iter().all(|y| *y == Err(Error::Fault)), "{name}");
+                    let refused = rsa::wide::private(&key, &signature);
+                    assert_eq!(refused, Err(Error::Fault), "{name}");
                     continue;
                 }
                 let right = Box::new(move |y: &[u8]| y == signature);
@@ -192,8 +206,13 @@ fn nist() {
             }
         }
         assert_eq!((public.len(), private.len()), (24, 20));
-        in_every_lane(&public, |key| key, rsa::public);
-        in_every_lane(&private, PrivateKey::public, rsa::private);
+        in_every_lane(&public, |key| key, rsa::public, rsa::wide::public);
+        in_every_lane(
+            &private,
+            PrivateKey::public,
+            rsa::private,
+            rsa::wide::private,
+        );
     }
 }
 

@@ -38,7 +38,7 @@ fn operations_need_little_stack() {
     let mut most = 0;
     let mut report = |name: &str, work: &mut dyn FnMut()| {
         let bytes = used(work) - nothing;
-        println!("{name:21} {bytes:7} bytes");
+        println!("{name:26} {bytes:7} bytes");
         most = most.max(bytes);
     };
 
@@ -51,6 +51,12 @@ fn operations_need_little_stack() {
         });
         report(&format!("RSA-{bits} public"), &mut || {
             assert!(rsa::public(&[(key.public(), &x[..]); 8])[0].is_ok());
+        });
+        report(&format!("RSA-{bits} private wide"), &mut || {
+            assert!(rsa::wide::private(&key, &x).is_ok());
+        });
+        report(&format!("RSA-{bits} public wide"), &mut || {
+            assert!(rsa::wide::public(key.public(), &x).is_ok());
         });
     }
     macro_rules! curve {
@@ -76,6 +82,18 @@ fn operations_need_little_stack() {
             report(concat!($name, " public key"), &mut || {
                 assert!($curve::public_keys(&[&key; 8])[0].is_ok());
             });
+            report(concat!($name, " wide, first use"), &mut || {
+                $curve::wide::prepare().expect("lanes")
+            });
+            report(concat!("ECDSA ", $name, " sign wide"), &mut || {
+                assert!($curve::wide::sign(&item).is_ok());
+            });
+            report(concat!("ECDH ", $name, " wide"), &mut || {
+                assert!($curve::wide::derive(&key, &public).is_ok());
+            });
+            report(concat!($name, " public key wide"), &mut || {
+                assert!($curve::wide::public_key(&key).is_ok());
+            });
         };
     }
     curve!(p256, "P-256");
@@ -92,6 +110,18 @@ fn operations_need_little_stack() {
     report("X25519 public key", &mut || {
         assert!(x25519::public_keys(&[&key; 8])[0].is_ok());
     });
+    report("Curve25519 wide, first use", &mut || {
+        assert!(x25519::wide::public_key(&key).is_ok());
+    });
+    report("X25519 wide", &mut || {
+        assert!(x25519::wide::derive(&key, &peer).is_ok());
+    });
+    report("X25519 public key wide", &mut || {
+        assert!(x25519::wide::public_key(&key).is_ok());
+    });
+    report("Ed25519 key wide", &mut || {
+        assert!(ed25519::wide::private_key(&[1; 32]).is_ok());
+    });
     report("Ed25519 key", &mut || {
         assert!(ed25519::PrivateKey::expand(&[&[1; 32]; 8])[0].is_ok());
     });
@@ -99,6 +129,9 @@ fn operations_need_little_stack() {
     let text = [5; 32];
     report("Ed25519 sign", &mut || {
         assert!(ed25519::sign(&[(&key, &text[..]); 8])[0].is_ok());
+    });
+    report("Ed25519 sign wide", &mut || {
+        assert!(ed25519::wide::sign(&key, &text).is_ok());
     });
     let signature = ed25519::sign(&[(&key, &text[..])])
         .remove(0)

@@ -1,6 +1,8 @@
 //! X25519: the vectors of RFC 7748 and Wycheproof in every lane, then AWS-LC on random and edge
 //! cases.
 //!
+//! One key alone, spread across the lanes, passes the same.
+//!
 //! `LANES_BATCHES` is how many batches are compared with AWS-LC; 100,000 if it is not set.
 
 mod random;
@@ -57,6 +59,25 @@ fn check_public(keys: &[([u8; 32], PublicKey)]) {
     }
 }
 
+/// Each exchange alone, spread across the lanes.
+fn check_wide<'a>(exchanges: impl IntoIterator<Item = &'a Exchange>) {
+    for (key, peer, expected) in exchanges {
+        let result = x25519::wide::derive(&PrivateKey::new(key), peer);
+        assert_eq!(
+            result.as_deref().map(|secret| &secret[..]),
+            expected.as_ref().map(|secret| &secret[..]),
+            "{key:02x?} with {peer:02x?}"
+        );
+    }
+}
+
+fn check_wide_public<'a>(keys: impl IntoIterator<Item = &'a ([u8; 32], PublicKey)>) {
+    for (key, public) in keys {
+        let result = x25519::wide::public_key(&PrivateKey::new(key));
+        assert_eq!(result, Ok(*public), "{key:02x?}");
+    }
+}
+
 /// Every run of eight neighbours in a list that is closed to a ring: each element once in each
 /// lane.
 fn every_lane<T: Clone>(list: &[T], mut check: impl FnMut(&[T])) {
@@ -85,6 +106,7 @@ fn rfc7748_section_5_2() {
     ];
     let exchanges = exchanges.map(|(key, u, secret)| (hex(key), hex(u), Ok(hex(secret))));
     every_lane(&exchanges, check);
+    check_wide(&exchanges);
 }
 
 /// The result of one round is the key of the next, and its key the next one's point.
@@ -97,7 +119,9 @@ fn rfc7748_section_5_2_iterated() {
     nine[0] = 9;
     let (mut key, mut u) = (nine, nine);
     for round in 1..=1000 {
-        let results = x25519::derive(&[(&PrivateKey::new(&key), &u)]);
+        let private = PrivateKey::new(&key);
+        let results = x25519::derive(&[(&private, &u)]);
+        assert_eq!(results[0], x25519::wide::derive(&private, &u));
         let secret = results[0].as_ref().unwrap()[..].try_into();
         (key, u) = (secret.expect("32 bytes"), key);
         if round == 1 {
@@ -123,14 +147,15 @@ fn rfc7748_section_6_1() {
     let bob = hex("5dab087e624a8a4b79e17f8b83800ee66f3bb1292618b6fd1c2f8b27ff88e0eb");
     let bob_public = hex("de9edb7d7b7dc1b4d35b61c2ece435373f8343c85b78674dadfc7e146f882b4f");
     let secret = hex("4a5d9d5ba4ce2de1728e3bf480350f25e07e21c947d19e3376f09b3c1e161742");
-    every_lane(
-        &[
-            (alice, bob_public, Ok(secret)),
-            (bob, alice_public, Ok(secret)),
-        ],
-        check,
-    );
-    every_lane(&[(alice, alice_public), (bob, bob_public)], check_public);
+    let exchanges = [
+        (alice, bob_public, Ok(secret)),
+        (bob, alice_public, Ok(secret)),
+    ];
+    every_lane(&exchanges, check);
+    check_wide(&exchanges);
+    let keys = [(alice, alice_public), (bob, bob_public)];
+    every_lane(&keys, check_public);
+    check_wide_public(&keys);
 }
 
 #[test]
@@ -150,6 +175,7 @@ fn wycheproof_in_every_lane() {
     assert!(exchanges.len() > 500);
     assert!(exchanges.iter().any(|(_, _, secret)| secret.is_err()));
     every_lane(&exchanges, check);
+    check_wide(&exchanges);
 }
 
 /// Numbers near 0, p, 2^255 and 2^256, points of low order on the curve and on its twist, and
@@ -211,8 +237,12 @@ fn every_pair_of_edges_as_aws_lc() {
         .collect();
     assert!(pairs.iter().any(|(_, _, secret)| secret.is_err()));
     check(&pairs);
+    // The emulation takes as long for one as for eight.
+    let some = if cfg!(feature = "emulation") { 11 } else { 1 };
+    check_wide(pairs.iter().step_by(some));
     let keys: Vec<_> = edges.iter().map(|key| (*key, aws_lc_public(key))).collect();
     every_lane(&keys, check_public);
+    check_wide_public(&keys);
 }
 
 #[test]
@@ -243,5 +273,7 @@ fn random_batches_as_aws_lc() {
             .map(|(key, _, _)| (*key, aws_lc_public(key)))
             .collect();
         check_public(&keys);
+        check_wide(&exchanges[..1]);
+        check_wide_public(&keys[..1]);
     }
 }

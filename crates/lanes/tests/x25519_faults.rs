@@ -75,3 +75,74 @@ fn public_keys() {
         ]
     });
 }
+
+/// One key alone, spread across the lanes: each lane's fault is the result's.
+#[test]
+fn wide_secrets() {
+    let ([number, ..], [peer, ..]) = (numbers(2), numbers(3));
+    let key = PrivateKey::new(&number);
+    let operation = || vec![x25519::wide::derive(&key, &peer)];
+    let expected = operation().remove(0).expect("one");
+    let right = |_, secret: &x25519::SharedSecret| *secret == expected;
+    release_nothing_wrong("X25519 wide", faults::faults(300), 1, operation, right);
+
+    each_check_is_needed(operation, right, |trace: &Trace| {
+        let ladder = trace.kernel("WideLadder", 0);
+        // A mask for each of 255 bits, twice; the first steers. Then come the division and the check.
+        let (bits, _) = trace.masks[..2 * 255].as_chunks::<2>();
+        let steering: Vec<u64> = bits.iter().map(|[first, _]| *first).collect();
+        let last_bit = trace.masks[2 * 255 - 1];
+        vec![
+            Aim::among(Check::LadderBits, &steering, ladder.clone()),
+            Aim::at(Check::LadderDifference, ladder.start..last_bit),
+            Aim::at(
+                Check::LadderDifference,
+                last_bit..trace.check(Check::LadderBits),
+            ),
+        ]
+    });
+}
+
+#[test]
+fn wide_public_key() {
+    let [number, ..] = numbers(2);
+    let key = PrivateKey::new(&number);
+    let operation = || vec![x25519::wide::public_key(&key)];
+    let expected = operation().remove(0).expect("one");
+    let right = |_, key: &x25519::PublicKey| *key == expected;
+    release_nothing_wrong(
+        "X25519 public key wide",
+        faults::faults(300),
+        1,
+        operation,
+        right,
+    );
+
+    each_check_is_needed(operation, right, |trace: &Trace| {
+        let multiple = trace.kernel("WideMultiply", 0);
+        vec![
+            Aim::among(Check::Tally, &trace.masks, multiple.clone()),
+            Aim::at(Check::OnCurve, multiple.clone()),
+            Aim::at(Check::U, multiple.end..trace.check(Check::U)),
+        ]
+    });
+}
+
+/// A fault in the base point's table would last.
+#[test]
+fn wide_table() {
+    assert_eq!(x25519::wide::rebuild(), Ok(true));
+    let right = |_, same: &bool| *same;
+    each_check_is_needed(
+        || vec![x25519::wide::rebuild()],
+        right,
+        |trace: &Trace| {
+            // Its first two masks are of the first inversion: which lanes are zero, and which inverses are right.
+            let inversion = trace.masks[0] + 1..trace.masks[1];
+            vec![
+                Aim::at(Check::Table, trace.kernel("WideBuild", 0)),
+                Aim::at(Check::SharedInverse, inversion),
+            ]
+        },
+    );
+}

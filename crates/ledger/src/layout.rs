@@ -31,7 +31,7 @@ use super::queueing::Histogram;
 
 /// Raise when the meaning of any word changes. New operations and reasons need no new version
 /// while they fit: a reader that does not know them passes over them.
-pub(super) const VERSION: u64 = 2;
+pub(super) const VERSION: u64 = 3;
 
 /// "OUTBOARD" in the machine's own byte order: a file from another one is refused.
 const MAGIC: u64 = u64::from_be_bytes(*b"OUTBOARD");
@@ -45,7 +45,7 @@ const ENTRIES: usize = PROCESSES + PROGRAMS;
 pub(super) const OTHERS: usize = Entries::<PROCESSES, PROGRAMS>::OTHERS;
 
 const OPERATIONS: usize = 48;
-const PATHS: usize = 3;
+const PATHS: usize = 4;
 const REASONS: usize = 16;
 /// Kinds of requests that cards take.
 const KINDS: usize = 16;
@@ -171,6 +171,7 @@ impl Beginning for Header {
 impl Format for Image {
     type Beginning = Header;
     const WORDS: &'static Words = WORDS;
+    const MAKES_ROOM: bool = true;
 }
 
 impl Counters {

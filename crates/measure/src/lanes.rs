@@ -110,10 +110,19 @@ fn of(operation: Operation, batch: &[Request], plan: &Plan) -> Result<LanesMeasu
         Ok(())
     };
     let outcome = duel(&mut one_by_one, &mut lanes, plan)?;
+    let mut across = |iterations| {
+        for request in batch.iter().cycle().take(iterations as usize) {
+            request.run_across_lanes().ok_or(Error::Lanes(operation))?;
+        }
+        Ok(())
+    };
+    let wide = duel(&mut one_by_one, &mut across, plan)?;
     Ok(LanesMeasurement {
         operation,
         scalar_ns: outcome.scores[0].nanoseconds,
         batch_ns: outcome.scores[1].nanoseconds,
+        // By the ratio, for the two were measured after each other.
+        wide_ns: Some(outcome.scores[0].nanoseconds / wide.scores[1].ratio),
     })
 }
 

@@ -61,32 +61,33 @@ pub(crate) fn of(work: &Work, profile: &Profile) -> Option<Saving> {
         operation,
         path,
         nanoseconds: saved(lanes.as_ref().map_or(1.0, |lanes| lanes.alone)),
-        in_company_nanoseconds: lanes.and_then(|lanes| saved(lanes.in_company)),
+        in_company_nanoseconds: lanes.and_then(|lanes| saved(lanes.in_company?)),
     })
 }
 
-/// The cost of an operation on path `card`, in scalar operations.
+/// The cost of an operation on paths `wide` and `card`, in scalar operations.
 struct Lanes {
-    /// Without company: one, or a batch of one lane where that is faster.
+    /// Without company: one, or one across the lanes, or a batch of one lane where that is faster.
     alone: f64,
-    /// One of eight: its share of the batch, the queue, and the pause of the job that asked.
-    in_company: f64,
+    /// One of eight on path `card`: its share of the batch, the queue, and the pause of the job that asked.
+    in_company: Option<f64>,
 }
 
 impl Lanes {
     fn of(operation: Accelerated, profile: &Profile) -> Option<Self> {
-        let on_card = profile.path(operation) == Route::Card;
+        let path = profile.path(operation);
         let lanes = profile
             .lanes
             .iter()
-            .find(|one| on_card && one.operation == operation)?;
+            .find(|one| path.has_lanes() && one.operation == operation)?;
         let queueing = profile.queueing.queue_ns + profile.queueing.pause_ns;
+        let of_scalar = |nanoseconds: f64| nanoseconds / lanes.scalar_ns;
         Some(Self {
-            alone: match lanes.break_even() {
-                1 => lanes.batch_ns / lanes.scalar_ns,
-                _ => 1.0,
-            },
-            in_company: (lanes.batch_ns / 8.0 + queueing) / lanes.scalar_ns,
+            alone: of_scalar(match lanes.break_even() {
+                1 => lanes.batch_ns,
+                _ => lanes.alone_ns(),
+            }),
+            in_company: (path == Route::Card).then(|| of_scalar(lanes.batch_ns / 8.0 + queueing)),
         })
     }
 }
@@ -191,6 +192,7 @@ mod tests {
             operation: algorithm,
             scalar_ns,
             batch_ns,
+            wide_ns: None,
         };
         let mut draw = profile().measurements.swap_remove(0);
         draw.operation = Accelerated::Rsa2048Sign;

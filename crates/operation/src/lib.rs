@@ -185,21 +185,29 @@ pub enum Path {
     Stock,
     /// AWS-LC on the caller's thread.
     Scalar,
+    /// One operation across all eight lanes, on the caller's thread.
+    Wide,
     /// Queued, batched, run in lanes.
     Card,
 }
 
 impl Path {
     /// Every path, in the ledger's order.
-    pub const ALL: &[Path] = &[Path::Stock, Path::Scalar, Path::Card];
+    pub const ALL: &[Path] = &[Path::Stock, Path::Scalar, Path::Wide, Path::Card];
 
     /// The stable name.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Stock => "stock",
             Self::Scalar => "scalar",
+            Self::Wide => "wide",
             Self::Card => "card",
         }
+    }
+
+    /// Whether the lanes run it: one operation across them, or one in each.
+    pub const fn has_lanes(self) -> bool {
+        matches!(self, Self::Wide | Self::Card)
     }
 }
 

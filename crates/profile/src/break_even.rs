@@ -1,13 +1,19 @@
 //! When the lanes pay.
 
-use outboard_operation::Operation;
-use outboard_operation::card::Kind;
+use outboard_operation::card::{DEPTH, Kind};
+use outboard_operation::{Operation, Path};
 
-/// The fewest filled lanes that pay, for each operation that the lanes do.
+use crate::{Choices, Machine};
+
+/// No number of lanes.
+pub(crate) const NEVER: u8 = DEPTH as u8 + 1;
+
+/// For each operation that the lanes do: the fewest filled lanes that pay, and whether one alone is spread across them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BreakEven {
     lanes: [u8; Kind::COUNT],
     queue: [u8; Kind::COUNT],
+    wide: [bool; Kind::COUNT],
 }
 
 impl BreakEven {
@@ -16,9 +22,32 @@ impl BreakEven {
     /// passed over.
     pub fn set(&mut self, operation: Operation, lanes: u8, queue: u8) {
         if let Some(kind) = Kind::of(operation) {
-            self.lanes[kind as usize] = lanes.clamp(1, 9);
-            self.queue[kind as usize] = queue.clamp(1, 9);
+            self.lanes[kind as usize] = lanes.clamp(1, NEVER);
+            self.queue[kind as usize] = queue.clamp(1, NEVER);
         }
+    }
+
+    /// The same, but that nothing is queued which the choices keep off cards.
+    #[must_use]
+    pub(crate) fn as_chosen(mut self, choices: &Choices) -> Self {
+        for kind in Kind::ALL {
+            if choices.path(kind.operation()) == Path::Wide {
+                self.queue[kind as usize] = NEVER;
+            }
+        }
+        self
+    }
+
+    /// Sets whether one alone goes across the lanes.
+    pub fn set_wide(&mut self, operation: Operation, wide: bool) {
+        if let Some(kind) = Kind::of(operation) {
+            self.wide[kind as usize] = wide;
+        }
+    }
+
+    /// Whether one alone goes across the lanes.
+    pub fn is_wide(&self, kind: Kind) -> bool {
+        self.wide[kind as usize]
     }
 
     /// The fewest filled lanes that beat as many operations one by one, then the fewest that do so though
@@ -33,25 +62,40 @@ impl BreakEven {
         usize::from(self.lanes[kind as usize])
     }
 
-    /// The fewest requests that beat as many one by one though they had to be queued.
+    /// The fewest requests that beat as many one by one though they had to be queued; more than there are lanes: never.
     pub fn of_queue(&self, kind: Kind) -> usize {
         usize::from(self.queue[kind as usize])
     }
 }
 
-impl Default for BreakEven {
-    /// What was measured for `docs/lanes.md`.
-    fn default() -> Self {
-        Self {
-            lanes: Kind::ALL.map(|kind| usual(kind).0),
-            queue: Kind::ALL.map(|kind| usual(kind).1),
+impl BreakEven {
+    /// What is taken for granted of a processor (`docs/lanes.md`, `docs/cards.md`) where `outboard calibrate` did not
+    /// measure.
+    pub fn built_in(machine: &Machine) -> Self {
+        if machine.multiplies_all_lanes_at_once() {
+            Self {
+                lanes: Kind::ALL.map(|kind| beside_wide(kind).0),
+                queue: Kind::ALL.map(|kind| beside_wide(kind).1),
+                wide: Kind::ALL.map(wins_across),
+            }
+        } else {
+            Self::default()
         }
     }
 }
 
-/// The fewest filled lanes that beat the scalar path, and that do so though they had to be queued:
-/// what is taken for granted (`docs/lanes.md`, `docs/cards.md`) where `outboard calibrate` did not
-/// measure.
+impl Default for BreakEven {
+    /// What holds on every processor that has lanes.
+    fn default() -> Self {
+        Self {
+            lanes: Kind::ALL.map(|kind| usual(kind).0),
+            queue: Kind::ALL.map(|kind| usual(kind).1),
+            wide: [false; Kind::COUNT],
+        }
+    }
+}
+
+/// The fewest filled lanes that beat the scalar path, and that do so though they had to be queued.
 const fn usual(kind: Kind) -> (u8, u8) {
     match kind {
         // From 3 on Intel and Zen 5; from so many on Zen 4, which must not lose.
@@ -63,5 +107,21 @@ const fn usual(kind: Kind) -> (u8, u8) {
         Kind::X25519Derive => (2, 3),
         Kind::P256Generate => (2, 4),
         Kind::X25519Generate | Kind::Ed25519Sign => (2, 9),
+    }
+}
+
+/// Whether one alone wins across the lanes (`docs/lanes.md`).
+const fn wins_across(kind: Kind) -> bool {
+    !matches!(kind, Kind::P256Derive | Kind::P384Derive)
+}
+
+/// The same where one alone goes across the lanes.
+const fn beside_wide(kind: Kind) -> (u8, u8) {
+    match kind {
+        Kind::Rsa2048 | Kind::Rsa3072 | Kind::Rsa4096 => (6, 6),
+        Kind::P256Sign | Kind::P256Generate => (2, 5),
+        Kind::X25519Derive => (3, 4),
+        Kind::X25519Generate | Kind::Ed25519Sign => (4, 9),
+        _ => usual(kind),
     }
 }

@@ -4,11 +4,13 @@
 use outboard_operation::{Operation, Path};
 
 use super::Choices;
-use crate::machine::Class;
+use crate::machine::{Class, Machine};
 
-/// The choices for a class of processors against a version of libcrypto.
-pub(super) fn choices(class: Class, libcrypto_version: &str) -> Choices {
+/// The choices for a processor against a version of libcrypto.
+pub(super) fn choices(machine: &Machine, libcrypto_version: &str) -> Choices {
     use Operation::*;
+
+    let class = machine.class();
 
     /// AWS-LC has formally verified assembly for these, on x86-64 and Arm; OpenSSL has portable C
     /// (P-384, P-521, Ed25519) or older assembly (P-256, X25519), in 4.0 as in 3.0. All curves of EC or none:
@@ -64,6 +66,16 @@ pub(super) fn choices(class: Class, libcrypto_version: &str) -> Choices {
     /// no slower than stock.
     const IN_COMPANY: &[Operation] = &[Rsa2048Sign, P384Keygen, P384Sign, P384Derive, X25519Derive];
     const IN_COMPANY_3_0: &[Operation] = &[Rsa3072Sign, Rsa4096Sign, P256Sign, P256Derive];
+    /// What one operation across the lanes wins where the processor multiplies in all of them at once, and what
+    /// company makes faster still.
+    const ALONE: &[Operation] = &[P256Keygen, X25519Keygen, Ed25519Sign];
+    const ALONE_AND_IN_COMPANY: &[Operation] = &[
+        Rsa2048Sign,
+        Rsa3072Sign,
+        Rsa4096Sign,
+        P256Sign,
+        X25519Derive,
+    ];
 
     let wins: &[&[Operation]] = match class {
         Class::Avx512 if super::series(libcrypto_version) == ("3", "0") => {
@@ -85,6 +97,15 @@ pub(super) fn choices(class: Class, libcrypto_version: &str) -> Choices {
     };
     for &operation in in_company.iter().copied().flatten() {
         choices.set(operation, Path::Card);
+    }
+    if machine.multiplies_all_lanes_at_once() {
+        // One across the lanes is twice as fast as any libcrypto's, whatever its version.
+        for &operation in ALONE {
+            choices.set(operation, Path::Wide);
+        }
+        for &operation in ALONE_AND_IN_COMPANY {
+            choices.set(operation, Path::Card);
+        }
     }
     choices
 }

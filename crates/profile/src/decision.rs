@@ -15,7 +15,7 @@ use super::{
 };
 
 /// How much is read first: longer than any beginning that was saved so far.
-const BEGINNING: u64 = 6 << 10;
+const BEGINNING: u64 = 8 << 10;
 
 /// What follows it. No string can hold this: in a string a line's end has another form.
 const NEXT: &[u8] = b",\n  \"measurements\": [";
@@ -40,31 +40,53 @@ impl Decision {
         machine: &Machine,
         libcrypto_version: &str,
     ) -> Result<Self, ProfileError> {
+        Self::load_against(path, machine, Some(libcrypto_version))
+    }
+
+    /// The same against whichever libcrypto it was measured.
+    ///
+    /// # Errors
+    /// As [`Profile::read`], and where it was measured on another machine.
+    pub fn load_any(path: &FilePath, machine: &Machine) -> Result<Self, ProfileError> {
+        Self::load_against(path, machine, None)
+    }
+
+    fn load_against(
+        path: &FilePath,
+        machine: &Machine,
+        libcrypto_version: Option<&str>,
+    ) -> Result<Self, ProfileError> {
         let (file, length) = open_regular(path)?;
         let text = read_at_most(path, &file, BEGINNING, length.min(BEGINNING))?;
         drop(file);
+        let is_ours = |theirs: &Machine, version: &str| {
+            let versions = (version, libcrypto_version.unwrap_or(version));
+            same_place(path, (theirs, machine), versions)
+        };
         match Beginning::of(text) {
             Some(beginning) => {
-                same_place(
-                    path,
-                    (&beginning.machine, machine),
-                    (&beginning.libcrypto.version, libcrypto_version),
-                )?;
+                is_ours(&beginning.machine, &beginning.libcrypto.version)?;
+                let break_even = lanes::break_even(&beginning.lanes, &beginning.queueing);
                 Ok(Self {
                     choices: beginning.choices,
-                    break_even: lanes::break_even(&beginning.lanes, &beginning.queueing),
+                    break_even: break_even.as_chosen(&beginning.choices),
                 })
             }
             // Ordered otherwise, longer, or no profile at all.
-            None => Profile::load(path, machine, libcrypto_version).map(Self::from),
+            None => {
+                let profile = Profile::read(path)?;
+                is_ours(&profile.machine, &profile.libcrypto.version)?;
+                Ok(profile.into())
+            }
         }
     }
 
     /// What is known of processors of this class without measuring.
     pub fn built_in(machine: &Machine, libcrypto_version: &str) -> Self {
+        let choices = built_in::choices(machine, libcrypto_version);
         Self {
-            choices: built_in::choices(machine.class(), libcrypto_version),
-            break_even: BreakEven::default(),
+            choices,
+            break_even: BreakEven::built_in(machine).as_chosen(&choices),
         }
     }
 }

@@ -4,6 +4,7 @@ use outboard_operation::card::DEPTH;
 use outboard_operation::{Operation, Path};
 use serde::{Deserialize, Serialize};
 
+use super::break_even::NEVER;
 use super::{BreakEven, Choices, Measurement, Verdict};
 
 /// One operation on the scalar path and in the lanes, alternating in one process.
@@ -15,6 +16,10 @@ pub struct LanesMeasurement {
     pub scalar_ns: f64,
     /// Median nanoseconds of a batch with all eight lanes filled; with fewer it takes as long.
     pub batch_ns: f64,
+    /// Median nanoseconds of one across all eight lanes. Absent where the lanes don't do that, and in profiles of
+    /// earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wide_ns: Option<f64>,
 }
 
 /// What it costs to have a request done by a card.
@@ -38,12 +43,27 @@ const COMPANY: u8 = 3;
 /// With so many, where queueing in vain costs next to nothing. Processors that run 512 bits in two halves (Zen 4)
 /// need five for RSA, and must not fall off this edge because a measurement was disturbed.
 const COMPANY_OF_LONG: u8 = DEPTH as u8 * 3 / 4;
-/// That share of an operation is next to nothing. (RSA-2048's queue in a virtual machine: 2.3 %.)
-const NEXT_TO_NOTHING: f64 = 0.03;
-/// No number of lanes.
-const NEVER: u8 = DEPTH as u8 + 1;
+/// That share of an operation is next to nothing: who queues in vain does so less and less often. (RSA-2048's queue in a
+/// virtual machine: 2.3 % of the scalar path's time, and 7 % of that across the lanes.)
+const NEXT_TO_NOTHING: f64 = 0.1;
+
+/// One operation across the lanes must beat the scalar path by this: it heats more of the processor.
+const WIDE_WINS: f64 = 1.1;
 
 impl LanesMeasurement {
+    /// Whether one alone is best spread across the lanes.
+    pub fn is_wide(&self) -> bool {
+        self.wide_ns
+            .is_some_and(|wide| self.scalar_ns >= wide * WIDE_WINS)
+    }
+
+    /// Nanoseconds of one alone, on the scalar path or across the lanes.
+    pub fn alone_ns(&self) -> f64 {
+        self.wide_ns
+            .filter(|_| self.is_wide())
+            .unwrap_or(self.scalar_ns)
+    }
+
     /// The fewest filled lanes that beat as many operations one by one; 9 where none do.
     pub fn break_even(&self) -> u8 {
         self.least(&Queueing::default())
@@ -53,7 +73,7 @@ impl LanesMeasurement {
     fn least(&self, costs: &Queueing) -> u8 {
         (1..NEVER)
             .find(|&filled| {
-                let alone = f64::from(filled) * self.scalar_ns;
+                let alone = f64::from(filled) * self.alone_ns();
                 alone >= self.batch_ns * MARGIN + costs.of(filled)
             })
             .unwrap_or(NEVER)
@@ -74,12 +94,13 @@ pub(super) fn break_even(measurements: &[LanesMeasurement], costs: &Queueing) ->
     for one in measurements {
         let queue = one.least(costs);
         break_even.set(one.operation, one.break_even(), queue);
+        break_even.set_wide(one.operation, one.is_wide());
     }
     break_even
 }
 
 /// Puts on cards what they gain, and what alone does not lose: a request without company runs as it
-/// would without cards, or in one lane.
+/// would without cards, across the lanes, or in one of them. What gains across the lanes alone goes there.
 pub(super) fn choose(
     choices: &mut Choices,
     measurements: &[Measurement],
@@ -96,21 +117,25 @@ pub(super) fn choose(
         let Some((in_lanes, queued)) = break_even.get(one.operation) else {
             continue;
         };
+        let gains_alone = one.is_wide() || in_lanes == 1;
         let may_be_alone = choices.path(one.operation) != Path::Stock
             || Verdict::is_no_loss(one.operation, measurements)
-            || in_lanes == 1 && beats_stock(one, measurements);
-        let is_long = costs.queue_ns + costs.pause_ns <= one.scalar_ns * NEXT_TO_NOTHING;
+            || gains_alone && beats_stock(one, measurements);
+        let is_long = costs.queue_ns + costs.pause_ns <= one.alone_ns() * NEXT_TO_NOTHING;
         let company = if is_long { COMPANY_OF_LONG } else { COMPANY };
         if may_be_alone && (queued <= company || in_lanes == 1) {
             choices.set(one.operation, Path::Card);
+        } else if may_be_alone && one.is_wide() {
+            choices.set(one.operation, Path::Wide);
         }
     }
 }
 
-/// Whether one filled lane beats stock.
+/// Whether one alone beats stock: across the lanes, or with one of them filled.
 fn beats_stock(lanes: &LanesMeasurement, measurements: &[Measurement]) -> bool {
+    let ours = lanes.alone_ns().min(lanes.batch_ns);
     measurements
         .iter()
         .find(|one| one.operation == lanes.operation)
-        .is_some_and(|one| one.stock_ns >= lanes.batch_ns * MARGIN)
+        .is_some_and(|one| one.stock_ns >= ours * MARGIN)
 }

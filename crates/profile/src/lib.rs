@@ -123,7 +123,7 @@ impl Profile {
     /// What is known of processors of this class without measuring.
     pub fn built_in(machine: &Machine, libcrypto_version: &str) -> Self {
         Self {
-            choices: built_in::choices(machine.class(), libcrypto_version),
+            choices: built_in::choices(machine, libcrypto_version),
             ..Self::empty(machine.clone(), libcrypto_version)
         }
     }
@@ -210,9 +210,13 @@ impl Profile {
         self.choices.path(operation)
     }
 
-    /// How many requests must come together for the lanes to pay.
+    /// How many requests must come together for the lanes to pay, and what goes across them alone.
     pub fn break_even(&self) -> BreakEven {
-        lanes::break_even(&self.lanes, &self.queueing)
+        let break_even = match self.is_built_in() {
+            true => BreakEven::built_in(&self.machine),
+            false => lanes::break_even(&self.lanes, &self.queueing),
+        };
+        break_even.as_chosen(&self.choices)
     }
 
     /// Whether this was built in, not measured.

@@ -109,6 +109,17 @@ impl Machine {
         text
     }
 
+    /// Whether it is known to multiply in all eight lanes of both of its units in each cycle, which is what one
+    /// operation across them needs to win. Zen 4 and the laptops' Zen 5 take two cycles; Intel's servers were not
+    /// measured.
+    pub fn multiplies_all_lanes_at_once(&self) -> bool {
+        /// Zen 5.
+        const FAMILY: u32 = 0x1a;
+        self.class() == Class::Avx512
+            && self.family == FAMILY
+            && matches!(self.model, 0x00..=0x1f | 0x40..=0x4f)
+    }
+
     /// The class of the processor.
     pub fn class(&self) -> Class {
         let all = |features: &[&str]| features.iter().all(|feature| self.has(feature));

@@ -1,14 +1,15 @@
-//! A card's work for a program with an event loop: OpenSSL's asynchronous jobs (ASYNC_start_job(3)).
+//! Work for a program with an event loop: OpenSSL's asynchronous jobs (ASYNC_start_job(3)).
 //!
-//! A job is a function, as a rule libssl's handshake, on a small stack of its own. While a card works for it,
-//! it is paused and the program goes on with its other connections; the wait context tells the program when to
+//! A job is a function, as a rule libssl's handshake, on a small stack of its own. While a card or the card service
+//! works for it, it is paused and the program goes on with its other connections; the wait context tells the program when to
 //! resume it.
 //!
 //! ```text
 //! wait context (libssl's, one per connection)
-//!   └─ Place      what of ours lives with it: freed by the cleanup callback, when the connection is
-//!        ├─ Ticket     the request that the job is paused for; dropped, it is cancelled
-//!        └─ Signal     an eventfd that the program polls, or the program's callback
+//!   └─ Place      what of ours lives with it: freed by the cleanup callback, when the connection is. One for cards,
+//!        │          one for the service
+//!        ├─ Work       what the job is paused for; dropped, it is cancelled
+//!        └─ Signal     a descriptor that the program polls, or the program's callback
 //! ```
 //!
 //! A connection may be freed while its job is paused: its stack is then forgotten and nothing on it is ever
@@ -19,13 +20,21 @@ use std::ffi::{c_int, c_void};
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 use once_cell::race::OnceBox;
+use outboard_client::{self as client, Client, Pending};
 use outboard_engine::card::{self, Answer, Notify, Output, Request, Ticket};
 use outboard_engine::{Error, Result, fork};
 use outboard_libcrypto::sys::{ASYNC_WAIT_CTX, WaitCallback};
 use outboard_libcrypto::{Functions, Library};
 use outboard_provider_abi::outside;
+use outboard_wire::Operation;
+use zeroize::Zeroizing;
+
+use signal::{CallOnce, Callback, EventFd, Watch};
+
+mod signal;
 
 /// How often a job is resumed for nothing before it waits in the thread: a program that blocks pausing
 /// (ASYNC_block_pause(3)) returns at once, for ever.
@@ -39,8 +48,20 @@ const MOST_LOST: u32 = 1024;
 /// How many it has lost.
 static LOST: AtomicU32 = AtomicU32::new(0);
 
-/// Where our entry in a wait context is found: its address is the key.
-static KEY: u8 = 0;
+/// Who works while a job is paused. Each has an entry of its own in a wait context.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Worker {
+    Card,
+    Service,
+}
+
+impl Worker {
+    /// Where the entry is found: an address is the key.
+    fn key(self) -> *const c_void {
+        static KEYS: [u8; 2] = [0; 2];
+        (&raw const KEYS[self as usize]).cast()
+    }
+}
 
 /// The job that the caller runs in.
 pub(crate) struct Job<'a> {
@@ -70,23 +91,63 @@ impl<'a> Job<'a> {
             if LOST.load(Ordering::Relaxed) >= MOST_LOST {
                 return None;
             }
-            let found = self.place()?;
+            let found = self.place(Worker::Card)?;
             place = Some(found);
-            found.signal()
+            found.notify()
         });
         let result = match (answer, place) {
             (Answer::Now(result), _) => result,
             (Answer::Later(ticket), Some(place)) => {
-                place.hold(ticket);
+                place.hold(Work::Card(ticket));
                 self.pause_until_done(place);
-                place.release().map_or(Err(Error::Failed), Ticket::collect)
+                match place.release() {
+                    Some(Work::Card(ticket)) => ticket.collect(),
+                    _ => Err(Error::Failed),
+                }
             }
             (Answer::Later(ticket), None) => ticket.collect(),
         };
         if place.is_some_and(|place| !place.was_shown()) {
-            self.withdraw();
+            self.withdraw(Worker::Card);
         }
         result
+    }
+
+    /// Asks the service, and pauses the job until it has answered.
+    pub(crate) fn ask(
+        &self,
+        client: &Arc<Client>,
+        key: client::Key<'_>,
+        operation: Operation<'_>,
+        result: &mut Zeroizing<Vec<u8>>,
+    ) -> std::result::Result<(), client::Error> {
+        // Nobody would call back: a thread would have to wait for the answer.
+        let may_pause = LOST.load(Ordering::Relaxed) < MOST_LOST && self.callback().is_none();
+        let place = may_pause.then(|| self.place(Worker::Service)).flatten();
+        let pending = place.and_then(|place| {
+            let pending = client.begin(key, operation)?;
+            Some((place, pending.descriptor(), pending))
+        });
+        let answer = match pending {
+            Some((place, descriptor, pending)) => {
+                if place.watch(&pending) {
+                    place.hold(Work::Service(pending));
+                    self.pause_until_done(place);
+                    place.forget(descriptor);
+                    match place.release() {
+                        Some(Work::Service(pending)) => pending.collect(result),
+                        _ => client.ask(key, operation, result),
+                    }
+                } else {
+                    pending.collect(result)
+                }
+            }
+            None => client.ask(key, operation, result),
+        };
+        if place.is_some_and(|place| !place.was_shown()) {
+            self.withdraw(Worker::Service);
+        }
+        answer
     }
 
     /// Returns when the ticket is done, or the program has shown that it does not wait for that.
@@ -109,8 +170,8 @@ impl<'a> Job<'a> {
 
     /// Ours in the wait context; made if there is none, or only one inherited from a parent process, whose
     /// eventfd is the parent's. None where that fails.
-    fn place(&self) -> Option<&'a Place> {
-        let key = (&raw const KEY).cast::<c_void>();
+    fn place(&self, worker: Worker) -> Option<&'a Place> {
+        let key = worker.key();
         let program = self.callback();
         let mut descriptor: c_int = -1;
         let mut data: *mut c_void = ptr::null_mut();
@@ -130,9 +191,9 @@ impl<'a> Job<'a> {
             if place.process == fork::process() && place.is_for(program) {
                 return Some(place);
             }
-            self.withdraw();
+            self.withdraw(worker);
         }
-        let place = Box::into_raw(Box::new(Place::new(program)?));
+        let place = Box::into_raw(Box::new(Place::new(worker, program)?));
         // SAFETY: from `Box::into_raw` just now.
         let descriptor = unsafe { (*place).descriptor() };
         // SAFETY: the job's wait context; `place` stays until `clean_up`.
@@ -156,8 +217,8 @@ impl<'a> Job<'a> {
 
     /// Takes ours out of the wait context, as if it had never been there: the program has not seen it, and
     /// HAProxy ends itself when a connection closes with a descriptor that it was never told of.
-    fn withdraw(&self) {
-        let key = (&raw const KEY).cast::<c_void>();
+    fn withdraw(&self, worker: Worker) {
+        let key = worker.key();
         let mut descriptor: c_int = -1;
         let mut data: *mut c_void = ptr::null_mut();
         // SAFETY: the job's wait context, and variables that live. Cleared before it is freed, so that nobody
@@ -195,32 +256,50 @@ struct Place {
     /// Whether a pause has told the program of its descriptor.
     shown: AtomicBool,
     /// What the job is paused for.
-    ticket: Mutex<Option<Ticket>>,
+    work: Mutex<Option<Work>>,
+}
+
+/// What a job is paused for.
+enum Work {
+    Card(Ticket),
+    Service(Pending),
+}
+
+impl Work {
+    fn is_done(&self) -> bool {
+        match self {
+            Self::Card(ticket) => ticket.is_done(),
+            Self::Service(pending) => pending.is_ready(),
+        }
+    }
 }
 
 /// How the program learns that the job can go on.
 enum Signal {
     Descriptor(Arc<EventFd>),
     Callback(Arc<CallOnce>),
+    Service(Watch),
 }
 
 impl Place {
-    fn new(callback: Option<Callback>) -> Option<Self> {
+    fn new(worker: Worker, callback: Option<Callback>) -> Option<Self> {
+        let call = |callback| Signal::Callback(Arc::new(CallOnce(Mutex::new(Some(callback)))));
         Some(Self {
             process: fork::process(),
-            signal: match callback {
-                None => Signal::Descriptor(Arc::new(EventFd::new()?)),
-                Some(callback) => Signal::Callback(Arc::new(CallOnce(Mutex::new(Some(callback))))),
+            signal: match (worker, callback) {
+                (Worker::Service, _) => Signal::Service(Watch::new()?),
+                (Worker::Card, None) => Signal::Descriptor(Arc::new(EventFd::new()?)),
+                (Worker::Card, Some(callback)) => call(callback),
             },
             shown: AtomicBool::new(false),
-            ticket: Mutex::new(None),
+            work: Mutex::new(None),
         })
     }
 
     /// Whether it tells by that callback, or by none.
     fn is_for(&self, callback: Option<Callback>) -> bool {
         match &self.signal {
-            Signal::Descriptor(_) => callback.is_none(),
+            Signal::Descriptor(_) | Signal::Service(_) => callback.is_none(),
             Signal::Callback(ours) => {
                 let told = |callback: Option<Callback>| {
                     callback.map(|one| (one.function as usize, one.argument as usize))
@@ -230,11 +309,26 @@ impl Place {
         }
     }
 
-    fn signal(&self) -> Option<Arc<dyn Notify>> {
-        Some(match &self.signal {
-            Signal::Descriptor(descriptor) => Arc::clone(descriptor) as Arc<dyn Notify>,
-            Signal::Callback(callback) => Arc::clone(callback) as Arc<dyn Notify>,
-        })
+    /// How a card tells.
+    fn notify(&self) -> Option<Arc<dyn Notify>> {
+        match &self.signal {
+            Signal::Descriptor(descriptor) => Some(Arc::clone(descriptor) as Arc<dyn Notify>),
+            Signal::Callback(callback) => Some(Arc::clone(callback) as Arc<dyn Notify>),
+            Signal::Service(_) => None,
+        }
+    }
+
+    /// Tells while the service's connection has something to say, and when it is too late; whether it can.
+    fn watch(&self, pending: &Pending) -> bool {
+        let left = pending.until().saturating_duration_since(Instant::now());
+        matches!(&self.signal, Signal::Service(watch) if watch.begin(pending.descriptor(), left))
+    }
+
+    fn forget(&self, descriptor: c_int) {
+        // In a forked child the watch is the parent's, too.
+        if let (Signal::Service(watch), true) = (&self.signal, self.process == fork::process()) {
+            watch.end(descriptor);
+        }
     }
 
     /// What is registered in the wait context. Where the program has a callback it is one that never becomes
@@ -243,6 +337,7 @@ impl Place {
         static SILENT: OnceBox<Option<EventFd>> = OnceBox::new();
         match &self.signal {
             Signal::Descriptor(descriptor) => descriptor.0,
+            Signal::Service(watch) => watch.descriptor(),
             Signal::Callback(_) => {
                 let silent = SILENT.get_or_init(|| Box::new(EventFd::new())).as_ref();
                 silent.map_or(-1, |silent| silent.0)
@@ -258,16 +353,16 @@ impl Place {
         self.shown.load(Ordering::Relaxed)
     }
 
-    fn hold(&self, ticket: Ticket) {
-        *lock(&self.ticket) = Some(ticket);
+    fn hold(&self, work: Work) {
+        *lock(&self.work) = Some(work);
     }
 
     fn is_done(&self) -> bool {
-        lock(&self.ticket).as_ref().is_none_or(Ticket::is_done)
+        lock(&self.work).as_ref().is_none_or(Work::is_done)
     }
 
-    fn release(&self) -> Option<Ticket> {
-        lock(&self.ticket).take()
+    fn release(&self) -> Option<Work> {
+        lock(&self.work).take()
     }
 
     /// Forgets signals that came.
@@ -297,80 +392,12 @@ unsafe extern "C" fn clean_up(
     {
         callback.cancel();
     }
-    let ticket = place.ticket.get_mut();
-    if ticket.is_ok_and(|ticket| ticket.is_some()) {
+    let work = place.work.get_mut();
+    if work.is_ok_and(|work| work.is_some()) {
         LOST.fetch_add(1, Ordering::Relaxed);
     }
-    // With it go the ticket, which cancels, and the descriptor, once no card tells it any more.
+    // With it go the work, which cancels, and the descriptor, once no card tells it any more.
     drop(place);
-}
-
-/// A counter that can be polled (eventfd(2)).
-///
-/// Used by system calls, not by the C library's functions: in these a thread may be cancelled (pthread_cancel(3)), and
-/// some are called where a cancellation must not pass.
-struct EventFd(c_int);
-
-impl EventFd {
-    fn new() -> Option<Self> {
-        // SAFETY: makes a descriptor that is ours alone.
-        let descriptor = unsafe { libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK) };
-        (descriptor >= 0).then_some(Self(descriptor))
-    }
-
-    fn reset(&self) {
-        let mut count = 0_u64;
-        // That there is nothing to read is an answer, too.
-        // SAFETY: a live descriptor, and as many bytes as are written.
-        unsafe { libc::syscall(libc::SYS_read, self.0, &raw mut count, size_of_val(&count)) };
-    }
-}
-
-impl Notify for EventFd {
-    fn notify(&self) {
-        let one = 1_u64;
-        // It fails only at 2⁶⁴ − 1 signals that nobody read.
-        // SAFETY: a live descriptor, and as many bytes as are read.
-        unsafe { libc::syscall(libc::SYS_write, self.0, &raw const one, size_of_val(&one)) };
-    }
-}
-
-impl Drop for EventFd {
-    fn drop(&mut self) {
-        // SAFETY: ours, and used by nobody any more.
-        unsafe { libc::syscall(libc::SYS_close, self.0) };
-    }
-}
-
-/// The program's function, with what it wants to be called with.
-#[derive(Clone, Copy)]
-struct Callback {
-    function: WaitCallback,
-    argument: *mut c_void,
-}
-
-// SAFETY: a program that sets a callback lets it be called from another thread: that is what it is for
-// (ASYNC_WAIT_CTX_set_callback(3)).
-unsafe impl Send for Callback {}
-
-/// A callback that is never called after it was cancelled: what it is called with may then be gone.
-struct CallOnce(Mutex<Option<Callback>>);
-
-impl CallOnce {
-    /// Returns when no call is under way.
-    fn cancel(&self) {
-        *lock(&self.0) = None;
-    }
-}
-
-impl Notify for CallOnce {
-    fn notify(&self) {
-        let callback = lock(&self.0);
-        if let Some(Callback { function, argument }) = *callback {
-            // SAFETY: not cancelled, so the wait context that it was set in is alive.
-            unsafe { function(argument) };
-        }
-    }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -36,7 +36,7 @@ pub(crate) struct Shared {
     libcrypto: OnceBox<Option<Library>>,
     hashes: OnceBox<Hashes>,
     stock: Option<Stock>,
-    service: Option<Client>,
+    service: Option<Arc<Client>>,
 }
 
 impl Provider for Outboard {
@@ -72,7 +72,9 @@ impl Provider for Outboard {
                 libcrypto: OnceBox::new(),
                 hashes: OnceBox::new(),
                 stock: Stock::reach(&core),
-                service: settings.service.map(Client::new),
+                service: settings
+                    .service
+                    .map(|service| Arc::new(Client::new(service))),
             }),
         })
     }
@@ -167,7 +169,7 @@ impl Shared {
     }
 
     /// The asynchronous job that the caller is in.
-    fn job(&self) -> Option<Job<'_>> {
+    pub(crate) fn job(&self) -> Option<Job<'_>> {
         if self.asynchronous {
             Job::current(self.libcrypto()?)
         } else {
@@ -224,7 +226,7 @@ impl Shared {
     }
 
     /// The card service, where there is one.
-    pub(crate) fn service(&self) -> Option<&Client> {
+    pub(crate) fn service(&self) -> Option<&Arc<Client>> {
         self.service.as_ref()
     }
 

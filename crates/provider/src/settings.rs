@@ -105,7 +105,7 @@ impl Settings {
     pub(crate) fn choices(&self, core: &Core) -> (Choices, BreakEven) {
         let (mut choices, break_even) = match self.offer {
             Offer::None => (Choices::default(), BreakEven::default()),
-            Offer::All => (self.all(), BreakEven::default()),
+            Offer::All => (self.all(), BreakEven::built_in(&Machine::glance())),
             Offer::Profile => {
                 let version = core.setting(c"openssl-version").unwrap_or_default();
                 let machine = Machine::glance();
@@ -126,12 +126,16 @@ impl Settings {
         (choices, break_even)
     }
 
-    /// Everything, on cards where there are any.
+    /// Everything, on cards where there may be any, and across the lanes where not.
     fn all(&self) -> Choices {
+        let in_lanes = match self.cards {
+            Some(0) => Path::Wide,
+            _ => Path::Card,
+        };
         let mut choices = Choices::default();
         for &operation in Operation::ALL {
-            let on_cards = self.cards != Some(0) && operation.has_lanes();
-            choices.set(operation, if on_cards { Path::Card } else { Path::Scalar });
+            let has_lanes = operation.has_lanes();
+            choices.set(operation, if has_lanes { in_lanes } else { Path::Scalar });
         }
         choices
     }

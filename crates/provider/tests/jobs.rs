@@ -334,7 +334,10 @@ fn a_job_that_is_dropped_while_paused_leaves_nothing_of_ours() {
         if common::has_lanes() {
             assert!(signing_jobs >= JOBS, "only {signing_jobs} were paused");
             let each = (plain / plain_jobs, ours / signing_jobs);
-            assert!(each.1 <= each.0 + 256, "bytes lost for each job: {each:?}");
+            // EVP_DigestSign(3) signs with a duplicate of its context, which it holds itself: it goes with the stack.
+            let duplicate = if does == Body::SignsInPlace { 1024 } else { 0 };
+            let most = each.0 + 256 + duplicate;
+            assert!(each.1 <= most, "bytes lost for each job: {each:?}");
         }
     }
     assert!(

@@ -84,7 +84,7 @@ fn on_cards(sides: &Sides, operation: Operation) -> u64 {
 fn served(sides: &Sides, operation: Operation) -> u64 {
     let snapshot = Snapshot::read(&sides.configurations().ledger()).unwrap();
     let total = snapshot.total();
-    [Path::Card, Path::Scalar]
+    [Path::Card, Path::Wide, Path::Scalar]
         .map(|path| total.work(operation, path).operations)
         .iter()
         .sum()

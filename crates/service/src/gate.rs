@@ -469,7 +469,11 @@ impl Gate {
     }
 
     fn run_alone(&self, pending: &Pending) {
-        self.finish(&pending.connection, pending.id, pending.work.alone());
+        self.finish(
+            &pending.connection,
+            pending.id,
+            pending.work.alone(self.lanes.as_ref()),
+        );
     }
 
     fn finish(

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use outboard_engine::card::{self, Kind, Output, Request};
+use outboard_engine::card::{self, BreakEven, Kind, Output, Request};
 use outboard_engine::scalar::digest::Digest;
 use outboard_engine::scalar::ec;
 use outboard_engine::scalar::pair::{Pair, Private};
@@ -113,9 +113,12 @@ impl Work {
     }
 
     /// Does it on this thread, alone.
-    pub(crate) fn alone(&self) -> Result<Output, Error> {
+    pub(crate) fn alone(&self, break_even: Option<&BreakEven>) -> Result<Output, Error> {
         match self {
-            Self::Named(request) => request.run_scalar(),
+            Self::Named(request) => match break_even {
+                Some(break_even) => request.run_alone(break_even),
+                None => request.run_scalar(),
+            },
             Self::RsaOfAnySize(key, block) => {
                 let mut output = Output::new(vec![0; key.length()]);
                 let written = key.power(block, &mut output)?;

@@ -1,7 +1,7 @@
 //! Opening, creating and mapping: everything here makes system calls, and is done while a process
 //! starts, before it confines itself.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{File, Metadata, OpenOptions};
 use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt, PermissionsExt};
@@ -18,6 +18,9 @@ pub trait Format: Plain {
     type Beginning: Beginning;
     /// What people call it.
     const WORDS: &'static Words;
+    /// Whether one of an earlier version makes room for a new one: what it holds is worth less than that programs go
+    /// on counting after an upgrade.
+    const MAKES_ROOM: bool = false;
 }
 
 /// What a file begins with: all of a new one that is not zero, and what tells it from others.
@@ -91,11 +94,71 @@ fn share<T: Format>(path: &Path) -> Result<&'static T, FileError> {
         },
         opened => opened?,
     };
+    match usable(&file) {
+        Err(FileError::Version { version, ours }) if T::MAKES_ROOM && version < ours => {
+            replace::<T>(path, &file)?;
+            usable(&open_any(path, true)?)
+        }
+        outcome => outcome,
+    }
+}
+
+/// The `T` that this file of this user's is.
+fn usable<T: Format>(file: &File) -> Result<&'static T, FileError> {
     let user = process::effective_user();
-    check::<T>(&file, |owner| owner == user)?;
-    let image: &T = map(Some(&file)).map_err(FileError::cannot("map"))?;
+    check_version::<T>(file, |owner| owner == user)?;
+    let image: &T = map(Some(file)).map_err(FileError::cannot("map"))?;
     plain::beginning::<T, T::Beginning>(image).check()?;
     Ok(image)
+}
+
+/// As [`check`], but a file of another size whose beginning says so is one of another version.
+fn check_version<T: Format>(file: &File, may_own: impl Fn(u32) -> bool) -> Result<(), FileError> {
+    let outcome = check::<T>(file, &may_own);
+    let is_private = |metadata: Metadata| may_own(metadata.uid()) && metadata.mode() & 0o077 == 0;
+    if !matches!(outcome, Err(FileError::WrongSize)) || !file.metadata().is_ok_and(is_private) {
+        return outcome;
+    }
+    let mut header = plain::zeroed::<T::Beginning>();
+    let read = file.read_exact_at(plain::bytes_mut(&mut *header), 0);
+    match header.check() {
+        Err(version @ FileError::Version { .. }) if read.is_ok() => Err(version),
+        _ => outcome,
+    }
+}
+
+/// Puts a new, empty `T` in the place of `old`, which whoever has mapped it keeps. Of several processes that want
+/// to, one does.
+fn replace<T: Format>(path: &Path, old: &File) -> Result<(), FileError> {
+    /// A replacement takes less than one of them. Whoever holds the lock for longer stops no program.
+    const TRIES: u32 = 50;
+    let lock = || {
+        // SAFETY: an open descriptor; the lock ends with it.
+        match unsafe { libc::flock(old.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) } {
+            0 => Ok(()),
+            _ => Err(io::Error::last_os_error()),
+        }
+    };
+    let mut locked = lock();
+    for _ in 0..TRIES {
+        if locked.is_ok() {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(1));
+        locked = lock();
+    }
+    locked.map_err(FileError::cannot("lock"))?;
+    let identity = |metadata: Metadata| (metadata.dev(), metadata.ino());
+    let there = std::fs::symlink_metadata(path).map(identity).ok();
+    if there == old.metadata().map(identity).ok() {
+        std::fs::remove_file(path).map_err(FileError::cannot("replace"))?;
+    }
+    match make::<T>(path) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+            Err(FileError::cannot("create")(error))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Memory that a forked child finds zeroed (`MADV_WIPEONFORK`, Linux 4.14), so that it knows without
@@ -121,10 +184,10 @@ pub fn local<T: Plain>() -> io::Result<&'static T> {
 ///
 /// # Errors
 /// Where there is none, or it can't be one by its kind, owner, permissions or size.
-pub(crate) fn open<T: Plain>(path: &Path, writable: bool) -> Result<File, FileError> {
+pub(crate) fn open<T: Format>(path: &Path, writable: bool) -> Result<File, FileError> {
     let file = open_any(path, writable)?;
     let user = process::effective_user();
-    check::<T>(&file, |owner| owner == user || user == 0)?;
+    check_version::<T>(&file, |owner| owner == user || user == 0)?;
     Ok(file)
 }
 
@@ -299,6 +362,7 @@ mod tests {
             made: "the test makes one",
             users: "the test",
         };
+        const MAKES_ROOM: bool = true;
     }
 
     fn directory() -> tempfile::TempDir {
@@ -319,6 +383,50 @@ mod tests {
         let again = create::<Page>(&path).expect_err("there is one");
         assert!(matches!(again.reason, FileError::System { source, .. }
             if source.kind() == io::ErrorKind::AlreadyExists));
+    }
+
+    /// As after an upgrade: programs of both versions run.
+    #[test]
+    fn one_of_an_earlier_version_makes_room() {
+        let directory = directory();
+        let path = directory.path().join("page");
+        let earlier = |version: u64, bytes: usize| {
+            let mut file = vec![0; bytes];
+            file[..8].copy_from_slice(&Header::IDENTITY[0].to_ne_bytes());
+            file[8..16].copy_from_slice(&version.to_ne_bytes());
+            std::fs::write(&path, file).expect("a file");
+            let private = std::fs::Permissions::from_mode(0o600);
+            std::fs::set_permissions(&path, private).expect("it is ours");
+        };
+        for bytes in [24, 4096, 8192] {
+            earlier(2, bytes);
+            std::thread::scope(|scope| {
+                for _ in 0..8 {
+                    scope.spawn(|| share::<Page>(&path).map(drop).expect("there is a new one"));
+                }
+            });
+            let names = std::fs::read_dir(directory.path()).expect("it can be listed");
+            assert_eq!(names.count(), 1, "nothing temporary stays");
+        }
+        // A later one belongs to programs that know more; nor is another's file touched.
+        earlier(4, 8192);
+        let refused = share::<Page>(&path)
+            .map(drop)
+            .expect_err("it is not for us");
+        assert!(
+            matches!(
+                refused,
+                FileError::Version {
+                    version: 4,
+                    ours: 3
+                }
+            ),
+            "{refused:?}"
+        );
+        earlier(2, 8192);
+        let open_to_all = std::fs::Permissions::from_mode(0o644);
+        std::fs::set_permissions(&path, open_to_all).expect("it is ours");
+        assert!(matches!(share::<Page>(&path), Err(FileError::WrongSize)));
     }
 
     #[test]

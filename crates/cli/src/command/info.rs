@@ -23,15 +23,17 @@ Examples:
   outboard info --json    The same for programs
 
 Path: where an operation runs. Path 'stock' is the program's own OpenSSL. Path 'scalar' is AWS-LC on the \
-caller's thread. Path 'card' runs up to eight requests together in the processor's lanes, if they come at the \
-same time. A lone request of path 'card' runs on path 'scalar', or in one lane if that is faster.";
+caller's thread. Path 'wide' spreads one request across all eight of the processor's lanes. Path 'card' runs up to \
+eight requests together in the lanes, if they come at the same time. A lone request of path 'card' runs on path 'wide' \
+or 'scalar', or in one lane: the fastest.";
 
 /// The rules of `docs/cards.md`, next to their numbers.
 const CONCURRENCY: &str = "\
+alone        The path of a lone request. wide: one request uses all
+             eight lanes. one lane: a batch of one. The tables for this
+             are built after the first few hundred requests.
 lanes from   A batch of this many requests of one kind runs in lanes
-             together. A smaller batch runs one by one on path scalar.
-             1: even a lone request uses one lane. The table for this is
-             built after the first few hundred requests.
+             together. A smaller batch runs one by one.
 queued from  Requests are queued while batches reach this number. After 32
              requests in a row in smaller batches, each request runs at
              once on its caller's thread. Now and then (after 8 requests,
@@ -64,10 +66,12 @@ struct Report<'a> {
     cards: Vec<Rule>,
 }
 
-/// When an operation on path `card` is queued, and when it then runs in lanes.
+/// When an operation on path `card` or `wide` is queued, and when it then runs in lanes.
 #[derive(Serialize)]
 struct Rule {
     operation: Operation,
+    /// The path of one that is alone; `card` stands for a batch of one.
+    alone: Route,
     /// The fewest filled lanes that beat as many operations one by one: smaller batches run one by one. 9:
     /// none do.
     lanes: u8,
@@ -322,20 +326,32 @@ fn rows<'a>(profile: &'a Profile, machine: &Machine) -> Vec<Row<'a>> {
 }
 
 /// The gain of the lanes in a few words, if the profile chooses them.
-fn in_company(profile: &Profile, operation: Operation) -> Option<String> {
+fn in_lanes(profile: &Profile, operation: Operation) -> Option<String> {
     let rule = rule(profile, operation)?;
-    let from = match rule.lanes {
-        1 => "in lanes even alone".into(),
-        lanes => format!("in lanes from {}", of_eight(lanes)),
-    };
     let measured = profile.lanes.iter().find(|one| one.operation == operation);
-    Some(match measured {
-        Some(one) => format!(
-            "{:.1} times scalar with 8 at once, {from}",
-            8.0 * one.scalar_ns / one.batch_ns
-        ),
-        None => format!("several times as fast with 8 at once, {from}; not measured here"),
-    })
+    let gain = |gain: Option<f64>| match gain {
+        Some(gain) => format!("{gain:.1} times scalar"),
+        None => "several times as fast".into(),
+    };
+    let alone = (rule.alone == Route::Wide).then(|| {
+        let wide = measured.and_then(|one| Some(one.scalar_ns / one.wide_ns?));
+        format!("{} across the lanes", gain(wide))
+    });
+    let together = (profile.path(operation) == Route::Card).then(|| {
+        let from = match rule.lanes {
+            1 => "in lanes even alone".into(),
+            lanes => format!("in lanes from {}", of_eight(lanes)),
+        };
+        let eight = measured.map(|one| 8.0 * one.scalar_ns / one.batch_ns);
+        format!("{} with 8 at once, {from}", gain(eight))
+    });
+    let parts: Vec<String> = [alone, together].into_iter().flatten().collect();
+    let unmeasured = if rule.measured {
+        ""
+    } else {
+        "; not measured here"
+    };
+    Some(parts.join("; ") + unmeasured)
 }
 
 /// A number of requests that a batch must have; more than a batch can have is never.
@@ -348,7 +364,7 @@ fn of_eight(number: u8) -> String {
 
 /// Why an operation takes its path, in a few words.
 fn because(profile: &Profile, operation: Operation, measurements: &[&Measurement]) -> String {
-    if let Some(reason) = in_company(profile, operation) {
+    if let Some(reason) = in_lanes(profile, operation) {
         return reason;
     }
     let by_ratio = |a: &&&Measurement, b: &&&Measurement| a.ratio.total_cmp(&b.ratio);
@@ -383,12 +399,19 @@ fn because(profile: &Profile, operation: Operation, measurements: &[&Measurement
     }
 }
 
-/// For an operation that the profile sends to cards, the numbers that it then goes by.
+/// For an operation that the profile has run in lanes, the numbers that it then goes by.
 fn rule(profile: &Profile, operation: Operation) -> Option<Rule> {
-    let to_cards = profile.path(operation) == Route::Card;
-    let (lanes, queued) = profile.break_even().get(operation).filter(|_| to_cards)?;
+    let is_in_lanes = profile.path(operation).has_lanes();
+    let kind = card::Kind::of(operation).filter(|_| is_in_lanes)?;
+    let break_even = profile.break_even();
+    let (lanes, queued) = break_even.get(operation)?;
     Some(Rule {
         operation,
+        alone: match () {
+            () if break_even.is_wide(kind) => Route::Wide,
+            () if lanes == 1 => Route::Card,
+            () => Route::Scalar,
+        },
         lanes,
         queued,
         measured: profile.lanes.iter().any(|one| one.operation == operation),
@@ -422,6 +445,7 @@ impl Report<'_> {
         }
         let mut table = Table::new(&[
             ("concurrency", Align::Left),
+            ("alone", Align::Left),
             ("lanes from", Align::Right),
             ("queued from", Align::Right),
             ("numbers", Align::Left),
@@ -429,6 +453,11 @@ impl Report<'_> {
         for rule in &self.cards {
             table.row([
                 rule.operation.name().to_owned(),
+                match rule.alone {
+                    Route::Card => "one lane",
+                    path => path.name(),
+                }
+                .to_owned(),
                 of_eight(rule.lanes),
                 of_eight(rule.queued),
                 if rule.measured {

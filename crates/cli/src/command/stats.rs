@@ -1,12 +1,13 @@
 //! `outboard stats`: the counters of the ledger.
 
+use crate::card_service::Place;
 use crate::command::info;
 use crate::keystrokes::Keys;
 use crate::ledgers::{Ledgers, Which, since};
 use crate::listing::{self, By, Counted, Sort};
 use crate::output::{To, print, print_json};
 use crate::served::{Served, seconds};
-use crate::{Failure, output};
+use crate::{Failure, openmetrics, output};
 use outboard_installation as installation;
 use outboard_ledger::{self as ledger, Snapshot};
 use outboard_profile::{Machine, rfc3339};
@@ -25,6 +26,8 @@ Examples:
   outboard stats --pid 1234   Show one process
   outboard stats --watch      Show changes every two seconds (q quits)
   outboard stats --reset      Set the counters to zero
+  outboard stats --openmetrics
+                              Print text for Prometheus (node_exporter)
 
 Elapsed: the clock time from the beginning to the end of the operations, including waits for a processor. \
 An operation in the lanes counts with its share of the batch. Each: that time divided by the count.
@@ -66,6 +69,9 @@ pub(crate) struct Arguments {
     /// Print a JSON document
     #[arg(long)]
     json: bool,
+    /// Print OpenMetrics text, for Prometheus: also the card service's counters
+    #[arg(long, conflicts_with_all = ["json", "reset", "watch", "by", "sort"])]
+    openmetrics: bool,
 }
 
 pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
@@ -76,7 +82,9 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
         return watch(&arguments, Duration::from_secs(seconds));
     }
     let ledgers = arguments.which.read()?;
-    if arguments.json {
+    if arguments.openmetrics {
+        print(&openmetrics::text(&ledgers, &Place::in_force().ask()))?;
+    } else if arguments.json {
         print_json("outboard-stats", &document(&ledgers))?;
     } else {
         let sort = arguments.sort;

@@ -20,7 +20,7 @@ fn info_tells_every_operation() {
     assert!(operations.len() > 30);
     for operation in operations {
         let chosen = operation["chosen"].as_str().expect("a path");
-        assert!(["stock", "scalar", "card"].contains(&chosen));
+        assert!(["stock", "scalar", "wide", "card"].contains(&chosen));
         assert!(!operation["because"].as_str().expect("a text").is_empty());
     }
 }
@@ -67,6 +67,7 @@ fn info_tells_from_when_on_cards_pay() {
         operation: Operation::Rsa2048Sign,
         scalar_ns: 100.0,
         batch_ns: 440.0,
+        wide_ns: Some(80.0),
     };
     let costs = Queueing {
         queue_ns: 30.0,
@@ -102,9 +103,17 @@ fn info_tells_from_when_on_cards_pay() {
         let words = line.expect("it is on cards").split_whitespace();
         words.skip(1).map(str::to_owned).collect()
     };
-    assert_eq!(numbers("rsa-2048-sign"), ["5", "8", "measured"], "{text}");
-    assert_eq!(numbers("p256-sign"), ["1", "3", "built", "in"], "{text}");
-    says(&text, "1.8 times scalar with 8 at once, in lanes from 5");
+    assert_eq!(
+        numbers("rsa-2048-sign"),
+        ["wide", "6", "never", "measured"],
+        "{text}"
+    );
+    assert_eq!(
+        numbers("p256-sign"),
+        ["one", "lane", "1", "3", "built", "in"],
+        "{text}"
+    );
+    says(&text, "1.2 times scalar across the lanes");
     let wide = text
         .lines()
         .skip_while(|line| !line.starts_with("concurrency"));
@@ -122,11 +131,11 @@ fn info_tells_from_when_on_cards_pay() {
             .cloned()
     };
     let expected = serde_json::json!(
-        {"operation": "p256-sign", "lanes": 1, "queued": 3, "measured": false}
+        {"operation": "p256-sign", "alone": "card", "lanes": 1, "queued": 3, "measured": false}
     );
     assert_eq!(rule("p256-sign"), Some(expected));
     let expected = serde_json::json!(
-        {"operation": "rsa-2048-sign", "lanes": 5, "queued": 8, "measured": true}
+        {"operation": "rsa-2048-sign", "alone": "wide", "lanes": 6, "queued": 9, "measured": true}
     );
     assert_eq!(rule("rsa-2048-sign"), Some(expected));
 }

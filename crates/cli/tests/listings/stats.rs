@@ -154,3 +154,41 @@ fn watching_ends_with_its_reader() {
         assert!(end.success(), "{command}: {end}");
     }
 }
+
+/// Every sample belongs to the family that was named last, and the text says that it is whole.
+#[test]
+fn stats_speak_openmetrics() {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let ledger = directory.path().join("ledger");
+    let named = ledger.to_str().expect("its path is text");
+    let genpkey = ["openssl", "genpkey", "-algorithm", "X25519"];
+    let mut run = common::run(&["--offer", "all", "--ledger", named], &genpkey);
+    run.assert().success();
+    let mut stats = outboard();
+    let stats = stats.args(["stats", "--openmetrics", "--ledger", named]);
+    let text = stdout(&stats.assert().success());
+    let (mut family, mut kind) = ("", "");
+    let mut families = Vec::new();
+    for line in text.lines().filter(|line| *line != "# EOF") {
+        if let Some(named) = line.strip_prefix("# TYPE ") {
+            (family, kind) = named.split_once(' ').expect("a name and a type");
+            assert!(!families.contains(&family), "{family} comes twice");
+            families.push(family);
+        } else if !line.starts_with("# HELP ") {
+            let suffix = if kind == "counter" { "_total" } else { "" };
+            let end = line.find(['{', ' ']).expect("a name and a value");
+            assert_eq!(line[..end], format!("{family}{suffix}"), "{line}");
+            let (_, value) = line.rsplit_once(' ').expect("a value");
+            value.parse::<f64>().expect(line);
+        }
+    }
+    says(
+        &text,
+        "program=\"openssl\",operation=\"x25519-keygen\",path=",
+    );
+    assert!(text.ends_with("# EOF\n"), "{text}");
+    outboard()
+        .args(["stats", "--openmetrics", "--json"])
+        .assert()
+        .code(2);
+}

@@ -3,7 +3,6 @@
 //! A forked child makes its own at its first request: it has none of its parent's threads, and must
 //! not touch a lock that one of them may have held.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
@@ -14,12 +13,11 @@ use once_cell::race::OnceBox;
 
 use super::controller::Controller;
 use super::queue::{self, Pushed};
-use super::{DEPTH, Kind, MOST, Notify, Output, Request, Settings};
-use super::{confinement, stack, tables, worker};
+use super::{BreakEven, DEPTH, Kind, MOST, Notify, Output, Request, Settings};
+use super::{alone, confinement, stack, worker};
 use crate::error::Result;
 use crate::fork;
 use crate::ledger::{self, CardCounters, CardStatus, Reason};
-use crate::{Operation, Path};
 
 /// What a job asks.
 pub(super) struct Question {
@@ -101,6 +99,15 @@ fn close_if_unwanted() {
             .started()
             .for_each(|card| card.queue.close_if(is_unwanted));
     }
+}
+
+/// What is done in the lanes alone, if this process may use them, with cards or without.
+pub(super) fn break_even() -> Option<&'static BreakEven> {
+    let is_open = OPENERS.load(Relaxed) > 0 && super::are_there();
+    is_open
+        .then(|| SETTINGS.get())
+        .flatten()
+        .map(|settings| &settings.break_even)
 }
 
 /// The cards of this process, if it may have any.
@@ -209,12 +216,14 @@ impl Cards {
         job: impl FnOnce(Question) -> std::result::Result<Job, Request>,
     ) -> std::result::Result<(Arc<Job>, &'static Card), Result<Output>> {
         if !self.may_have_company(has_other_work) {
-            return Err(self.alone(request, kind, Reason::Single));
+            return Err(self.alone(&request, kind, Reason::Single));
         }
-        let is_worth_it = self.in_flight[kind as usize].load(Relaxed) > 0
-            || self.controllers[kind as usize].wants();
+        let is_queued = self.settings.break_even.of_queue(kind) <= DEPTH;
+        let is_worth_it = is_queued
+            && (self.in_flight[kind as usize].load(Relaxed) > 0
+                || self.controllers[kind as usize].wants());
         if !is_worth_it {
-            return Err(self.alone(request, kind, Reason::Alone));
+            return Err(self.alone(&request, kind, Reason::Alone));
         }
         let question = Question {
             request,
@@ -223,7 +232,7 @@ impl Cards {
         };
         let job = match job(question) {
             Ok(job) => Arc::new(job),
-            Err(request) => return Err(self.alone(request, kind, Reason::Alone)),
+            Err(request) => return Err(self.alone(&request, kind, Reason::Alone)),
         };
         let Some(mut card) = self.least_pending(has_other_work) else {
             return Err(self.alone_in(&job, Reason::Alone));
@@ -346,30 +355,17 @@ impl Cards {
         worker::help(self, card, job);
         match job.collect() {
             Some(result) => result,
-            None => alone(&job.question.request, Some(Reason::CardFull)),
+            None => alone::scalar(&job.question.request, Some(Reason::CardFull)),
         }
     }
 
-    /// Runs a request that has no company: in the lanes where one filled lane is enough to win, else on
-    /// the scalar path, for that reason.
-    fn alone(&self, request: Request, kind: Kind, reason: Reason) -> Result<Output> {
-        if self.break_even(kind) == 1 && tables::build_if_it_pays(kind) {
-            let started = Instant::now();
-            let in_lanes = || {
-                catch_unwind(AssertUnwindSafe(|| Request::in_lanes(&[&request])))
-                    .ok()
-                    .and_then(|mut results| results.pop()?)
-            };
-            if let Some(Some(output)) = stack::on_own(in_lanes) {
-                ledger::record(request.operation(), Path::Card, 0, started.elapsed());
-                return Ok(output);
-            }
-        }
-        alone(&request, Some(reason))
+    /// Runs a request that has no company, for that reason.
+    pub(super) fn alone(&self, request: &Request, kind: Kind, reason: Reason) -> Result<Output> {
+        alone::run(request, kind, &self.settings.break_even, reason)
     }
 
     fn alone_in(&self, job: &Job, reason: Reason) -> Result<Output> {
-        alone(&job.question.request, Some(reason))
+        self.alone(&job.question.request, job.question.kind, reason)
     }
 
     /// A batch came out.
@@ -377,22 +373,4 @@ impl Cards {
         let pays = filled >= self.settings.break_even.of_queue(kind);
         self.controllers[kind as usize].observe(filled, pays);
     }
-}
-
-/// Runs a request on the scalar path, and counts it.
-pub(super) fn alone(request: &Request, reason: Option<Reason>) -> Result<Output> {
-    let operation: Operation = request.operation();
-    let started = Instant::now();
-    let result = request.alone();
-    match (&result, reason) {
-        (Ok(_), reason) => {
-            ledger::record(operation, Path::Scalar, 0, started.elapsed());
-            if let Some(reason) = reason {
-                ledger::fall_back(operation, reason);
-            }
-        }
-        // It leaves this path as well, and for one reason.
-        (Err(error), _) => ledger::fall_back(operation, (*error).into()),
-    }
-    result
 }

@@ -35,6 +35,29 @@ impl Sign {
         Ok(output)
     }
 
+    pub(super) fn across_lanes(&self) -> Option<Output> {
+        /// The lanes' work on one curve.
+        macro_rules! on {
+            ($curve:ident) => {{
+                let number = self.key.number().ok()?;
+                let key = $curve::PrivateKey::new(number[..].try_into().ok()?).ok()?;
+                let mut entropy = Zeroizing::new([0_u8; 32]);
+                randomise(&mut entropy[..]).ok()?;
+                let signature = $curve::wide::sign(&$curve::Signing {
+                    key: &key,
+                    digest: &self.digest,
+                    entropy: &entropy,
+                });
+                Some(der(&signature.ok()?))
+            }};
+        }
+        match self.key.curve() {
+            Curve::P256 => on!(p256),
+            Curve::P384 => on!(p384),
+            Curve::P521 => None,
+        }
+    }
+
     pub(super) fn in_lanes(batch: &[&Self]) -> Vec<Option<Output>> {
         /// The lanes' work on one curve.
         macro_rules! on {
@@ -77,6 +100,24 @@ impl Derive {
         Ok(secret)
     }
 
+    pub(super) fn across_lanes(&self) -> Option<Output> {
+        /// The lanes' work on one curve.
+        macro_rules! on {
+            ($curve:ident) => {{
+                let number = self.key.number().ok()?;
+                let key = $curve::PrivateKey::new(number[..].try_into().ok()?).ok()?;
+                let peer = self.peer.point(Form::Uncompressed).ok()?;
+                let peer = $curve::PublicKey::from_sec1(&peer).ok()?;
+                $curve::wide::derive(&key, &peer).ok()
+            }};
+        }
+        match self.key.curve() {
+            Curve::P256 => on!(p256),
+            Curve::P384 => on!(p384),
+            Curve::P521 => None,
+        }
+    }
+
     pub(super) fn in_lanes(batch: &[&Self]) -> Vec<Option<Output>> {
         /// The lanes' work on one curve.
         macro_rules! on {
@@ -109,6 +150,24 @@ impl Generate {
     pub(super) fn alone(&self) -> Result<Output> {
         let key = Key::generate(self.curve)?;
         Ok(pair(&key.number()?, &key.point(Form::Uncompressed)?))
+    }
+
+    pub(super) fn across_lanes(&self) -> Option<Output> {
+        /// The lanes' work on one curve.
+        macro_rules! on {
+            ($curve:ident) => {{
+                let mut number = Zeroizing::new([0_u8; $curve::BYTES]);
+                randomise(&mut number[..]).ok()?;
+                let key = $curve::PrivateKey::new(&number).ok()?;
+                let point = $curve::wide::public_key(&key).ok()?;
+                Some(pair(&number[..], &point.to_sec1()))
+            }};
+        }
+        match self.curve {
+            Curve::P256 => on!(p256),
+            Curve::P384 => on!(p384),
+            Curve::P521 => None,
+        }
     }
 
     pub(super) fn in_lanes(batch: &[&Self]) -> Vec<Option<Output>> {

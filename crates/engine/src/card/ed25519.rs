@@ -29,9 +29,14 @@ impl Key {
 
     /// None where the public half that came with the seed is not the seed's: with both, signatures
     /// would tell the secret.
-    fn for_lanes(&self) -> Option<&lanes::PrivateKey> {
+    ///
+    /// `make` makes it, with the table of those who ask: another one may be in the making in a process that forked this one.
+    fn for_lanes(
+        &self,
+        make: fn(&[u8; 32]) -> std::result::Result<lanes::PrivateKey, outboard_lanes::Error>,
+    ) -> Option<&lanes::PrivateKey> {
         let make = || {
-            let key = lanes::PrivateKey::new(self.scalar.seed()).ok()?;
+            let key = make(self.scalar.seed()).ok()?;
             (key.public_key() == self.scalar.public()).then_some(key)
         };
         self.lanes.get_or_init(|| Box::new(make())).as_ref()
@@ -46,6 +51,9 @@ impl Deref for Key {
     }
 }
 
+/// The longest message whose signature is faster across the lanes.
+const LONGEST_ACROSS: usize = 1 << 10;
+
 /// A signature of a message.
 pub(super) struct Sign {
     pub(super) key: Arc<Key>,
@@ -59,8 +67,21 @@ impl Sign {
         Ok(Zeroizing::new(signature.to_vec()))
     }
 
+    pub(super) fn across_lanes(&self) -> Option<Output> {
+        // Its hash has one lane, and is slower there than a scalar one.
+        if self.message.len() > LONGEST_ACROSS {
+            return None;
+        }
+        let signature =
+            lanes::wide::sign(self.key.for_lanes(lanes::wide::private_key)?, &self.message).ok()?;
+        Some(Zeroizing::new(signature.to_vec()))
+    }
+
     pub(super) fn in_lanes(batch: &[&Self]) -> Vec<Option<Output>> {
-        let forms: Vec<_> = batch.iter().map(|sign| sign.key.for_lanes()).collect();
+        let forms: Vec<_> = batch
+            .iter()
+            .map(|sign| sign.key.for_lanes(lanes::PrivateKey::new))
+            .collect();
         let taken: Vec<_> = forms
             .iter()
             .zip(batch)

@@ -1,7 +1,7 @@
-//! Path `card`: requests that come together share the eight lanes.
+//! Paths `card` and `wide`: requests that come together share the eight lanes; one alone has all of them.
 //!
 //! ```text
-//!   run, submit ──alone──▶ scalar (or one lane), on the caller's thread
+//!   run, submit ──alone──▶ wide, scalar or one lane, on the caller's thread
 //!        │
 //!        └──in company──▶ card: a tray of eight places for each kind ──▶ worker ──▶ lanes
 //!                           │ all are taken                                │ fewer than pay
@@ -14,11 +14,13 @@
 //!
 //! ```text
 //! request.rs     what can be asked; rsa.rs, ec.rs, x25519.rs, ed25519.rs: on each path
+//! alone.rs       one without company: path `wide`
 //! queue.rs       jobs and their states             controller.rs  whether a queue pays now
 //! cards.rs       the cards of a process            worker.rs      who runs the batches
 //! confinement.rs whether a thread may be started  tables.rs, stack.rs, sync.rs   what these stand on
 //! ```
 
+mod alone;
 mod cards;
 mod confinement;
 mod controller;
@@ -45,6 +47,7 @@ pub use request::{Output, Request};
 use crate::Operation;
 use crate::error::Result;
 use crate::fork;
+use crate::ledger::Reason;
 use cards::{Card, Cards, Job};
 use queue::{Look, Woken};
 
@@ -125,8 +128,14 @@ fn enter(
     has_other_work: bool,
     job: impl FnOnce(cards::Question) -> std::result::Result<Job, Request>,
 ) -> Answer {
-    let Some((cards, kind)) = cards::current().zip(request.kind()) else {
-        return Answer::Now(cards::alone(&request, None));
+    let Some(kind) = request.kind() else {
+        return Answer::Now(alone::scalar(&request, None));
+    };
+    let Some(cards) = cards::current() else {
+        return Answer::Now(match cards::break_even() {
+            Some(break_even) => alone::run(&request, kind, break_even, Reason::Alone),
+            None => alone::scalar(&request, None),
+        });
     };
     match cards.submit(request, kind, has_other_work, job) {
         Ok((job, card)) => Answer::Later(Ticket {
@@ -188,7 +197,7 @@ impl Ticket {
         match self.job.collect() {
             Some(result) => result,
             // The card died, or is another process's.
-            None => cards::alone(&self.job.question.request, None),
+            None => alone::scalar(&self.job.question.request, None),
         }
     }
 

@@ -4,9 +4,11 @@ use std::sync::Arc;
 
 use zeroize::Zeroizing;
 
-use super::{Kind, ec, ed25519, rsa, x25519};
+use super::x25519::Generate as X25519Generate;
+use super::{BreakEven, Kind, ec, ed25519, rsa, x25519};
 use crate::Operation;
 use crate::error::{Error, Result};
+use crate::ledger::Reason;
 use crate::scalar;
 use crate::scalar::ec::Curve;
 
@@ -144,7 +146,25 @@ impl Request {
     /// # Errors
     /// As the same operation of [`scalar`].
     pub fn run_scalar(&self) -> Result<Output> {
-        super::cards::alone(self, None)
+        super::alone::scalar(self, None)
+    }
+
+    /// Runs it on this thread where one alone is fastest, and counts it in the ledger.
+    ///
+    /// # Errors
+    /// As the same operation of [`scalar`].
+    pub fn run_alone(&self, break_even: &BreakEven) -> Result<Output> {
+        match self.kind() {
+            Some(kind) if super::are_there() => {
+                super::alone::run(self, kind, break_even, Reason::Alone)
+            }
+            _ => super::alone::scalar(self, None),
+        }
+    }
+
+    /// Runs it across the lanes, on this thread, and counts it nowhere: to measure. None where the lanes had no answer.
+    pub fn run_across_lanes(&self) -> Option<Output> {
+        self.across_lanes()
     }
 
     /// Runs requests of one operation in the lanes, on this thread, without a card, and counts them nowhere:
@@ -180,7 +200,7 @@ impl Request {
         use ec::{Derive as EcDerive, Generate as EcGenerate, Sign as EcSign};
         use ed25519::Sign as Ed25519Sign;
         use rsa::Power as RsaPower;
-        use x25519::{Derive as X25519Derive, Generate as X25519Generate};
+        use x25519::Derive as X25519Derive;
         let Some(first) = batch.first() else {
             return Vec::new();
         };
@@ -192,6 +212,22 @@ impl Request {
             Work::X25519Derive(_) => all!(X25519Derive),
             Work::X25519Generate(_) => all!(X25519Generate),
             Work::Ed25519Sign(_) => all!(Ed25519Sign),
+        }
+    }
+
+    /// Runs it across the lanes, where they can do that; none where they had no answer. It was checked.
+    pub(super) fn across_lanes(&self) -> Option<Output> {
+        if cfg!(feature = "stand-in-lanes") {
+            return self.alone().ok();
+        }
+        match &self.work {
+            Work::RsaPower(work) => work.across_lanes(),
+            Work::EcSign(work) => work.across_lanes(),
+            Work::EcDerive(work) => work.across_lanes(),
+            Work::EcGenerate(work) => work.across_lanes(),
+            Work::X25519Derive(work) => work.across_lanes(),
+            Work::X25519Generate(_) => X25519Generate::across_lanes(),
+            Work::Ed25519Sign(work) => work.across_lanes(),
         }
     }
 

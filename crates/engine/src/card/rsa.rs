@@ -84,6 +84,11 @@ impl Power {
         Ok(output)
     }
 
+    pub(super) fn across_lanes(&self) -> Option<Output> {
+        let output = lanes::rsa::wide::private(self.key.for_lanes()?, &self.block);
+        output.ok().map(Zeroizing::new)
+    }
+
     pub(super) fn in_lanes(batch: &[&Self]) -> Vec<Option<Output>> {
         let forms: Vec<_> = batch.iter().map(|power| power.key.for_lanes()).collect();
         let taken: Vec<_> = forms

@@ -9,10 +9,23 @@ const SIZE: usize = 1 << 20;
 /// Below it, what no access survives.
 const GUARD: usize = 1 << 16;
 
-/// Stacks that nobody uses at the moment. Not freed: there are only as many as callers that ran
-/// batches at once, and of each only the pages that were touched. A child forked meanwhile lacks those
-/// in use.
-static SPARE: [AtomicPtr<u8>; 8] = [const { AtomicPtr::new(ptr::null_mut()) }; 8];
+/// Stacks that nobody uses at the moment. Not freed: there are only as many as threads that were in the lanes
+/// at once, and of each only the pages that were touched. A child forked meanwhile lacks those in use.
+static SPARE: [Place; 64] = [const { Place(AtomicPtr::new(ptr::null_mut())) }; 64];
+
+/// A place for one, in a cache line of its own: threads begin to look at different ones.
+#[repr(align(64))]
+struct Place(AtomicPtr<u8>);
+
+/// All places, from this thread's own on.
+fn places() -> impl Iterator<Item = &'static AtomicPtr<u8>> {
+    thread_local!(static MARK: u8 = const { 0 });
+    // Threads' memory lies a stack apart: what tells them apart is anywhere in the address.
+    let address = MARK.with(|mark| ptr::from_ref(mark).addr()) as u64;
+    let own = (address.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 58) as usize;
+    let (before, from) = SPARE.split_at(own);
+    from.iter().chain(before).map(|place| &place.0)
+}
 
 /// Sees to it that there is a stack: where a process has confined itself, none may be had any more.
 pub(super) fn prepare() {
@@ -41,13 +54,11 @@ struct Stack(*mut u8);
 
 impl Stack {
     fn get() -> Option<Self> {
-        for spare in &SPARE {
-            let stack = spare.swap(ptr::null_mut(), Ordering::Acquire);
-            if !stack.is_null() {
-                return Some(Self(stack));
-            }
-        }
-        Self::map()
+        let taken = places()
+            .filter(|spare| !spare.load(Ordering::Relaxed).is_null())
+            .map(|spare| spare.swap(ptr::null_mut(), Ordering::Acquire))
+            .find(|stack| !stack.is_null());
+        taken.map(Self).or_else(Self::map)
     }
 
     /// Two mappings, and no change of the protection of one: whoever may ask for memory may do that.
@@ -83,7 +94,7 @@ impl Stack {
 
 impl Drop for Stack {
     fn drop(&mut self) {
-        for spare in &SPARE {
+        for spare in places() {
             let put = spare.compare_exchange(
                 ptr::null_mut(),
                 self.0,

@@ -6,16 +6,17 @@
 //! parent's does without these lanes.
 
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-use std::sync::atomic::{AtomicBool, AtomicU32};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
 
 use outboard_lanes as lanes;
 
 use super::Kind;
+use crate::fork;
 
 struct Table {
     built: AtomicBool,
-    /// The process that is building it, or 0.
-    builder: AtomicU32,
+    /// The process that is building it ([`fork::process`]), or 0.
+    builder: AtomicU64,
     /// Requests that could have used it.
     missed: AtomicU32,
     build: fn() -> bool,
@@ -32,35 +33,43 @@ static CURVE25519: Table = Table::new(|| {
         .iter()
         .all(Result::is_ok)
 });
+// For one across the lanes.
+static WIDE_P256: Table = Table::new(|| lanes::p256::wide::prepare().is_ok());
+static WIDE_P384: Table = Table::new(|| lanes::p384::wide::prepare().is_ok());
+static WIDE_CURVE25519: Table = Table::new(|| {
+    let key = lanes::x25519::PrivateKey::new(&[1; 32]);
+    lanes::x25519::wide::public_key(&key).is_ok()
+});
 
-/// Whether that kind can run in the lanes; builds what it needs.
-pub(super) fn build(kind: Kind) -> bool {
-    of(kind).is_none_or(Table::build)
+/// Whether that kind can run in the lanes, one in each or (`wide`) one across them; builds what it needs, with as much
+/// stack as the lanes use.
+pub(super) fn build(kind: Kind, wide: bool) -> bool {
+    of(kind, wide).is_none_or(Table::build)
 }
 
-/// Whether that kind can run in the lanes for a request that is alone: the table is there, or will
-/// pay by now.
-pub(super) fn build_if_it_pays(kind: Kind) -> bool {
-    of(kind).is_none_or(|table| {
-        table.built.load(Acquire) || table.missed.fetch_add(1, Relaxed) >= ENOUGH && table.build()
+/// Whether it pays to run that kind in the lanes for a request that is alone: the table is there, or will pay by now.
+pub(super) fn pay(kind: Kind, wide: bool) -> bool {
+    of(kind, wide).is_none_or(|table| {
+        table.built.load(Acquire) || table.missed.fetch_add(1, Relaxed) >= ENOUGH
     })
 }
 
-fn of(kind: Kind) -> Option<&'static Table> {
-    match kind {
-        _ if cfg!(feature = "stand-in-lanes") => None,
-        Kind::P256Sign | Kind::P256Generate => Some(&P256),
-        Kind::P384Sign | Kind::P384Generate => Some(&P384),
-        Kind::X25519Generate | Kind::Ed25519Sign => Some(&CURVE25519),
-        _ => None,
-    }
+fn of(kind: Kind, wide: bool) -> Option<&'static Table> {
+    let [in_each, across] = match kind {
+        _ if cfg!(feature = "stand-in-lanes") => return None,
+        Kind::P256Sign | Kind::P256Generate => [&P256, &WIDE_P256],
+        Kind::P384Sign | Kind::P384Generate => [&P384, &WIDE_P384],
+        Kind::X25519Generate | Kind::Ed25519Sign => [&CURVE25519, &WIDE_CURVE25519],
+        _ => return None,
+    };
+    Some(if wide { across } else { in_each })
 }
 
 impl Table {
     const fn new(build: fn() -> bool) -> Self {
         Self {
             built: AtomicBool::new(false),
-            builder: AtomicU32::new(0),
+            builder: AtomicU64::new(0),
             missed: AtomicU32::new(0),
             build,
         }
@@ -70,7 +79,10 @@ impl Table {
         if self.built.load(Acquire) {
             return true;
         }
-        let us = std::process::id();
+        if !there_is_memory() {
+            return false;
+        }
+        let us = fork::process();
         let note = self.builder.compare_exchange(0, us, Acquire, Acquire);
         if note.is_err_and(|builder| builder != us) || !(self.build)() {
             return false;
@@ -78,4 +90,13 @@ impl Table {
         self.built.store(true, Release);
         true
     }
+}
+
+/// More than any table takes while it is built, in bytes: the largest has 272 KiB, and is made twice.
+const ROOM: usize = 2 << 20;
+
+/// Whether the system gives the memory of a table. Where it does not, building one would end the program.
+fn there_is_memory() -> bool {
+    let mut room = Vec::<u8>::new();
+    room.try_reserve_exact(ROOM).is_ok()
 }

@@ -1,5 +1,6 @@
 //! Who runs the batches: a card's worker; a caller who found it full; callers alone, where no worker can be had.
 
+use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 use std::sync::Arc;
@@ -18,12 +19,43 @@ pub(super) fn start(cards: &'static Cards, card: &'static Card) -> bool {
         return false;
     }
     let signals = Signals::block();
-    let thread = std::thread::Builder::new()
-        .name("outboard-card".into())
-        .stack_size(1 << 20)
-        .spawn(move || work(cards, card));
+    let is_there = spawn(Box::new((cards, card)));
     drop(signals);
-    thread.is_ok()
+    is_there
+}
+
+/// A worker's two arguments.
+type Both = (&'static Cards, &'static Card);
+
+/// Starts the thread; whether it is there. By the C library: a thread of Rust's has a handle in memory that does not come
+/// from the module's allocator, and where there is none that ends the program.
+fn spawn(both: Box<Both>) -> bool {
+    const STACK: usize = 1 << 20;
+    extern "C" fn body(both: *mut c_void) -> *mut c_void {
+        // SAFETY: from `Box::into_raw`, and given to this thread alone.
+        let (cards, card) = *unsafe { Box::from_raw(both.cast::<Both>()) };
+        // SAFETY: this thread, and a name of less than 16 bytes.
+        unsafe { libc::pthread_setname_np(libc::pthread_self(), c"outboard-card".as_ptr()) };
+        // No panic may leave; what waits is given back by then.
+        let _ = catch_unwind(AssertUnwindSafe(|| work(cards, card)));
+        ptr::null_mut()
+    }
+    let both = Box::into_raw(both);
+    // SAFETY: attributes that live for the calls, and an argument that the thread owns if there is one.
+    let made = unsafe {
+        let mut attributes: libc::pthread_attr_t = std::mem::zeroed();
+        let mut thread: libc::pthread_t = std::mem::zeroed();
+        libc::pthread_attr_init(&raw mut attributes) == 0
+            && libc::pthread_attr_setstacksize(&raw mut attributes, STACK) == 0
+            && libc::pthread_attr_setdetachstate(&raw mut attributes, libc::PTHREAD_CREATE_DETACHED)
+                == 0
+            && libc::pthread_create(&raw mut thread, &raw const attributes, body, both.cast()) == 0
+    };
+    if !made {
+        // SAFETY: nobody else has it.
+        drop(unsafe { Box::from_raw(both) });
+    }
+    made
 }
 
 /// The body of the worker: batches until the card is closed, or one panics.
@@ -128,7 +160,7 @@ impl<'a> Batch<'a> {
         super::fault::strike();
         let filled = self.jobs.len();
         let started = Instant::now();
-        let win = filled >= self.cards.break_even(self.kind) && tables::build(self.kind);
+        let win = filled >= self.cards.break_even(self.kind) && tables::build(self.kind, false);
         let mut results = Vec::new();
         if win {
             let requests = self.jobs.iter().map(|job| &job.question.request);
@@ -153,9 +185,12 @@ impl<'a> Batch<'a> {
                     (Ok(output), started)
                 }
                 None => {
-                    let reason = if win { Reason::Error } else { Reason::Alone };
                     let since = Instant::now();
-                    (super::cards::alone(request, Some(reason)), since)
+                    let answer = match win {
+                        true => super::alone::scalar(request, Some(Reason::Error)),
+                        false => self.cards.alone(request, self.kind, Reason::Alone),
+                    };
+                    (answer, since)
                 }
             };
             let (wait, service) = (

@@ -25,6 +25,11 @@ impl Derive {
         Ok(secret)
     }
 
+    pub(super) fn across_lanes(&self) -> Option<Output> {
+        let private = lanes::PrivateKey::new(&self.private);
+        lanes::wide::derive(&private, &self.peer).ok()
+    }
+
     pub(super) fn in_lanes(batch: &[&Self]) -> Vec<Option<Output>> {
         let keys: Vec<_> = batch
             .iter()
@@ -45,6 +50,13 @@ impl Generate {
         let mut private = Zeroizing::new([0; LENGTH]);
         x25519::generate_into(&mut private)?;
         Ok(pair(&private, &x25519::public_of(&private)))
+    }
+
+    pub(super) fn across_lanes() -> Option<Output> {
+        let mut private = Zeroizing::new([0; LENGTH]);
+        x25519::generate_into(&mut private).ok()?;
+        let public = lanes::wide::public_key(&lanes::PrivateKey::new(&private)).ok()?;
+        Some(pair(&private, &public))
     }
 
     pub(super) fn in_lanes(batch: &[&Self]) -> Vec<Option<Output>> {

@@ -14,7 +14,7 @@ use std::arch::global_asm;
 use std::ffi::{c_int, c_void};
 use std::ptr;
 
-use zeroize::Zeroize;
+use super::wipe::wipe;
 
 /// Before each allocation stands its length, in as many bytes as the C library aligns memory to.
 const PREFIX: usize = 16;
@@ -89,7 +89,7 @@ unsafe extern "C" fn take(memory: *mut c_void) {
     // SAFETY: AWS-LC passes what `give` gave, not null, and does not use it again.
     unsafe {
         let size = length(memory);
-        std::slice::from_raw_parts_mut(memory.cast::<u8>(), size).zeroize();
+        wipe(std::slice::from_raw_parts_mut(memory.cast::<u8>(), size));
         if let Some(layout) = layout(size) {
             dealloc(memory.byte_sub(PREFIX).cast(), layout);
         }

@@ -5,12 +5,12 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Barrier, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
-use outboard_engine::card::{self, Answer, Notify, Settings, Ticket};
+use outboard_engine::card::{self, Answer, BreakEven, Kind, Notify, Settings, Ticket};
 use outboard_engine::ledger::{CardStatus, Reason};
 use outboard_engine::{Operation, Path, ledger};
 use outboard_programs::sandbox;
 
-use crate::keys::{Case, Keys, hopeless};
+use crate::keys::{CASES, Case, Keys, hopeless};
 
 /// Every test by its name.
 pub(crate) const ALL: &[(&str, fn())] = &[
@@ -47,6 +47,14 @@ pub(crate) const ALL: &[(&str, fn())] = &[
     (
         "without_cards_all_runs_inline",
         without_cards_all_runs_inline,
+    ),
+    (
+        "one_alone_goes_across_the_lanes",
+        one_alone_goes_across_the_lanes,
+    ),
+    (
+        "what_does_not_pay_to_queue_is_never_queued",
+        what_does_not_pay_to_queue_is_never_queued,
     ),
     ("the_ledger_shows_the_cards", the_ledger_shows_the_cards),
     (
@@ -119,7 +127,16 @@ fn served() -> (u64, u64) {
         let rows = counts.rows().filter(move |row| row.path == path);
         rows.map(|row| row.work.operations).sum()
     };
-    (on(Path::Card), on(Path::Scalar))
+    (on(Path::Card), on(Path::Scalar) + on(Path::Wide))
+}
+
+/// Lets one alone go across the lanes, whatever it is.
+fn wide() -> BreakEven {
+    let mut wide = BreakEven::default();
+    for kind in Kind::ALL {
+        wide.set_wide(kind.operation(), true);
+    }
+    wide
 }
 
 /// Every request that a card accepted was answered once. For when nothing is in flight.
@@ -640,6 +657,56 @@ fn without_cards_all_runs_inline() {
     assert_eq!(event_loop(&keys, 20, 100, 10), 0);
     assert_eq!(threads(), 1);
     assert_eq!(served().0, 0);
+}
+
+fn one_alone_goes_across_the_lanes() {
+    card::open(Settings {
+        limit: Some(0),
+        break_even: wide(),
+    });
+    let keys = Keys::new();
+    // What needs a table has it after so many.
+    let each = 300;
+    for which in 0..CASES {
+        for number in 0..each {
+            check(keys.case(which, number));
+        }
+    }
+    let counts = ledger::global().counts();
+    let on = |path| {
+        let rows = counts.rows().filter(move |row| row.path == path);
+        rows.map(|row| (row.operation, row.work.operations))
+    };
+    for (operation, operations) in on(Path::Wide) {
+        assert!(Kind::of(operation).is_some(), "{}", operation.name());
+        assert!(operations > 0 && operations <= 3 * each);
+    }
+    // RSA of two sizes is not among the cases.
+    let expected = if card::are_there() {
+        Kind::COUNT - 2
+    } else {
+        0
+    };
+    assert_eq!(on(Path::Wide).count(), expected);
+    let all: u64 = counts.rows().map(|row| row.work.operations).sum();
+    assert_eq!(all, each * CASES as u64, "each is counted once");
+    assert_eq!(on(Path::Card).count(), 0);
+    assert_eq!(threads(), 1);
+}
+
+/// Though a hundred wait.
+fn what_does_not_pay_to_queue_is_never_queued() {
+    let mut never = wide();
+    for kind in Kind::ALL {
+        never.set(kind.operation(), 9, 9);
+    }
+    card::open(Settings {
+        limit: None,
+        break_even: never,
+    });
+    let keys = Keys::new();
+    assert_eq!(event_loop(&keys, 100, 1000, 50), 0);
+    assert_eq!((served().0, threads()), (0, 1));
 }
 
 fn the_ledger_shows_the_cards() {

@@ -25,7 +25,7 @@ pub(crate) struct Case {
 }
 
 /// How many kinds of cases there are.
-const CASES: usize = 11;
+pub(crate) const CASES: usize = 13;
 
 impl Keys {
     pub(crate) fn new() -> Self {
@@ -62,10 +62,15 @@ impl Keys {
                     holds: Box::new(move |secret| secret[..] == expected),
                 }
             }
-            9 => Case {
-                request: Request::ec_generate(Curve::P384),
+            9 => Self::generate(Curve::P384),
+            10 => Self::generate(Curve::P256),
+            11 => Case {
+                request: Request::x25519_generate(),
                 holds: Box::new(|halves| {
-                    ec::Key::pair(Curve::P384, halves).is_ok_and(|key| key.check())
+                    let (private, public) = halves.split_at(32);
+                    private
+                        .try_into()
+                        .is_ok_and(|private| x25519::public_of(private) == public)
                 }),
             },
             _ => {
@@ -103,6 +108,15 @@ impl Keys {
         Case {
             request: Request::ecdsa(Arc::clone(&key), &digest).expect("a private key"),
             holds: Box::new(move |signature| key.verify(&digest, signature)),
+        }
+    }
+
+    fn generate(curve: Curve) -> Case {
+        Case {
+            request: Request::ec_generate(curve),
+            holds: Box::new(move |halves| {
+                ec::Key::pair(curve, halves).is_ok_and(|key| key.check())
+            }),
         }
     }
 

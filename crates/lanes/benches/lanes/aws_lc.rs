@@ -30,11 +30,15 @@ impl RsaKey {
 
 /// The operation, so many times.
 pub(crate) fn run(operation: &str) -> Option<Run> {
+    // The operation is the same.
+    let operation = operation.strip_suffix(" wide").unwrap_or(operation);
     Some(match operation {
         "RSA-2048 private" => rsa_private(2048),
         "RSA-3072 private" => rsa_private(3072),
         "RSA-4096 private" => rsa_private(4096),
         "RSA-2048 public" => rsa_public(2048),
+        "RSA-3072 public" => rsa_public(3072),
+        "RSA-4096 public" => rsa_public(4096),
         "ECDSA P-256 sign" => ecdsa(NID_X9_62_prime256v1, 32),
         "ECDSA P-384 sign" => ecdsa(NID_secp384r1, 48),
         "ECDH P-256" => ecdh(NID_X9_62_prime256v1, 32),
@@ -59,6 +63,21 @@ pub(crate) fn run(operation: &str) -> Option<Run> {
                 for _ in 0..times {
                     // SAFETY: both are of 32 bytes.
                     unsafe { X25519_public_from_private(out.as_mut_ptr(), [9; 32].as_ptr()) };
+                }
+            })
+        }
+        "Ed25519 key" => {
+            let (mut public, mut private) = ([0; 32], [0; 64]);
+            Box::new(move |times| {
+                for _ in 0..times {
+                    // SAFETY: the sizes are Ed25519's.
+                    unsafe {
+                        ED25519_keypair_from_seed(
+                            public.as_mut_ptr(),
+                            private.as_mut_ptr(),
+                            [9; 32].as_ptr(),
+                        );
+                    }
                 }
             })
         }

@@ -5,22 +5,39 @@ use crate::aws_lc::RsaKey;
 use outboard_lanes::{ed25519, p256, p384, rsa, x25519};
 use std::hint::black_box;
 
-/// Every operation, and its `vpmadd52` for eight at once, as `make lanes-count` counts them.
+/// Every operation, and its `vpmadd52` for eight at once, as `make lanes-count` counts them. What is `wide` is spread
+/// across the lanes, one after the other.
 pub(crate) const OPERATIONS: &[(&str, u64)] = &[
     ("RSA-2048 private", 3_449_093),
     ("RSA-3072 private", 11_020_172),
     ("RSA-4096 private", 25_784_634),
     ("RSA-2048 public", 90_316),
+    ("RSA-2048 private wide", 4_157_416),
+    ("RSA-3072 private wide", 14_714_680),
+    ("RSA-4096 private wide", 32_352_856),
+    ("RSA-2048 public wide", 115_344),
+    ("RSA-3072 public wide", 276_624),
+    ("RSA-4096 public wide", 460_944),
     ("ECDSA P-256 sign", 33_878),
     ("ECDSA P-384 sign", 113_886),
     ("ECDH P-256", 202_688),
     ("ECDH P-384", 682_700),
     ("P-256 public key", 31_212),
     ("P-384 public key", 107_722),
+    ("ECDSA P-256 sign wide", 87_336),
+    ("ECDSA P-384 sign wide", 225_856),
+    ("ECDH P-256 wide", 460_832),
+    ("ECDH P-384 wide", 1_595_344),
+    ("P-256 public key wide", 76_456),
+    ("P-384 public key wide", 198_208),
     ("X25519", 121_299),
     ("X25519 public key", 43_729),
     ("Ed25519 sign", 45_087),
     ("Ed25519 verify", 156_369),
+    ("X25519 wide", 235_088),
+    ("X25519 public key wide", 41_344),
+    ("Ed25519 sign wide", 51_088),
+    ("Ed25519 key wide", 44_688),
 ];
 
 /// Private keys' numbers of 32 and of 48 bytes.
@@ -37,13 +54,20 @@ const fn numbers<const BYTES: usize>() -> [[u8; BYTES]; 8] {
     numbers
 }
 
-/// The operation in lanes, each lane with a key of its own.
+/// The operation in lanes, each lane with a key of its own; or, if it is "wide", so many one after the other, each
+/// across all lanes.
 pub(crate) fn run(operation: &str) -> Run {
     match operation {
         "RSA-2048 private" => rsa_private(2048),
         "RSA-3072 private" => rsa_private(3072),
         "RSA-4096 private" => rsa_private(4096),
         "RSA-2048 public" => rsa_public(2048),
+        "RSA-2048 private wide" => rsa_private_wide(2048),
+        "RSA-3072 private wide" => rsa_private_wide(3072),
+        "RSA-4096 private wide" => rsa_private_wide(4096),
+        "RSA-2048 public wide" => rsa_public_wide(2048),
+        "RSA-3072 public wide" => rsa_public_wide(3072),
+        "RSA-4096 public wide" => rsa_public_wide(4096),
         "ECDSA P-256 sign" => {
             let keys = NUMBERS_32
                 .each_ref()
@@ -114,6 +138,58 @@ pub(crate) fn run(operation: &str) -> Run {
                 black_box(p384::public_keys(black_box(&items)));
             })
         }
+        "ECDSA P-256 sign wide" => Box::new(|times| {
+            let key = p256::PrivateKey::new(&NUMBERS_32[0]).expect("below n");
+            for _ in 0..times {
+                black_box(p256::wide::sign(black_box(&p256::Signing {
+                    key: &key,
+                    digest: &[7; 32],
+                    entropy: &[9; 32],
+                })))
+                .expect("a signature");
+            }
+        }),
+        "ECDSA P-384 sign wide" => Box::new(|times| {
+            let key = p384::PrivateKey::new(&NUMBERS_48[0]).expect("below n");
+            for _ in 0..times {
+                black_box(p384::wide::sign(black_box(&p384::Signing {
+                    key: &key,
+                    digest: &[7; 48],
+                    entropy: &[9; 32],
+                })))
+                .expect("a signature");
+            }
+        }),
+        "ECDH P-256 wide" => {
+            let keys = [0, 1].map(|i| p256::PrivateKey::new(&NUMBERS_32[i]).expect("below n"));
+            let peer = p256::wide::public_key(&keys[1]).expect("available");
+            Box::new(move |times| {
+                for _ in 0..times {
+                    black_box(p256::wide::derive(black_box(&keys[0]), &peer)).expect("a secret");
+                }
+            })
+        }
+        "ECDH P-384 wide" => {
+            let keys = [0, 1].map(|i| p384::PrivateKey::new(&NUMBERS_48[i]).expect("below n"));
+            let peer = p384::wide::public_key(&keys[1]).expect("available");
+            Box::new(move |times| {
+                for _ in 0..times {
+                    black_box(p384::wide::derive(black_box(&keys[0]), &peer)).expect("a secret");
+                }
+            })
+        }
+        "P-256 public key wide" => Box::new(|times| {
+            let key = p256::PrivateKey::new(&NUMBERS_32[0]).expect("below n");
+            for _ in 0..times {
+                black_box(p256::wide::public_key(black_box(&key))).expect("a key");
+            }
+        }),
+        "P-384 public key wide" => Box::new(|times| {
+            let key = p384::PrivateKey::new(&NUMBERS_48[0]).expect("below n");
+            for _ in 0..times {
+                black_box(p384::wide::public_key(black_box(&key))).expect("a key");
+            }
+        }),
         "X25519" => {
             let keys = NUMBERS_32.each_ref().map(x25519::PrivateKey::new);
             let peers = keys
@@ -159,8 +235,31 @@ pub(crate) fn run(operation: &str) -> Run {
                 black_box(ed25519::verify(black_box(&claims)));
             })
         }
+        "X25519 wide" => {
+            let key = x25519::PrivateKey::new(&NUMBERS_32[0]);
+            let peer = x25519::wide::public_key(&key).expect("available");
+            each(move || x25519::wide::derive(black_box(&key), &peer).is_ok())
+        }
+        "X25519 public key wide" => {
+            let key = x25519::PrivateKey::new(&NUMBERS_32[0]);
+            each(move || x25519::wide::public_key(black_box(&key)).is_ok())
+        }
+        "Ed25519 sign wide" => {
+            let key = ed25519::wide::private_key(&[1; 32]).expect("available");
+            each(move || ed25519::wide::sign(black_box(&key), &[5; 32]).is_ok())
+        }
+        "Ed25519 key wide" => each(|| ed25519::wide::private_key(black_box(&[1; 32])).is_ok()),
         _ => unreachable!("OPERATIONS has no {operation}"),
     }
+}
+
+/// One after the other.
+fn each(mut one: impl FnMut() -> bool + 'static) -> Run {
+    Box::new(move |times| {
+        for _ in 0..times {
+            assert!(one());
+        }
+    })
 }
 
 fn rsa_private(bits: u32) -> Run {
@@ -170,6 +269,28 @@ fn rsa_private(bits: u32) -> Run {
     Box::new(move |filled| {
         let items: Vec<_> = keys[..filled].iter().map(|key| (key, &x[..])).collect();
         black_box(rsa::private(black_box(&items)));
+    })
+}
+
+fn rsa_private_wide(bits: u32) -> Run {
+    let keys = RsaKey::eight(bits)
+        .map(|key| key.with_components(|c| rsa::PrivateKey::new(&c).expect("a good key")));
+    let x = vec![0x42; bits as usize / 8 - 1];
+    Box::new(move |times| {
+        for key in &keys[..times] {
+            black_box(rsa::wide::private(key, black_box(&x)).expect("a result"));
+        }
+    })
+}
+
+fn rsa_public_wide(bits: u32) -> Run {
+    let keys = RsaKey::eight(bits)
+        .map(|key| key.with_components(|c| rsa::PublicKey::new(c.n, c.e).expect("a good key")));
+    let x = vec![0x42; bits as usize / 8 - 1];
+    Box::new(move |times| {
+        for key in &keys[..times] {
+            black_box(rsa::wide::public(key, black_box(&x)).expect("a result"));
+        }
     })
 }
 

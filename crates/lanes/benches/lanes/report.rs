@@ -54,6 +54,7 @@ pub(crate) fn break_even(all: &[Measured]) {
     println!("\nfilled lanes: lanes by AWS-LC one by one; the break-even number");
     let mut names: Vec<_> = all.iter().map(|m| m.operation).collect();
     names.dedup();
+    names.retain(|name| !name.ends_with(" wide"));
     for name in names {
         let ratio = |filled: usize| {
             let of = |contender: &str| {

@@ -85,6 +85,8 @@ impl Library {
 
     /// The operation, one by one. Keys and contexts are kept for the life of the process.
     pub(crate) fn run(&self, operation: &str) -> Option<Run> {
+        // The operation is the same.
+        let operation = operation.strip_suffix(" wide").unwrap_or(operation);
         Some(match operation {
             "RSA-2048 private" => self.signing(self.rsa(2048), true, 256),
             "RSA-3072 private" => self.signing(self.rsa(3072), true, 384),

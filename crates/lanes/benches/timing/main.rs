@@ -46,9 +46,11 @@ fn main() {
         })
     });
 
-    rsa_private::<256, 128>(wanted / 8, &mut random);
-    rsa_private::<384, 192>(wanted / 8, &mut random);
-    rsa_private::<512, 256>(wanted / 8, &mut random);
+    for wide in [false, true] {
+        rsa_private::<256, 128>(wide, wanted / 8, &mut random);
+        rsa_private::<384, 192>(wide, wanted / 8, &mut random);
+        rsa_private::<512, 256>(wide, wanted / 8, &mut random);
+    }
 
     // Curves: scalars of 1 (as far as the format allows) against random ones.
     macro_rules! weierstrass {
@@ -108,6 +110,47 @@ fn main() {
                     })
                 },
             );
+            report(
+                concat!("ECDSA ", $name, " sign wide"),
+                wanted,
+                &mut random,
+                |class, random| {
+                    let (scalar, digest) = (scalar(class, random), [7; $bytes]);
+                    let entropy = random.array();
+                    Box::new(move || {
+                        black_box($curve::wide::sign(black_box(&$curve::Signing {
+                            key: &key(&scalar),
+                            digest: &digest,
+                            entropy: &entropy,
+                        })))
+                        .expect("a signature");
+                    })
+                },
+            );
+            report(
+                concat!("ECDH ", $name, " wide"),
+                wanted,
+                &mut random,
+                |class, random| {
+                    let scalar = scalar(class, random);
+                    Box::new(move || {
+                        let key = key(&scalar);
+                        black_box($curve::wide::derive(black_box(&key), &peer)).expect("a secret");
+                    })
+                },
+            );
+            report(
+                concat!($name, " public key wide"),
+                wanted,
+                &mut random,
+                |class, random| {
+                    let scalar = scalar(class, random);
+                    Box::new(move || {
+                        let key = key(&scalar);
+                        black_box($curve::wide::public_key(black_box(&key))).expect("a key");
+                    })
+                },
+            );
         }};
     }
     weierstrass!(p256, "P-256", 32);
@@ -136,13 +179,49 @@ fn main() {
             black_box(ed25519::sign(black_box(&[(&key, &[5; 32][..]); 8])));
         })
     });
+    report("X25519 wide", wanted, &mut random, |class, random| {
+        let bytes = bytes(class, random);
+        Box::new(move || {
+            let key = x25519::PrivateKey::new(&bytes);
+            let _ = black_box(x25519::wide::derive(black_box(&key), &peer));
+        })
+    });
+    let name = "X25519 public key wide";
+    report(name, wanted, &mut random, |class, random| {
+        let bytes = bytes(class, random);
+        Box::new(move || {
+            let key = x25519::PrivateKey::new(&bytes);
+            let _ = black_box(x25519::wide::public_key(black_box(&key)));
+        })
+    });
+    report("Ed25519 sign wide", wanted, &mut random, |class, random| {
+        let key = ed25519::PrivateKey::new(&bytes(class, random)).expect("available");
+        Box::new(move || {
+            let _ = black_box(ed25519::wide::sign(black_box(&key), &[5; 32]));
+        })
+    });
 }
 
 /// RSA with a modulus and primes of so many bytes: the input is the secret that an attacker chooses, the key's
 /// exponents are its own. Fixed: x = 1, for which every intermediate power is 1, and exponents of 1.
-fn rsa_private<const MODULUS: usize, const PRIME: usize>(wanted: usize, random: &mut Random) {
+///
+/// `wide`: one operation across the lanes, with the first of the keys.
+fn rsa_private<const MODULUS: usize, const PRIME: usize>(
+    wide: bool,
+    wanted: usize,
+    random: &mut Random,
+) {
     let bits = 8 * MODULUS;
-    let names = [b'x', b'd'].map(|what| format!("RSA-{bits} private, {}", char::from(what)));
+    let private = if wide { "private wide" } else { "private" };
+    let names = [b'x', b'd'].map(|what| format!("RSA-{bits} {private}, {}", char::from(what)));
+    let run = move |keys: &[rsa::PrivateKey; 8], x: &[u8]| {
+        if wide {
+            drop(black_box(rsa::wide::private(&keys[0], black_box(x))));
+        } else {
+            let items = keys.each_ref().map(|key| (key, x));
+            black_box(rsa::private(black_box(&items)));
+        }
+    };
     if !names.iter().any(|name| is_asked_for(name)) {
         return;
     }
@@ -156,10 +235,7 @@ fn rsa_private<const MODULUS: usize, const PRIME: usize>(wanted: usize, random: 
             key.with_components(|c| rsa::PrivateKey::new(&c))
                 .expect("a good key")
         });
-        Box::new(move || {
-            let items = keys.each_ref().map(|key| (key, &x[..]));
-            black_box(rsa::private(black_box(&items)));
-        })
+        Box::new(move || run(&keys, &x))
     });
     // With exponents that are not the key's own the check refuses the results, in both classes.
     report(&names[1], wanted, random, |class, random| {
@@ -174,10 +250,7 @@ fn rsa_private<const MODULUS: usize, const PRIME: usize>(wanted: usize, random: 
         });
         let mut x = [0x42; MODULUS];
         x[0] = 0;
-        Box::new(move || {
-            let items = keys.each_ref().map(|key| (key, &x[..]));
-            black_box(rsa::private(black_box(&items)));
-        })
+        Box::new(move || run(&keys, &x))
     });
 }
 

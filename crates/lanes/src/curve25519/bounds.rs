@@ -2,11 +2,13 @@
 //!
 //! A formula takes elements and makes elements, so it is enough to try each with all elements there are: four
 //! digits of any content and a last one up to its limit. On the way, no column leaves 64 bits, no difference may be
-//! negative, and what the field's header promises of single digits is checked (`field::check`).
+//! negative, and what the field's header promises of single digits is checked (`field::check`). The same of one
+//! operation across the lanes (`wide.rs`), whose lanes count as one: each may hold what any of them holds.
 
-use super::edwards::{self, Cached, Completed, Multiple};
+use super::edwards::{self, Cached, Completed, Multiple, StoredCompleted};
 use super::field::{DIGITS, Element};
 use super::montgomery;
+use super::wide::{self, comb};
 use super::words::Words;
 use crate::vector::{Digit, Kernel, Vector, run_for_all};
 
@@ -24,6 +26,17 @@ fn any<V: Vector>() -> Element<V> {
     let mut digits = [up_to(u64::MAX); DIGITS];
     digits[4] = up_to((1 << 47) + (1 << 15) - 1);
     Element::load(&digits)
+}
+
+/// Any element of `wide/field.rs`.
+fn any_wide<V: Vector>() -> wide::field::Element<V> {
+    wide::field::Element([V::load(&up_to(wide::field::MOST)); DIGITS])
+}
+
+fn any_stored<V: Vector>() -> StoredCompleted {
+    let mut stored = StoredCompleted::ZERO;
+    any_point::<V>().store(&mut stored);
+    stored
 }
 
 fn any_point<V: Vector>() -> Completed<V> {
@@ -68,6 +81,14 @@ keep_their_bounds! {
     encoding: any_point::<V>().encode().is_twice(any_point());
     decoding: edwards::decode::<V>(&any_words());
     ladder: montgomery::multiply::<V>(&any_words(), &any_words());
+    wide_products: any_wide::<V>().mul(any_wide()).with_neighbours(0b1010_1010, 0b0011_0000);
+    wide_small_products: any_wide::<V>().add_multiple(any_wide(), V::splat((1 << 17) - 1));
+    wide_representatives: wide::field::Element::<V>::from_words(&any_wide::<V>().to_words()).mul(any_wide());
+    wide_ladder: wide::ladder::multiply::<V>(&any_words(), &any_words());
+    wide_comb: comb::any_table().multiply::<V>(&any_words()).is_of::<V>(&any_words());
+    wide_entries: Multiple::affine(any::<V>(), any()).completed(1);
+    wide_coordinates: montgomery::from_edwards_alone::<V>(&any_stored::<V>());
+    wide_encoding: any_point::<V>().encode_first().is(&any_stored::<V>(), &any_words());
     from_edwards: montgomery::from_edwards::<V>(any_point(), any_point());
 }
 

@@ -17,11 +17,12 @@
 //!
 //! Everything is constant time.
 
-use super::field::{Columns, Constant, DIGITS, Element, ONE, ZERO};
+use super::field::{Columns, Constant, DIGITS, Element, ONE, TWO, ZERO};
 use super::inverse;
 use super::words::Words;
 use crate::checks::Check;
 use crate::vector::{Digit, Mask, Vector, reread};
+use zeroize::{Zeroize, Zeroizing};
 
 /// d = -121665/121666.
 const D: Constant = [
@@ -82,6 +83,13 @@ pub(crate) struct StoredCompleted {
     f: [Digit; DIGITS],
     g: [Digit; DIGITS],
     h: [Digit; DIGITS],
+}
+
+impl Zeroize for StoredCompleted {
+    fn zeroize(&mut self) {
+        let StoredCompleted { e, f, g, h } = self;
+        [e, f, g, h].into_iter().for_each(Zeroize::zeroize);
+    }
 }
 
 impl StoredCompleted {
@@ -171,17 +179,45 @@ pub(crate) struct Encoded<V> {
 }
 
 impl<V: Vector> Encoded<V> {
+    #[inline(always)]
+    fn of(x: Element<V>, y: Element<V>) -> Self {
+        let mut words = y.to_words();
+        let top = V::load(&words.0[3]);
+        top.blend(x.is_odd(), top.or(V::splat(1 << 63)))
+            .store(&mut words.0[3]);
+        Encoded { words, x }
+    }
+
+    /// The lanes that are `point`, as it is in memory. As in [`Encoded::is_twice`], what is checked are `words`, which
+    /// are those that are released.
+    #[inline(always)]
+    pub(crate) fn is(&self, point: &StoredCompleted, words: &Words) -> Mask {
+        let (words, own) = (reread(words), self.reread_x());
+        let again = Completed::affine(own, Element::from_words(words));
+        let sign = V::load(&words.0[3]).test(V::splat(1 << 63));
+        let (x, y) = again.equals(Completed::load(reread(point)));
+        Check::X.verdict(x) & Check::Y.verdict(y) & Check::Sign.verdict(!(sign ^ own.is_odd()))
+    }
+
+    /// x, through memory: whether it is odd is found a second time, not remembered.
+    #[inline(always)]
+    fn reread_x(&self) -> Element<V> {
+        let mut x = Zeroizing::new([Digit::ZERO; DIGITS]);
+        self.x.store(&mut x);
+        Element::load(reread(&*x))
+    }
+
     /// The lanes that are twice `half`. It is `words` that is checked: y and the sign are read from
     /// it.
     #[inline(always)]
     pub(crate) fn is_twice(&self, half: Completed<V>) -> Mask {
-        let words = reread(&self.words);
-        let point = Completed::affine(self.x, Element::from_words(words));
+        let (words, own) = (reread(&self.words), self.reread_x());
+        let point = Completed::affine(own, Element::from_words(words));
         let sign = V::load(&words.0[3]).test(V::splat(1 << 63));
         let (x, y) = point.equals(half.projective().double());
         Check::TwiceX.verdict(x)
             & Check::TwiceY.verdict(y)
-            & Check::TwiceSign.verdict(!(sign ^ self.x.is_odd()))
+            & Check::TwiceSign.verdict(!(sign ^ own.is_odd()))
     }
 }
 
@@ -244,11 +280,16 @@ impl<V: Vector> Completed<V> {
     #[inline(always)]
     pub(crate) fn encode(self) -> Encoded<V> {
         let (x, y) = self.coordinates();
-        let mut words = y.to_words();
-        let top = V::load(&words.0[3]);
-        top.blend(x.is_odd(), top.or(V::splat(1 << 63)))
-            .store(&mut words.0[3]);
-        Encoded { words, x }
+        Encoded::of(x, y)
+    }
+
+    /// The encoding of the point in lane 0.
+    #[inline(always)]
+    pub(crate) fn encode_first(self) -> Encoded<V> {
+        let inverse = inverse::invert_first(self.f.mul(self.g).carry());
+        let x = self.e.mul(self.f).carry().mul(inverse);
+        let y = self.g.mul(self.h).carry().mul(inverse);
+        Encoded::of(x.carry(), y.carry())
     }
 
     #[inline(always)]
@@ -265,6 +306,19 @@ impl<V: Vector> Completed<V> {
         let x = self.e.mul_raised::<1>(other.g).sub(other.e.mul(self.g));
         let y = self.h.mul_raised::<1>(other.f).sub(other.h.mul(self.f));
         (x.carry().is_zero(), y.carry().is_zero())
+    }
+
+    /// The lanes with a point of the curve: Y^2 - X^2 = Z^2 + d T^2, and Z is not zero.
+    #[inline(always)]
+    pub(crate) fn is_on_curve(self) -> Mask {
+        let x = self.e.mul(self.f).carry();
+        let y = self.g.mul(self.h).carry();
+        let z = self.f.mul(self.g).carry();
+        let t = self.e.mul(self.h).carry();
+        let dtt = t.square().carry().mul(Element::constant(&D));
+        let right = x.square().add(z.square()).add(dtt);
+        let same = y.square_raised::<4>().sub(right).carry().is_zero();
+        same & !z.is_zero()
     }
 
     #[inline(always)]
@@ -406,6 +460,17 @@ impl<V: Vector> Cached<V> {
         self.t.store(&mut to.t);
     }
 
+    /// Each lane takes the lane of `self` that `from` names.
+    #[inline(always)]
+    pub(crate) fn permute(self, from: V) -> Self {
+        Cached {
+            y_minus_x: self.y_minus_x.permute(from),
+            y_plus_x: self.y_plus_x.permute(from),
+            z: self.z.permute(from),
+            t: self.t.permute(from),
+        }
+    }
+
     /// The negative in the lanes of `mask`.
     #[inline(always)]
     pub(crate) fn negate(self, mask: Mask) -> Self {
@@ -425,6 +490,20 @@ impl<V: Vector> Multiple<V> {
             y_minus_x: y.columns().raise::<1>().sub(x.columns()).carry(),
             y_plus_x: y.columns().add(x.columns()).carry(),
             t: x.mul(y).carry().mul(Element::constant(&TWICE_D)).carry(),
+        }
+    }
+
+    /// The point itself, or its negative in the lanes of `negative`: (2 x / 2, 2 y / 2).
+    #[inline(always)]
+    pub(crate) fn completed(self, negative: Mask) -> Completed<V> {
+        let minus = self.y_minus_x.blend(negative, self.y_plus_x).columns();
+        let plus = self.y_plus_x.blend(negative, self.y_minus_x).columns();
+        let two = Element::constant(&TWO);
+        Completed {
+            e: plus.raise::<1>().sub(minus).carry(),
+            f: two,
+            g: two,
+            h: plus.add(minus).carry(),
         }
     }
 }

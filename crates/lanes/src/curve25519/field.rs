@@ -93,6 +93,7 @@ pub(crate) type Constant = [u64; DIGITS];
 
 pub(crate) const ZERO: Constant = [0; DIGITS];
 pub(crate) const ONE: Constant = [1, 0, 0, 0, 0];
+pub(crate) const TWO: Constant = [2, 0, 0, 0, 0];
 
 impl<V: Vector> Element<V> {
     #[inline(always)]
@@ -247,7 +248,7 @@ impl<V: Vector> Element<V> {
     /// Lane by lane: the lane of `self` that `lane` (0 to 7) names.
     #[inline(always)]
     pub(crate) fn permute(self, lane: V) -> Self {
-        Element(five!(|i| lane.pick(self.0[i], self.0[i])))
+        Element(five!(|i| self.0[i].permute(lane)))
     }
 }
 
@@ -317,7 +318,7 @@ impl<V: Vector> Columns<V> {
 
 /// A digit is at most that: a bound in some formula is wrong where it is not.
 #[inline(always)]
-fn check<V: Vector>(digit: V, most: u64) {
+pub(super) fn check<V: Vector>(digit: V, most: u64) {
     if cfg!(all(debug_assertions, not(feature = "fault"))) {
         let mut lanes = Digit::ZERO;
         digit.store(&mut lanes);

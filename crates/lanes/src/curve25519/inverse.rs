@@ -18,7 +18,14 @@ use super::safegcd;
 use super::words::Words;
 use crate::checks::Check;
 use crate::vector::{Digit, Kernel, Mask, Vector, told};
-use zeroize::Zeroize;
+use zeroize::{Zeroize, Zeroizing};
+
+/// The lane whose number differs in one bit.
+pub(super) const NEIGHBOUR: [Digit; 3] = [
+    Digit([1, 0, 3, 2, 5, 4, 7, 6]),
+    Digit([2, 3, 0, 1, 6, 7, 4, 5]),
+    Digit([4, 5, 6, 7, 0, 1, 2, 3]),
+];
 
 /// The inverse in each lane; zero in lanes that are zero.
 #[inline(always)]
@@ -39,15 +46,18 @@ pub(crate) fn invert<V: Vector>(elements: Element<V>) -> Element<V> {
     inverses.blend(zeros, Element::constant(&ZERO))
 }
 
+/// The inverse of lane 0's element in all lanes; zero if it is zero. Nothing mends a mistake here: the caller's check has to
+/// find it.
+#[inline(always)]
+pub(super) fn invert_first<V: Vector>(elements: Element<V>) -> Element<V> {
+    let words = Zeroizing::new(elements.to_words());
+    let inverse = Zeroizing::new(Words::splat(safegcd::invert(words.lane(0))));
+    Element::from_words(&inverse)
+}
+
 /// The inverses of elements that are not zero, by one inversion of their product.
 #[inline(always)]
 fn invert_together<V: Vector>(elements: Element<V>) -> Element<V> {
-    // The lane whose number differs in one bit.
-    const NEIGHBOUR: [Digit; 3] = [
-        Digit([1, 0, 3, 2, 5, 4, 7, 6]),
-        Digit([2, 3, 0, 1, 6, 7, 4, 5]),
-        Digit([4, 5, 6, 7, 0, 1, 2, 3]),
-    ];
     let next = V::load(&NEIGHBOUR[0]);
     let next_pair = V::load(&NEIGHBOUR[1]);
     let next_four = V::load(&NEIGHBOUR[2]);

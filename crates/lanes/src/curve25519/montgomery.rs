@@ -24,12 +24,12 @@
 //!
 //! It costs about 3 %. Everything is constant time.
 
-use super::edwards::Completed;
+use super::edwards::{Completed, StoredCompleted};
 use super::field::{Columns, Element, ONE};
 use super::inverse;
 use super::words::Words;
 use crate::checks::Check;
-use crate::vector::{Mask, Vector, reread};
+use crate::vector::{Mask, Vector, opaque_mask, reread};
 
 /// The curve's A.
 const A: u64 = 486_662;
@@ -47,15 +47,20 @@ pub(crate) fn multiply<V: Vector>(scalars: &Words, points: &Words) -> (Words, Ma
     // Bit 254 has doubled P; the sum is 0 + P.
     let mut sum = Sides::of(point.columns().raise::<1>(), one.columns());
     let mut doubled = sum.double();
-    let mut last = Mask::MAX;
+    let (mut last, mut last_again) = (Mask::MAX, Mask::MAX);
     let mut misled = 0;
     for i in (0..BITS).rev() {
         let bit = bit::<V>(scalars, i);
-        misled |= bit ^ self::bit::<V>(reread(scalars), i);
-        let to_double = doubled.blend(bit ^ last, sum);
+        let double_sum = bit ^ last;
         last = bit;
+        // What steers, and not the bit alone: held against bits that were read another time.
+        let again = self::bit::<V>(reread(scalars), i);
+        misled |= opaque_mask(double_sum) ^ again ^ last_again;
+        last_again = again;
+        let to_double = doubled.blend(double_sum, sum);
         (doubled, sum) = step(to_double, doubled, sum, point);
     }
+    misled |= opaque_mask(last) ^ last_again;
     // `doubled` is k P if the last bit was clear, (k + 1) P if it was set.
     let product = doubled.blend(last, sum);
     let next = sum.blend(last, doubled);
@@ -64,7 +69,8 @@ pub(crate) fn multiply<V: Vector>(scalars: &Words, points: &Words) -> (Words, Ma
     let quotient = x.mul(inverse::invert(z)).carry().to_words();
 
     let point = Element::from_words(reread(points));
-    let differ = are_sum(point, Element::from_words(reread(&quotient)), next);
+    let quotient_again = Element::from_words(reread(&quotient));
+    let differ = are_sum(point, quotient_again, next.coordinates());
     let right = Check::LadderBits.verdict(!misled) & Check::LadderDifference.verdict(differ);
     (quotient, right)
 }
@@ -107,8 +113,11 @@ fn step<V: Vector>(
 ///
 /// (w - x)^2 x'^2 + (w x - 1)^2 z'^2 = 2 ((w + x) (w x + 1) + 2 A w x) x' z'
 #[inline(always)]
-fn are_sum<V: Vector>(w: Element<V>, x: Element<V>, sum: Sides<V>) -> Mask {
-    let (x_sum, z_sum) = sum.coordinates();
+pub(super) fn are_sum<V: Vector>(
+    w: Element<V>,
+    x: Element<V>,
+    (x_sum, z_sum): (Element<V>, Element<V>),
+) -> Mask {
     let one = Element::constant(&ONE).columns();
     let raised = w.columns().raise::<1>();
     let product = w.mul_raised::<1>(x);
@@ -137,6 +146,26 @@ pub(crate) fn from_edwards<V: Vector>(point: Completed<V>, half: Completed<V>) -
     let product = f.sub(h).carry().mul(Element::from_words(&quotient));
     let same = f.add(h).raise::<1>().sub(product).carry().is_zero();
     (quotient, Check::TwiceU.verdict(same))
+}
+
+/// The u-coordinate of the point in lane 0; and whether it comes out a second time, from the point as it is in memory.
+#[inline(always)]
+pub(crate) fn from_edwards_alone<V: Vector>(point: &StoredCompleted) -> (Words, Mask) {
+    let (numerator, divisor) = quotient_of(Completed::<V>::load(point));
+    let quotient = numerator.carry().mul(inverse::invert_first(divisor));
+    let quotient = quotient.carry().to_words();
+
+    let (numerator, divisor) = quotient_of(Completed::<V>::load(reread(point)));
+    let product = divisor.mul(Element::from_words(reread(&quotient)));
+    let same = numerator.raise::<1>().sub(product).carry().is_zero();
+    (quotient, Check::U.verdict(same))
+}
+
+/// The numerator and the divisor of a point's u-coordinate.
+#[inline(always)]
+fn quotient_of<V: Vector>(point: Completed<V>) -> (Columns<V>, Element<V>) {
+    let (f, h) = (point.f.columns().raise::<1>(), point.h.columns());
+    (f.add(h), f.sub(h).carry())
 }
 
 /// x / z as x + z and x - z.

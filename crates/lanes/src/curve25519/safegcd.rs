@@ -24,6 +24,7 @@
 //! Numbers are five signed limbs of 54 bits. p = -19 + 2^39 2^216 has limbs (-19, 0, 0, 0, 2^39).
 
 use crate::digits::negative_inverse;
+use crate::vector::opaque;
 
 /// Divsteps in a round, and bits of a limb.
 const ROUND: u32 = 54;
@@ -50,11 +51,11 @@ const P: Limbs = [-19, 0, 0, 0, 1 << 39];
 ///
 /// |u| + |v| and |q| + |r| are at most 2^n.
 #[derive(Clone, Copy)]
-struct Matrix {
-    u: i64,
-    v: i64,
-    q: i64,
-    r: i64,
+pub(crate) struct Matrix {
+    pub(crate) u: i64,
+    pub(crate) v: i64,
+    pub(crate) q: i64,
+    pub(crate) r: i64,
 }
 
 /// The inverse of `x`, which is below p; zero for zero.
@@ -66,14 +67,16 @@ pub(super) fn invert(x: [u64; 4]) -> [u64; 4] {
     let mut zeta = -1;
     for _ in 0..11 {
         let matrix = round(&mut zeta, f[0], g[0]);
-        update_inverse(&mut d, &mut e, &matrix);
+        // The next round waits for this, and not for what comes after it.
         update_gcd(&mut f, &mut g, &matrix);
+        update_inverse(&mut d, &mut e, &matrix);
     }
-    normalize(d, f[4] >> 63)
+    normalize(d, sign(f[4]))
 }
 
 /// 54 divsteps on the lowest limbs.
-fn round(zeta: &mut i64, f: i64, g: i64) -> Matrix {
+#[inline(always)]
+pub(crate) fn round(zeta: &mut i64, f: i64, g: i64) -> Matrix {
     let first = divsteps(zeta, f, g);
     let (f, g) = first.apply(f, g);
     let second = divsteps(zeta, f, g);
@@ -88,19 +91,68 @@ fn divsteps(zeta: &mut i64, f: i64, g: i64) -> Matrix {
     let cut = (1 << STEPS) - 1;
     let mut f = (f & cut) + (1 << (STEPS + PLACE)); // u = 2^18: the identity.
     let mut g = (g & cut) + (1 << (STEPS + 2 * PLACE)); // r = 2^18.
-    for _ in 0..STEPS {
-        let odd = -(g & 1);
-        let positive = *zeta >> 63; // All ones if delta > 0.
-        let swap = odd & positive;
-        // If g is odd, f or -f is added to it, and in the latter case f takes the old g.
-        let addend = ((f ^ positive) - positive) & odd;
-        f ^= (f ^ g) & swap;
-        g = (g + addend) >> 1;
-        *zeta = (*zeta ^ swap) - 1;
-    }
+    steps(zeta, &mut f, &mut g);
     let (u, v) = unpack(f);
     let (q, r) = unpack(g);
     Matrix { u, v, q, r }
+}
+
+/// 18 divsteps on two words. Conditional moves take four cycles for each, masks six.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+fn steps(zeta: &mut i64, f: &mut i64, g: &mut i64) {
+    const { assert!(STEPS == 18) }
+    // SAFETY: reads and writes the registers that it declares. Every x86-64 has the instructions.
+    unsafe {
+        core::arch::asm!(
+            ".rept 18",
+            "mov {addend}, {f}",
+            "neg {addend}",
+            "mov {next_f}, {f}",
+            "lea {counted}, [{zeta} - 1]",
+            "mov {swapped}, {zeta}",
+            "not {swapped}",
+            "dec {swapped}", // -zeta - 2
+            "test {zeta}, {zeta}",
+            "cmovns {addend}, {f}",
+            "cmovs {next_f}, {g}",
+            "cmovns {swapped}, {counted}",
+            "add {addend}, {g}",
+            "test {g:l}, 1", // All that follows is for odd g.
+            "cmovnz {g}, {addend}",
+            "cmovnz {f}, {next_f}",
+            "mov {zeta}, {counted}",
+            "cmovnz {zeta}, {swapped}",
+            "sar {g}, 1",
+            ".endr",
+            f = inout(reg) *f,
+            g = inout(reg_abcd) *g,
+            zeta = inout(reg) *zeta,
+            addend = out(reg) _,
+            next_f = out(reg) _,
+            counted = out(reg) _,
+            swapped = out(reg) _,
+            options(pure, nomem, nostack),
+        );
+    }
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+use portable_steps as steps;
+
+/// 18 divsteps on two words.
+#[cfg(any(test, not(target_arch = "x86_64")))]
+fn portable_steps(zeta: &mut i64, f: &mut i64, g: &mut i64) {
+    for _ in 0..STEPS {
+        let odd = -(*g & 1);
+        let positive = *zeta >> 63; // All ones if delta > 0.
+        let swap = odd & positive;
+        // If g is odd, f or -f is added to it, and in the latter case f takes the old g.
+        let addend = ((*f ^ positive) - positive) & odd;
+        *f ^= (*f ^ *g) & swap;
+        *g = (*g + addend) >> 1;
+        *zeta = (*zeta ^ swap) - 1;
+    }
 }
 
 /// The two upper parts of a word, each rounded as the part below it is signed.
@@ -150,7 +202,7 @@ fn update_gcd(f: &mut Limbs, g: &mut Limbs, m: &Matrix) {
 /// (d, e) = (u d + v e, q d + r e) / 2^54 (mod p). Both stay within -2p and p.
 fn update_inverse(d: &mut Limbs, e: &mut Limbs, m: &Matrix) {
     // Multiples of p: first to bring d and e from (-2p, 0) up, then to clear the low 54 bits.
-    let (d_negative, e_negative) = (d[4] >> 63, e[4] >> 63);
+    let (d_negative, e_negative) = (sign(d[4]), sign(e[4]));
     let mut times_d = (m.u & d_negative) + (m.v & e_negative);
     let mut times_e = (m.q & d_negative) + (m.r & e_negative);
     let mut low = combine(m.u, d[0], m.v, e[0]);
@@ -211,8 +263,14 @@ fn normalize(mut d: Limbs, negative: i64) -> [u64; 4] {
     ]
 }
 
+/// All ones for a negative number, else zero. The compiler does not know that, and makes no branch of it.
+#[inline(always)]
+pub(crate) fn sign(x: i64) -> i64 {
+    opaque((x >> 63).cast_unsigned()).cast_signed()
+}
+
 fn add_p_if_negative(d: &mut Limbs) {
-    let negative = d[4] >> 63;
+    let negative = sign(d[4]);
     d[0] += P[0] & negative;
     d[4] += P[4] & negative;
     carry(d);
@@ -252,6 +310,26 @@ mod tests {
         let half = [u64::MAX - 8, u64::MAX, u64::MAX, (1 << 62) - 1];
         assert_eq!(invert([2, 0, 0, 0]), half);
         assert_eq!(invert(half), [2, 0, 0, 0]);
+    }
+
+    #[test]
+    fn instructions_and_portable_steps_agree() {
+        let mut word = 1_u64;
+        let mut random = || {
+            word = word
+                .wrapping_mul(6364136223846793005)
+                .wrapping_add(1442695040888963407);
+            word.rotate_left(29)
+        };
+        for _ in 0..10_000 {
+            let f = (random() >> 46 | 1).cast_signed() + (1 << (STEPS + PLACE));
+            let g = (random() >> 46).cast_signed() + (1 << (STEPS + 2 * PLACE));
+            let zeta = (random() >> 60).cast_signed() - 8;
+            let (mut one, mut other) = ((zeta, f, g), (zeta, f, g));
+            steps(&mut one.0, &mut one.1, &mut one.2);
+            portable_steps(&mut other.0, &mut other.1, &mut other.2);
+            assert_eq!(one, other);
+        }
     }
 
     #[test]

@@ -45,6 +45,11 @@ impl Words {
         }
     }
 
+    /// The same number in all lanes.
+    pub(crate) fn splat(number: [u64; 4]) -> Words {
+        Words(number.map(Digit::splat))
+    }
+
     /// The number in one lane.
     pub(crate) fn bytes(&self, lane: usize) -> [u8; 32] {
         let mut bytes = [0; 32];
@@ -59,14 +64,7 @@ impl Words {
     #[inline(always)]
     pub(crate) fn unpack<V: Vector>(&self) -> [V; 5] {
         let [w0, w1, w2, w3] = &self.0;
-        let [w0, w1, w2, w3] = [V::load(w0), V::load(w1), V::load(w2), V::load(w3)];
-        [
-            w0,
-            w0.shr::<52>().or(w1.shl::<12>()),
-            w1.shr::<40>().or(w2.shl::<24>()),
-            w2.shr::<28>().or(w3.shl::<36>()),
-            w3.shr::<16>().and(V::splat(DIGIT >> 5)),
-        ]
+        unpack([V::load(w0), V::load(w1), V::load(w2), V::load(w3)])
     }
 
     /// From digits of 52 bits without garbage, the last below 2^48.
@@ -108,6 +106,18 @@ impl Words {
     pub(crate) fn lane(&self, lane: usize) -> [u64; 4] {
         self.0.map(|word| word.0[lane])
     }
+}
+
+/// As [`Words::unpack`], of words in registers.
+#[inline(always)]
+pub(crate) fn unpack<V: Vector>([w0, w1, w2, w3]: [V; 4]) -> [V; 5] {
+    [
+        w0,
+        w0.shr::<52>().or(w1.shl::<12>()),
+        w1.shr::<40>().or(w2.shl::<24>()),
+        w2.shr::<28>().or(w3.shl::<36>()),
+        w3.shr::<16>().and(V::splat(DIGIT >> 5)),
+    ]
 }
 
 impl Zeroize for Words {

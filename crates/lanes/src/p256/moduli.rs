@@ -46,9 +46,15 @@ impl Modulus<5> for Field {
     }
 
     const TIGHT: Limit = Limit(210);
+    const SETTLED: Limit = Self::TIGHT;
+
+    #[inline(always)]
+    fn settle<V: Vector>(sum: [V; 5]) -> [V; 5] {
+        Self::tighten(sum)
+    }
 
     /// p has 4 bits of room. Subtracts t p where t is v / 2^256 rounded down to within 1, and
-    /// adds p: v - t 2^256 is in (-2^212, 2^256 + 2^212), t (2^256 - p) below 2^228.
+    /// adds p: v - t 2^256 is in (-2^212, 2^256 + 2^212), t (2^256 - p) below 2^230 for sums in (-60 p, 60 p).
     #[inline(always)]
     fn tighten<V: Vector>(sum: [V; 5]) -> [V; 5] {
         let [d0, d1, d2, d3, d4] = sum;

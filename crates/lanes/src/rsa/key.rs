@@ -3,6 +3,7 @@
 use super::montgomery::Modulus;
 use super::number::{self, Constants, Number};
 use super::power::window_bits;
+use super::wide;
 use crate::digits;
 use crate::vector::{DIGIT, Digit};
 use crate::{Error, wipe};
@@ -55,6 +56,8 @@ pub struct PublicKey {
     /// Odd, 3 or more.
     pub(super) e: u64,
     pub(super) n: Constants,
+    /// n across the lanes.
+    pub(super) wide: wide::PublicNumbers,
 }
 
 impl PublicKey {
@@ -77,11 +80,9 @@ impl PublicKey {
             return Err(Error::InvalidRsaKey);
         }
         let n = Number::new(n[..2 * size.prime_digits()].to_vec());
-        Ok(Self {
-            size,
-            e,
-            n: Constants::new(n, bits),
-        })
+        let n = Constants::new(n, bits);
+        let wide = wide::PublicNumbers::new(&n, size);
+        Ok(Self { size, e, n, wide })
     }
 
     /// The length of the modulus in bytes: that of every input and result.
@@ -118,6 +119,8 @@ pub struct PrivateKey {
     pub(super) q: Prime,
     /// (1/q)·R mod p.
     pub(super) qinv: Number,
+    /// All of it across the lanes.
+    pub(super) wide: wide::PrivateNumbers,
 }
 
 /// One half of the key.
@@ -173,18 +176,32 @@ impl PrivateKey {
             }
         };
         let (dp, dq, qinv) = (below(dp, &p)?, below(dq, &q)?, below(qinv, &p)?);
-        let half = |prime, exponent: Number| {
+        let half = |prime, exponent: &Number| {
             let constants = Constants::new(prime, public.size.bits() / 2);
             let r3 = constants.multiply(&constants.r2, &constants.r2);
             Prime {
                 constants,
                 r3,
-                windows: windows(&exponent, public.size),
+                windows: windows(exponent, public.size),
             }
         };
-        let (p, q) = (half(p, dp), half(q, dq));
+        let (p, q) = (half(p, &dp), half(q, &dq));
         let qinv = p.constants.multiply(&qinv, &p.constants.r2);
-        Ok(Self { public, p, q, qinv })
+        let wide = wide::PrivateNumbers::new(
+            [&p.constants, &q.constants],
+            [&p.r3, &q.r3],
+            [&dp, &dq],
+            &qinv,
+            &public.n,
+            public.size,
+        );
+        Ok(Self {
+            public,
+            p,
+            q,
+            qinv,
+            wide,
+        })
     }
 
     /// The public half.
@@ -199,13 +216,19 @@ impl PrivateKey {
             let Constants { m, k, one, r2 } = constants;
             [&m[..], &k[..], &one[..], &r2[..], &r3[..]]
         });
-        of_prime.into_iter().flatten().chain([&self.qinv[..]])
+        let wide = self.wide.secrets().flatten().map(|digit| &digit.0[..]);
+        of_prime
+            .into_iter()
+            .flatten()
+            .chain([&self.qinv[..]])
+            .chain(wide)
     }
 
     /// The exponents, in windows: secret too.
     #[cfg(all(test, feature = "emulation"))]
-    pub(crate) fn exponents(&self) -> [&[u8]; 2] {
-        [&self.p.windows, &self.q.windows]
+    pub(crate) fn exponents(&self) -> [&[u8]; 3] {
+        let wide = self.wide.windows().as_flattened();
+        [&self.p.windows, &self.q.windows, wide]
     }
 }
 

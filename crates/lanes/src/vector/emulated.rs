@@ -187,6 +187,28 @@ impl Vector for Emulated {
         })
     }
 
+    #[inline(never)]
+    fn permute(self, from: Self) -> Self {
+        from.map(|i| {
+            self.0.iter().zip(0..).fold(0, |found, (entry, at)| {
+                let here = black_box((at ^ i & 7_u64).wrapping_sub(1) >> 63);
+                found | entry & here.wrapping_neg()
+            })
+        })
+    }
+
+    #[inline(never)]
+    fn permute_halves<const FROM: i32>(self) -> Self {
+        Self::new(core::array::from_fn(|i| {
+            self.0[i & 4 | (FROM >> (2 * (i & 3)) & 3) as usize]
+        }))
+    }
+
+    #[inline(never)]
+    fn mul_low(self, other: Self) -> Self {
+        self.zip(other, u64::wrapping_mul)
+    }
+
     // Out of line as on the processor: inlined into each other, kernels take long to compile.
     #[inline(never)]
     fn call<K: Kernel>(kernel: K) -> K::Output {

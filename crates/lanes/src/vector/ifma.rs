@@ -175,6 +175,21 @@ impl Vector for Ifma {
     }
 
     #[inline(always)]
+    fn permute(self, from: Self) -> Self {
+        Ifma(instruction!(_mm512_permutexvar_epi64(from.0, self.0)))
+    }
+
+    #[inline(always)]
+    fn permute_halves<const FROM: i32>(self) -> Self {
+        Ifma(instruction!(_mm512_permutex_epi64::<FROM>(self.0)))
+    }
+
+    #[inline(always)]
+    fn mul_low(self, other: Self) -> Self {
+        Ifma(instruction!(_mm512_mullo_epi64(self.0, other.0)))
+    }
+
+    #[inline(always)]
     fn call<K: Kernel>(kernel: K) -> K::Output {
         // SAFETY: `Ifma` is only in use below `run`, which has checked the processor.
         unsafe { outline(kernel) }

@@ -196,6 +196,23 @@ impl Vector for Interval {
         low.hull(high)
     }
 
+    fn permute(self, _: Self) -> Self {
+        self
+    }
+
+    fn permute_halves<const FROM: i32>(self) -> Self {
+        self
+    }
+
+    /// Of two numbers that are not negative.
+    fn mul_low(self, other: Self) -> Self {
+        assert!(
+            self.low >= 0 && other.low >= 0,
+            "a product of a number that may be negative"
+        );
+        Interval::new(self.low * other.low, self.high * other.high)
+    }
+
     fn call<K: Kernel>(kernel: K) -> K::Output {
         run(kernel)
     }

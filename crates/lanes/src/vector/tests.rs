@@ -36,6 +36,9 @@ impl Kernel for Everything {
             a.madhi_in_order(b, c),
             a.blend(masks[1], b),
             a.pick(b, c),
+            a.permute(b),
+            a.permute_halves::<0b01_11_00_10>(),
+            a.mul_low(b),
         ];
         let stored = vectors.map(|v| {
             let mut digit = Digit::ZERO;

@@ -164,6 +164,67 @@ macro_rules! curve_api {
             api::prepare::<$curve, $digits>()
         }
 
+        /// One operation across all eight lanes: for a caller that has only one.
+        pub mod wide {
+            use super::{
+                BYTES, Error, PrivateKey, PublicKey, SharedSecret, Signature, Signing, api, $curve,
+            };
+            use $crate::weierstrass::wide;
+
+            /// The ECDSA signature of a digest.
+            ///
+            /// # Errors
+            /// As [`sign`](super::sign).
+            pub fn sign(item: &Signing<'_>) -> Result<Signature, Error> {
+                wide::api::sign::<$curve, $digits, { 2 * BYTES }>(&api::Signing {
+                    key: item.key.0,
+                    digest: item.digest,
+                    entropy: item.entropy,
+                })
+            }
+
+            /// The public key of a private key.
+            ///
+            /// # Errors
+            /// As [`public_keys`](super::public_keys).
+            pub fn public_key(key: &PrivateKey<'_>) -> Result<PublicKey, Error> {
+                let point = wide::api::public_key::<$curve, $digits, BYTES>(key.0)?;
+                Ok(PublicKey {
+                    x: point.x,
+                    y: point.y,
+                })
+            }
+
+            /// The secret that a private key shares with a peer's public key (ECDH).
+            ///
+            /// # Errors
+            /// As [`derive`](super::derive).
+            pub fn derive(key: &PrivateKey<'_>, peer: &PublicKey) -> Result<SharedSecret, Error> {
+                wide::api::derive::<$curve, $digits>(&api::Deriving {
+                    key: key.0,
+                    x: &peer.x,
+                    y: &peer.y,
+                })
+            }
+
+            /// Builds the base point's table of these operations now, rather than at the first use.
+            ///
+            /// # Errors
+            /// [`Error::Unavailable`] where there are no lanes.
+            pub fn prepare() -> Result<(), Error> {
+                wide::api::prepare::<$curve, $digits>()
+            }
+
+            /// Builds the table once more, for tests of faults. Whether it is the one in use.
+            ///
+            /// # Errors
+            /// [`Error::Fault`] where its check failed.
+            #[cfg(feature = "fault")]
+            pub fn rebuild() -> Result<bool, Error> {
+                wide::api::rebuild::<$curve, $digits>()
+            }
+        }
+
         /// Builds the base point's table once more, for tests of faults. Whether it is the one in use.
         ///
         /// # Errors
@@ -203,6 +264,14 @@ pub(crate) struct Signing<'a> {
     pub(crate) entropy: &'a [u8; ENTROPY],
 }
 
+/// What is signed: the digest's leftmost bytes, as many as n has, else zeros before it.
+pub(crate) fn digest_as_signed(digest: &[u8], bytes: usize) -> [u8; 64] {
+    let mut full = [0; 64];
+    let used = digest.len().min(bytes);
+    full[bytes - used..bytes].copy_from_slice(&digest[..used]);
+    full
+}
+
 /// A private key and a peer's point.
 pub(crate) struct Deriving<'a> {
     pub(crate) key: &'a [u8],
@@ -225,11 +294,9 @@ pub(crate) fn sign<C: Curve<N>, const N: usize, const OUT: usize>(
         items,
         |items| {
             let comb = C::comb()?;
-            // What is signed: the digest's leftmost bytes, as many as n has, else zeros before it.
             let mut digests = [[0_u8; 64]; LANES];
             for (full, item) in digests.iter_mut().zip(items) {
-                let used = item.digest.len().min(C::BYTES);
-                full[C::BYTES - used..C::BYTES].copy_from_slice(&item.digest[..used]);
+                *full = digest_as_signed(item.digest, C::BYTES);
             }
             let digests = || digests.iter().map(|digest| &digest[..C::BYTES]);
             let mut messages = [NOTHING; LANES];

@@ -72,6 +72,13 @@ impl<M> Bound<M> {
         Bound(self.0.plus_product((a.0, b.0), minus, room), PhantomData)
     }
 
+    /// (a b + c d) / R + self, reduced.
+    #[inline(always)]
+    pub(crate) fn plus_products(self, (a, b): (Self, Self), and: (Self, Self), room: u32) -> Self {
+        let and = (and.0.0, and.1.0);
+        Bound(self.0.plus_products((a.0, b.0), and, room), PhantomData)
+    }
+
     /// One or the other.
     #[inline(always)]
     pub(crate) fn or(self, other: Self) -> Self {
@@ -116,6 +123,7 @@ impl Form {
     #[inline(always)] fn exactly(_: u64) -> Self { Form }
     #[inline(always)] fn plus(self, _: i32, _: Self) -> Self { Form }
     #[inline(always)] fn plus_product(self, _: (Self, Self), _: (Self, Self), _: u32) -> Self { Form }
+    #[inline(always)] fn plus_products(self, _: (Self, Self), _: (Self, Self), _: u32) -> Self { Form }
     #[inline(always)] fn or(self, _: Self) -> Self { Form }
     #[inline(always)] fn halved(self) -> Self { Form }
     #[inline(always)] fn digits(self) -> Self { Form }
@@ -176,6 +184,14 @@ mod form {
             })
         }
 
+        pub(super) fn plus_products(self, a: (Form, Form), c: (Form, Form), room: u32) -> Form {
+            Form::new(|all| {
+                let one = (all[a.0.0], all[a.1.0]);
+                let other = (all[c.0.0], all[c.1.0]);
+                all[self.0].plus_products(one, other, room)
+            })
+        }
+
         pub(super) fn or(self, other: Form) -> Form {
             Form::new(|all| all[self.0].or(all[other.0]))
         }
@@ -206,6 +222,21 @@ mod form {
 
     /// Digits' worth in a digit: 2^10 of 2^52.
     const MOST: u64 = 1 << 10;
+
+    /// What the product of two numbers, divided by R, is below.
+    fn over_r(a: Linear, b: Linear, room: u32) -> i64 {
+        let (a, b) = (a.interval(), b.interval());
+        assert!(a.0 >= 0 && b.0 >= 0, "a factor may be negative");
+        let unit: i128 = 1 << (24 + room);
+        ((i128::from(a.1) * i128::from(b.1) + unit - 1) / unit) as i64
+    }
+
+    /// Digits' worth in a column: it has 2 N halves of each of two products, and as many of the reduction and its
+    /// carries.
+    fn columns(room: u32) -> u64 {
+        let digits = if room == 4 { 5 } else { 8 };
+        3 * 2 * digits + 4
+    }
 
     /// A number that is in [low, high), times a factor.
     #[derive(Clone, Copy, Debug)]
@@ -277,18 +308,18 @@ mod form {
             (c, d): (Linear, Linear),
             room: u32,
         ) -> Linear {
-            let over_r = |a: Linear, b: Linear| {
-                let (a, b) = (a.interval(), b.interval());
-                assert!(a.0 >= 0 && b.0 >= 0, "a factor may be negative");
-                let unit: i128 = 1 << (24 + room);
-                ((i128::from(a.1) * i128::from(b.1) + unit - 1) / unit) as i64
-            };
-            let digits = if room == 4 { 5 } else { 8 };
-            // A column has 2 N halves of each product, and as many of the reduction and its carries.
-            self.plus(
-                1,
-                Linear::number(-over_r(c, d), over_r(a, b) + ONE, 3 * 2 * digits + 4),
-            )
+            let (low, high) = (-over_r(c, d, room), over_r(a, b, room) + ONE);
+            self.plus(1, Linear::number(low, high, columns(room)))
+        }
+
+        fn plus_products(
+            self,
+            (a, b): (Linear, Linear),
+            (c, d): (Linear, Linear),
+            room: u32,
+        ) -> Linear {
+            let high = over_r(a, b, room) + over_r(c, d, room) + ONE;
+            self.plus(1, Linear::number(0, high, columns(room)))
         }
 
         fn or(self, other: Linear) -> Linear {

@@ -7,6 +7,8 @@
 //! The right-hand sides start from the operands in memory, read anew. A disturbed nonce that is used consistently is but
 //! another nonce.
 //!
+//! One operation across the lanes adds up k G in another order and has a tally of its own: `wide/comb.rs`.
+//!
 //! Constant time.
 
 use super::bound::REDUCED;
@@ -17,7 +19,7 @@ use crate::vector::{DIGIT, Digit, Mask, Vector, reread};
 use zeroize::Zeroize;
 
 /// Any odd number that is not small: one wrong digit among all then changes the sum.
-const MULTIPLIER: u64 = 0x9_e377_9b97_f4a7;
+pub(crate) const MULTIPLIER: u64 = 0x9_e377_9b97_f4a7;
 
 /// Σ d_i c^i mod 2^52 over the digits d_i of eight scalars, c odd.
 ///

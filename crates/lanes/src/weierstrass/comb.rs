@@ -177,7 +177,6 @@ impl<C: Curve<N>, const N: usize> Kernel for Build<C, N> {
 
     #[inline(always)]
     fn run<V: Vector>(self) -> Comb<N> {
-        let modulus = PhantomData::<C::Field>;
         let Windows {
             width,
             count: windows,
@@ -188,36 +187,7 @@ impl<C: Curve<N>, const N: usize> Kernel for Build<C, N> {
             width,
             windows,
         };
-
-        // Lane l starts with 2^(w l) G.
-        let mut base = StoredJacobian::ZERO;
-        Affine::<V, C::Field, N> {
-            x: Element::splat(C::GENERATOR[0]).to_montgomery(),
-            y: Element::splat(C::GENERATOR[1]).to_montgomery(),
-        }
-        .to_jacobian()
-        .store(&mut base);
-        for lane in 1..LANES {
-            let mut doubled = base;
-            V::call(Double {
-                point: &mut doubled,
-                times: width,
-                modulus,
-            });
-            let later = u8::MAX << lane;
-            Jacobian::<V, C::Field, N>::load(&base)
-                .blend(later, Jacobian::load(&doubled))
-                .store(&mut base);
-        }
-
-        let mut multiples = vec![StoredAffine::<N>::ZERO; entries];
-        for first in (0..windows).step_by(LANES) {
-            let affine = to_affine::<V, C::Field, N>(&base);
-            V::call(OddMultiples {
-                point: &affine,
-                table: &mut multiples,
-                modulus,
-            });
+        each_eight_windows::<V, C, N>(self::windows::<C, N>(), |first, multiples| {
             for lane in 0..LANES.min(windows - first) {
                 let size = Comb::<N>::ROWS * entries / LANES;
                 let at = size * (windows - 1 - (first + lane));
@@ -230,12 +200,55 @@ impl<C: Curve<N>, const N: usize> Kernel for Build<C, N> {
                     window[2 * N * entries / LANES + j / LANES].0[j % LANES] = multiple;
                 }
             }
-            V::call(Double {
-                point: &mut base,
-                times: width * LANES,
-                modulus,
-            });
-        }
+        });
         comb
+    }
+}
+
+/// Gives `take` the multiples (2 j + 1) 2^(w i) G of eight windows at a time, lane l of entry j being that of window
+/// i = first + l.
+#[inline(always)]
+pub(crate) fn each_eight_windows<V: Vector, C: Curve<N>, const N: usize>(
+    windows: Windows,
+    mut take: impl FnMut(usize, &[StoredAffine<N>]),
+) {
+    let modulus = PhantomData::<C::Field>;
+    let Windows { width, count } = windows;
+
+    // Lane l starts with 2^(w l) G.
+    let mut base = StoredJacobian::ZERO;
+    Affine::<V, C::Field, N> {
+        x: Element::splat(C::GENERATOR[0]).to_montgomery(),
+        y: Element::splat(C::GENERATOR[1]).to_montgomery(),
+    }
+    .to_jacobian()
+    .store(&mut base);
+    for lane in 1..LANES {
+        let mut doubled = base;
+        V::call(Double {
+            point: &mut doubled,
+            times: width,
+            modulus,
+        });
+        let later = u8::MAX << lane;
+        Jacobian::<V, C::Field, N>::load(&base)
+            .blend(later, Jacobian::load(&doubled))
+            .store(&mut base);
+    }
+
+    let mut multiples = vec![StoredAffine::<N>::ZERO; 1 << (width - 1)];
+    for first in (0..count).step_by(LANES) {
+        let affine = to_affine::<V, C::Field, N>(&base);
+        V::call(OddMultiples {
+            point: &affine,
+            table: &mut multiples,
+            modulus,
+        });
+        take(first, &multiples);
+        V::call(Double {
+            point: &mut base,
+            times: width * LANES,
+            modulus,
+        });
     }
 }

@@ -4,6 +4,7 @@ use super::comb::Comb;
 use super::element::{Element, Sum};
 use super::modulus::Modulus;
 use super::point::Affine;
+use super::wide;
 use crate::Error;
 use crate::vector::{Mask, Vector};
 
@@ -23,11 +24,20 @@ pub(crate) trait Curve<const N: usize>: 'static {
     /// Bits of a window of the base point's table.
     const COMB_WIDTH: usize;
 
+    /// Bits of a window of the base point's table of one operation across the lanes.
+    const WIDE_WIDTH: usize;
+
     /// The base point's table, built at first use.
     ///
     /// # Errors
     /// Where there are no lanes.
     fn comb() -> Result<&'static Comb<N>, Error>;
+
+    /// The base point's table of one operation across the lanes, built at first use.
+    ///
+    /// # Errors
+    /// Where there are no lanes.
+    fn wide_table() -> Result<&'static wide::comb::Table<N>, Error>;
 }
 
 /// The lanes whose point, in Montgomery form and below p, is on the curve.

@@ -89,7 +89,10 @@ impl<C: Curve<N>, const N: usize> Kernel for Sign<'_, C, N> {
         };
         r.store(&mut signatures.r);
         s.store(&mut signatures.s);
-        signatures.intact = self.intact::<V>(&signatures, &affine, &product.tally);
+        let windows = comb::windows::<C, N>();
+        let tally = tally_is_of::<V, C::Order, N>(&product.tally, self.k, windows);
+        signatures.intact = Check::Tally.verdict(tally)
+            & intact::<V, C, N>([self.d, self.z, self.k], &signatures, &affine);
         odd.zeroize();
         inverse_k.zeroize();
         inverse_z.zeroize();
@@ -98,35 +101,32 @@ impl<C: Curve<N>, const N: usize> Kernel for Sign<'_, C, N> {
     }
 }
 
-impl<C: Curve<N>, const N: usize> Sign<'_, C, N> {
-    /// The lanes that pass the checks of `checks.rs`.
-    #[inline(always)]
-    fn intact<V: Vector>(
-        &self,
-        signatures: &Signatures<N>,
-        affine: &StoredAffine<N>,
-        tally: &Digit,
-    ) -> Mask {
-        let point = Affine::<V, C::Field, N>::load(reread(affine));
-        let r = Element::<V, C::Order, N>::load_below(REDUCED, reread(&signatures.r));
-        let s = Element::<V, C::Order, N>::load_below(REDUCED, reread(&signatures.s));
-        let k = Element::<V, C::Order, N>::load_below(REDUCED, reread(self.k));
-        let left = s.to_montgomery().mul(k).carry();
-        let right = multiply_add::<V, C::Order, N>(r, reread(self.d), reread(self.z));
-        // Both are below 4 n; their difference out of Montgomery form is below n.
-        let difference = (left - right).plus(4).carry().to_plain();
+/// The lanes that pass the checks of `checks.rs`, but for the tally: with the operands d, z and k.
+#[inline(always)]
+pub(crate) fn intact<V: Vector, C: Curve<N>, const N: usize>(
+    [d, z, k]: [&[Digit; N]; 3],
+    signatures: &Signatures<N>,
+    affine: &StoredAffine<N>,
+) -> Mask {
+    let point = Affine::<V, C::Field, N>::load(reread(affine));
+    let r = Element::<V, C::Order, N>::load_below(REDUCED, reread(&signatures.r));
+    let s = Element::<V, C::Order, N>::load_below(REDUCED, reread(&signatures.s));
+    let k = Element::<V, C::Order, N>::load_below(REDUCED, reread(k));
+    let left = s.to_montgomery().mul(k).carry();
+    let right = multiply_add::<V, C::Order, N>(r, reread(d), reread(z));
+    // Both are below 4 n; their difference out of Montgomery form is below n.
+    let difference = (left - right).plus(4).carry().to_plain();
 
-        let windows = comb::windows::<C, N>();
-        Check::Tally.verdict(tally_is_of::<V, C::Order, N>(tally, self.k, windows))
-            & Check::OnCurve.verdict(on_curve::<V, C, N>(point))
-            & Check::X.verdict(reduce_x::<V, C, N>(reread(&affine.x)).equals(r))
-            & Check::Equation.verdict(difference.is_zero())
-    }
+    Check::OnCurve.verdict(on_curve::<V, C, N>(point))
+        & Check::X.verdict(reduce_x::<V, C, N>(reread(&affine.x)).equals(r))
+        & Check::Equation.verdict(difference.is_zero())
 }
 
 /// x mod n, for x in Montgomery form modulo p.
 #[inline(always)]
-fn reduce_x<V: Vector, C: Curve<N>, const N: usize>(x: &[Digit; N]) -> Element<V, C::Order, N> {
+pub(crate) fn reduce_x<V: Vector, C: Curve<N>, const N: usize>(
+    x: &[Digit; N],
+) -> Element<V, C::Order, N> {
     let x = Element::<V, C::Field, N>::load(x).to_plain();
     // n < p < 2 n.
     Element::from_digits(Limit::times(2), x.digits()).below_m()

@@ -24,6 +24,8 @@
 //! many again, and one digit of a sum: below 2^59 for N = 8, and below 2^62 with a sum's digit.
 //! All is constant time.
 
+mod across;
+
 use super::bound::{Bound, Limit, REDUCED};
 use super::modulus::{Modulus, multiple};
 use crate::vector::unroll;
@@ -260,6 +262,20 @@ impl<V: Vector, M: Modulus<N>, const N: usize> Factor<V, M, N> {
         Sum::reduced(product(e.columns().sub(minus), &self.0, &b.0), bound)
     }
 
+    /// (a b + c d) / R: two products for one reduction.
+    #[inline(always)]
+    pub(crate) fn mul_add_mul(
+        self,
+        b: impl Into<Self>,
+        (c, d): (impl Into<Self>, impl Into<Self>),
+    ) -> Sum<V, M, N> {
+        let (b, c, d) = (b.into(), c.into(), d.into());
+        let nothing = Sum::<V, M, N>::zero();
+        let bound = nothing.1.plus_products((self.1, b.1), (c.1, d.1), M::ROOM);
+        let first = product(nothing.columns(), &c.0, &d.0);
+        Sum::reduced(product(first, &self.0, &b.0), bound)
+    }
+
     /// (a b - c²) / R + e.
     #[inline(always)]
     pub(crate) fn mul_sub_square(
@@ -362,6 +378,14 @@ impl<V: Vector, M: Modulus<N>, const N: usize> Sum<V, M, N> {
         // A tight number's digits are those of the sum and of multiples of m.
         let bound = Bound::below(M::TIGHT).plus(1, self.1.digits());
         Sum(M::tighten(self.0), bound)
+    }
+
+    /// A sum in (-60 m, 60 m), brought below [`Modulus::SETTLED`].
+    #[inline(always)]
+    pub(crate) fn settle(self) -> Self {
+        self.1.check(Limit::times(60), Limit::times(60));
+        let bound = Bound::below(M::SETTLED).plus(1, self.1.digits());
+        Sum(M::settle(self.0), bound)
     }
 
     /// The columns' number divided by R, which is within the bound.

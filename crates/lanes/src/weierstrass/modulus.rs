@@ -58,6 +58,20 @@ pub(crate) trait Modulus<const N: usize>: Copy {
         unroll!(I < N => { out[I] = out[I].add(V::splat(multiple[I])); });
         out
     }
+
+    /// What [`Self::settle`] brings a sum below.
+    const SETTLED: Limit = Limit::times(120);
+
+    /// A sum in (-60 m, 60 m), not carried, becomes a congruent one in [0, SETTLED).
+    ///
+    /// The general way only makes it positive; a prime that leaves little room must do more.
+    #[inline(always)]
+    fn settle<V: Vector>(sum: [V; N]) -> [V; N] {
+        let multiple = multiple(&Self::DIGITS, 60);
+        let mut out = sum;
+        unroll!(I < N => { out[I] = out[I].add(V::splat(multiple[I])); });
+        out
+    }
 }
 
 /// Columns N to 2 N - 1.

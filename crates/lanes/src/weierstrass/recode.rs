@@ -93,17 +93,24 @@ pub(crate) fn digit<V: Vector, const N: usize>(
         bits = bits.or(V::load(&k[start + 1]).shl::<52>());
     }
     bits = bits.shr_by(V::splat(shift as u64));
-    let sign = V::splat(1 << (width - 1));
     if i + 1 == count {
-        bits = bits.or(sign); // 2^(w m)
+        bits = bits.or(V::splat(1 << (width - 1))); // 2^(w m)
     }
-    // b ≥ 2^(w-1): d = 2 (b - 2^(w-1)) + 1. Below, -d = 2 (2^(w-1) - 1 - b) + 1.
-    let negative = !bits.test(sign);
-    let flipped = bits.xor(V::splat(u64::MAX));
-    OddDigit {
-        index: bits
-            .blend(negative, flipped)
-            .and(V::splat((1 << (width - 1)) - 1)),
-        negative,
+    OddDigit::of_bits(bits, width)
+}
+
+impl<V: Vector> OddDigit<V> {
+    /// The digit that the `width` lowest bits b stand for.
+    #[inline(always)]
+    pub(crate) fn of_bits(bits: V, width: usize) -> Self {
+        // b ≥ 2^(w-1): d = 2 (b - 2^(w-1)) + 1. Below, -d = 2 (2^(w-1) - 1 - b) + 1.
+        let negative = !bits.test(V::splat(1 << (width - 1)));
+        let flipped = bits.xor(V::splat(u64::MAX));
+        OddDigit {
+            index: bits
+                .blend(negative, flipped)
+                .and(V::splat((1 << (width - 1)) - 1)),
+            negative,
+        }
     }
 }

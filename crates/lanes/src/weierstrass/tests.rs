@@ -9,6 +9,8 @@ use super::element::{Element, Sum};
 use super::invert::{Invert, InvertTwo};
 use super::modulus::{Modulus, multiple};
 use super::recode::{self, Windows};
+use super::wide;
+use super::wide::invert::{Prime, invert};
 use crate::digits;
 use crate::vector::{self, DIGIT, Digit, Kernel, Vector};
 use aws_lc_sys as aws;
@@ -113,6 +115,20 @@ fn lane<const N: usize>(digits: &[Digit; N], lane: usize) -> Number<N> {
     core::array::from_fn(|i| digits[i].0[lane])
 }
 
+/// The number modulo m.
+fn below<M: Modulus<N>, const N: usize>(number: &Number<N>) -> Number<N> {
+    let mut out = *number;
+    while !digits::is_below(&out, &M::DIGITS) {
+        let mut borrow = 0;
+        for (digit, less) in out.iter_mut().zip(M::DIGITS) {
+            let difference = digit.wrapping_sub(less).wrapping_sub(borrow);
+            borrow = difference >> 63;
+            *digit = difference & DIGIT;
+        }
+    }
+    out
+}
+
 /// Whether a ≡ b (mod m).
 fn congruent<M: Modulus<N>, const N: usize>(a: &Integer, b: &Integer) -> bool {
     a.modulo(&Integer::new(&M::DIGITS)) == b.modulo(&Integer::new(&M::DIGITS))
@@ -121,18 +137,18 @@ fn congruent<M: Modulus<N>, const N: usize>(a: &Integer, b: &Integer) -> bool {
 mod products {
     use super::*;
 
-    /// a b, a², (a b - c d), (a b - c²) and a b + c, with a and b in Montgomery form or not.
+    /// a b, a², (a b - c d), (a b - c²), a b + c and a b + c d, with a and b in Montgomery form or not.
     struct Products<M, const N: usize>([[Digit; N]; 2], PhantomData<M>);
 
     impl<M: Modulus<N>, const N: usize> Kernel for Products<M, N> {
-        type Output = [[Digit; N]; 6];
+        type Output = [[Digit; N]; 7];
         #[inline(always)]
         fn run<V: Vector>(self) -> Self::Output {
             let a = Element::<V, M, N>::load(&self.0[0]);
             let b = Element::<V, M, N>::load(&self.0[1]);
             // Below 2 m, so that any product fits.
             let (c, d) = (a.to_montgomery(), b.to_montgomery());
-            let mut out = [[Digit::ZERO; N]; 6];
+            let mut out = [[Digit::ZERO; N]; 7];
             c.mul(d).carry().to_plain().store(&mut out[0]);
             c.square().carry().to_plain().store(&mut out[1]);
             let less = c.factor().mul_sub_mul(d, (d, d), Sum::multiple(2));
@@ -146,6 +162,8 @@ mod products {
                 .to_plain()
                 .store(&mut out[4]);
             a.mul(d).carry().store(&mut out[5]);
+            let sum = c.factor().mul_add_mul(d, (d, d));
+            sum.carry().to_plain().store(&mut out[6]);
             out
         }
     }
@@ -164,6 +182,7 @@ mod products {
                 assert_eq!(result(3), ab.minus(&a.times(&a)).modulo(&m));
                 assert_eq!(result(4), a.times(&ab).plus(&b).minus(&a).modulo(&m));
                 assert!(congruent::<M, N>(&result(5), &ab));
+                assert_eq!(result(6), ab.plus(&b.times(&b)).modulo(&m));
             }
         }
     }
@@ -171,23 +190,36 @@ mod products {
 
 mod sums {
     use super::*;
+    use crate::weierstrass::bound::Limit;
 
     struct Sums<M, const N: usize>([[Digit; N]; 2], PhantomData<M>);
 
     impl<M: Modulus<N>, const N: usize> Kernel for Sums<M, N> {
-        type Output = [[Digit; N]; 4];
+        type Output = [[Digit; N]; 5];
         #[inline(always)]
         fn run<V: Vector>(self) -> Self::Output {
             let a = Element::<V, M, N>::load(&self.0[0]).to_montgomery();
             let b = Element::<V, M, N>::load(&self.0[1]).to_montgomery();
-            let mut out = [[Digit::ZERO; N]; 4];
+            let mut out = [[Digit::ZERO; N]; 5];
             (a - b).plus(2).carry().to_plain().store(&mut out[0]);
             (a + b).thrice().carry().to_plain().store(&mut out[1]);
             a.halve().to_plain().store(&mut out[2]);
             let tight = (a - b - b).tighten().carry();
             tight.to_plain().store(&mut out[3]);
+            if settles::<M, N>() {
+                let settled = (a.sum() - b.twice().twice().twice().twice())
+                    .settle()
+                    .factor();
+                let settled = settled.mul(Element::one()).carry();
+                settled.to_plain().store(&mut out[4]);
+            }
             out
         }
+    }
+
+    /// The order of P-256 has neither the room nor a way of its own, and nothing settles there.
+    fn settles<M: Modulus<N>, const N: usize>() -> bool {
+        N == 8 || M::SETTLED.0 != Limit::times(120).0
     }
 
     pub(super) fn run<M: Modulus<N>, const N: usize>() {
@@ -202,6 +234,10 @@ mod sums {
                 assert_eq!(result(1), sum.plus(&sum).plus(&sum).modulo(&m));
                 assert_eq!(result(2).plus(&result(2)).modulo(&m), a.modulo(&m));
                 assert_eq!(result(3), a.minus(&b).minus(&b).modulo(&m));
+                if settles::<M, N>() {
+                    let sixteen = Integer::new(&[16]).times(&b);
+                    assert_eq!(result(4), a.minus(&sixteen).modulo(&m));
+                }
             }
         }
     }
@@ -251,6 +287,23 @@ mod inverses {
             let out = vector::run(Inverses::<M, N>(batch, PhantomData)).expect("or emulated");
             for l in 0..8 {
                 let [a, b] = [&batch[0], &batch[1]].map(|n| Integer::new(&lane(n, l)));
+                // With scalar instructions: R / x.
+                let prime = const { Prime::of::<M>() };
+                let plain = [&batch[0], &batch[1]].map(|n| below::<M, N>(&lane(n, l)));
+                let r = Integer::new(&M::R);
+                let [alone] = invert([plain[0]], [&prime]);
+                let [one, two] = invert(plain, [&prime; 2]);
+                for (number, inverse) in [(&a, alone), (&a, one), (&b, two)] {
+                    assert!(digits::is_below(&inverse, &M::DIGITS));
+                    let nothing = Integer::new(&[0]);
+                    let expected = if number.modulo(&m).is_zero() {
+                        &nothing
+                    } else {
+                        &r
+                    };
+                    let product = number.times(&Integer::new(&inverse));
+                    assert!(congruent::<M, N>(&product, expected));
+                }
                 for (number, inverse) in [(&a, 0), (&a, 1), (&b, 2)] {
                     let inverse = Integer::new(&lane(&out[inverse], l));
                     let one = Integer::new(&[u64::from(!number.modulo(&m).is_zero())]);
@@ -325,10 +378,11 @@ fn digits_add_up_to_the_scalar() {
 /// A signature to be made: private key, nonce, r, s, digest as long as n.
 type Signing = [Vec<u8>; 5];
 
-/// Each signature in each lane, with the nonce that its vector gives instead of a hedged one; then
+/// Each signature in each lane and across the lanes, with the nonce that its vector gives instead of a hedged one; then
 /// again with the nonce 0 in one lane, which must say so, without a trace in the others.
 fn given_nonces<C: Curve<N>, const N: usize>(vectors: &[Signing]) {
     let comb = C::comb().expect("or emulated");
+    let table = C::wide_table().expect("or emulated");
     let starts = (0..vectors.len()).flat_map(|start| [(start, 0), (start, 1 << (start % 8))]);
     for (start, degenerate) in starts {
         let of = |lane| &vectors[(start + lane) % vectors.len()];
@@ -349,6 +403,26 @@ fn given_nonces<C: Curve<N>, const N: usize>(vectors: &[Signing]) {
             curve: PhantomData::<C>,
         })
         .expect("or emulated");
+        for lane in 0..8 {
+            let alone = |i: usize| from_bytes::<N>(&of(lane)[i]).map(Digit::splat);
+            let one = vector::run(wide::sign::Sign {
+                d: &alone(0),
+                z: &alone(4),
+                k: &nonce(lane).map(Digit::splat),
+                table,
+                curve: PhantomData::<C>,
+            })
+            .expect("or emulated");
+            if !good(lane) {
+                assert_eq!(one.degenerate, 0xff);
+                continue;
+            }
+            assert_eq!((one.degenerate, one.intact), (0, 0xff));
+            for l in 0..8 {
+                assert_eq!(self::lane(&one.r, l), self::lane(&signatures.r, lane));
+                assert_eq!(self::lane(&one.s, l), self::lane(&signatures.s, lane));
+            }
+        }
         assert_eq!(signatures.degenerate, degenerate);
         assert_eq!(signatures.intact | degenerate, 0xff);
         for lane in (0..8).filter(|&lane| good(lane)) {

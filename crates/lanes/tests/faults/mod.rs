@@ -93,6 +93,7 @@ pub(crate) struct Aim {
     check: Check,
     steps: Steps,
     bits: Range<u32>,
+    lanes: Range<usize>,
 }
 
 enum Steps {
@@ -108,6 +109,7 @@ impl Aim {
             check,
             steps: Steps::From(steps),
             bits: 0..52,
+            lanes: 0..LANES,
         }
     }
 
@@ -120,12 +122,21 @@ impl Aim {
             check,
             steps: Steps::These(steps),
             bits: 0..52,
+            lanes: 0..LANES,
         }
     }
 
     /// With one of these bits flipped.
     pub(crate) fn bits(self, bits: Range<u32>) -> Aim {
         Aim { bits, ..self }
+    }
+
+    /// In the first lane alone, where an operation that is spread across the lanes has its result.
+    pub(crate) fn in_first_lane(self) -> Aim {
+        Aim {
+            lanes: 0..1,
+            ..self
+        }
     }
 
     /// The fault to try as number `i`. Whatever their number, tries are spread over all of the steps: each is near the
@@ -141,7 +152,7 @@ impl Aim {
         let bits = u64::from(self.bits.end - self.bits.start);
         Fault {
             step,
-            lane: random.below(LANES as u64) as usize,
+            lane: self.lanes.start + random.below(self.lanes.len() as u64) as usize,
             bit: self.bits.start + random.below(bits) as u32,
         }
     }

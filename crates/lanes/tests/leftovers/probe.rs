@@ -34,6 +34,8 @@ pub(crate) fn call<A: Copy, R>(function: fn(A) -> R, argument: A, with: impl Fn(
         let function = black_box(function);
         let wide = is_x86_feature_detected!("avx512f");
         let copied: usize;
+        // A thread begins with the vector registers of the one that makes it.
+        outboard_lanes::wiped(8, || ());
         // SAFETY: fills what lies below the stack pointer, where nobody has anything.
         unsafe {
             asm!("mov rcx, rsp", "sub rcx, rdi", "rep stosb",

@@ -219,3 +219,13 @@ pub(crate) fn batches() -> usize {
         .map(|text| text.parse().expect("LANES_BATCHES is a number"))
         .unwrap_or(if cfg!(debug_assertions) { 20 } else { 400 })
 }
+
+/// How many items of a batch of eight are also run alone, across the lanes: on the emulation one takes as long as
+/// eight.
+pub(crate) fn alone() -> usize {
+    if cfg!(any(debug_assertions, feature = "emulation")) {
+        1
+    } else {
+        8
+    }
+}

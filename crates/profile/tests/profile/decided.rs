@@ -1,5 +1,6 @@
 //! What is measured decides, and what is known of a processor where nothing was.
 
+use outboard_operation::card::Kind;
 use outboard_operation::{Operation, Path};
 use outboard_profile::{LanesMeasurement, Machine, Measurement, Profile, Queueing};
 
@@ -11,6 +12,15 @@ fn lanes(operation: Operation, scalar: f64, batch: f64) -> LanesMeasurement {
         operation,
         scalar_ns: 1e3 * scalar,
         batch_ns: 1e3 * batch,
+        wide_ns: None,
+    }
+}
+
+/// The same, and of one across the lanes.
+fn with_wide(operation: Operation, scalar: f64, batch: f64, wide: f64) -> LanesMeasurement {
+    LanesMeasurement {
+        wide_ns: Some(1e3 * wide),
+        ..lanes(operation, scalar, batch)
     }
 }
 
@@ -215,6 +225,66 @@ fn cards_get_what_they_gain_and_what_alone_does_not_lose() {
     assert_eq!(nonsense.get(Rsa2048Sign), Some((9, 9)));
 }
 
+#[test]
+fn one_alone_goes_across_the_lanes_where_that_wins() {
+    use Operation::{P256Keygen, P256Sign, Rsa2048Sign, X25519Derive, X25519Keygen};
+    let costs = Queueing {
+        queue_ns: 3e3,
+        wake_ns: 0.0,
+        pause_ns: 1e3,
+    };
+    let in_nanoseconds = |operation, stock: f64, scalar: f64| Measurement {
+        stock_ns: 1e3 * stock,
+        scalar_ns: 1e3 * scalar,
+        ..measurement(operation, 0, stock / scalar)
+    };
+    let profile = Profile::measured(
+        machine(),
+        LIBCRYPTO,
+        vec![
+            in_nanoseconds(Rsa2048Sign, 150.0, 190.0),
+            in_nanoseconds(P256Sign, 15.0, 10.0),
+            in_nanoseconds(P256Keygen, 10.0, 5.5),
+            in_nanoseconds(X25519Derive, 25.0, 15.0),
+            in_nanoseconds(X25519Keygen, 25.0, 4.3),
+        ],
+    )
+    .with_lanes(
+        vec![
+            with_wide(Rsa2048Sign, 190.0, 480.0, 90.0),
+            with_wide(P256Sign, 10.0, 8.5, 5.2),
+            with_wide(P256Keygen, 5.5, 7.5, 5.1),
+            with_wide(X25519Derive, 15.0, 18.0, 8.0),
+            with_wide(X25519Keygen, 4.3, 7.4, 2.1),
+        ],
+        costs,
+    );
+    let break_even = profile.break_even();
+    let wide = |operation| Kind::of(operation).is_some_and(|kind| break_even.is_wide(kind));
+    // It beats stock across the lanes alone; eight at once still gain.
+    assert_eq!(profile.path(Rsa2048Sign), Path::Card);
+    assert_eq!(
+        (wide(Rsa2048Sign), break_even.get(Rsa2048Sign)),
+        (true, Some((6, 6)))
+    );
+    // One lane would beat the scalar path, and loses to all eight.
+    assert_eq!(
+        (wide(P256Sign), break_even.get(P256Sign)),
+        (true, Some((2, 9)))
+    );
+    // What queueing takes its gain from is not queued.
+    assert_eq!(profile.path(X25519Keygen), Path::Wide);
+    assert_eq!(
+        (wide(X25519Keygen), break_even.get(X25519Keygen)),
+        (true, Some((4, 9)))
+    );
+    // Too little.
+    assert_eq!(profile.path(P256Keygen), Path::Scalar);
+    assert!(!wide(P256Keygen));
+    assert_eq!(profile.path(P256Sign), Path::Wide);
+    assert_eq!(profile.path(X25519Derive), Path::Wide);
+}
+
 /// As measured on Zen 4 in a virtual machine: two jobs that waited for a sleeping worker had 0.63 of stock's speed.
 #[test]
 fn waking_a_worker_for_few_costs_more_than_they_gain() {
@@ -314,6 +384,20 @@ fn a_built_in_profile_knows_its_processor_and_its_libcrypto() {
         |machine: &Machine| Profile::built_in(machine, "3.0.22").path(Operation::Rsa2048Sign);
     assert_eq!((path(&newest), path(&older)), (Path::Card, Path::Stock));
     assert!(!offered(&newest, "3.0.22", Operation::Rsa2048Decrypt));
+    // One across the lanes wins where a processor multiplies in all of them at once: Zen 5, but not the laptops'.
+    let model = |model| Machine {
+        family: 0x1a,
+        model,
+        ..newest.clone()
+    };
+    let x25519_keygen = |model: Machine| {
+        let profile = Profile::built_in(&model, "3.5.0");
+        let wide = profile.break_even().is_wide(Kind::X25519Generate);
+        (profile.path(Operation::X25519Keygen), wide)
+    };
+    assert_eq!(x25519_keygen(model(0x02)), (Path::Wide, true));
+    assert_eq!(x25519_keygen(model(0x24)), (Path::Scalar, false));
+    assert_eq!(x25519_keygen(newest.clone()), (Path::Scalar, false));
     let strange = with(&[]);
     assert!(
         Operation::ALL

@@ -196,7 +196,7 @@ impl<A: Algorithm> Context<A> {
             return Ok(false);
         }
         let derived = match self.shared.path(operation) {
-            Path::Card => self.derive_on_card(secret),
+            path if path.has_lanes() => self.derive_on_card(secret),
             _ => self.shared.run(Some(operation), Path::Scalar, || {
                 let mut room = Zeroizing::new([0; MOST]);
                 A::derive(key, peer, &mut room[..length])?;

@@ -207,7 +207,7 @@ impl KeyType for Ec {
         let curve = (*wish)?;
         let operation = keygen(curve);
         let made = match shared.path(operation) {
-            Path::Card => generate_on_card(shared, curve),
+            path if path.has_lanes() => generate_on_card(shared, curve),
             _ => shared.run(Some(operation), Path::Scalar, || {
                 ec::Key::generate(curve).map_err(refuse)
             }),

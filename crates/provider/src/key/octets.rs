@@ -242,7 +242,7 @@ impl<A: Octets> KeyType for A {
     }
 
     fn generate(shared: &Shared, _: &()) -> Option<Result<Native<A>>> {
-        let request = A::generation().filter(|_| shared.path(A::KEYGEN) == Path::Card);
+        let request = A::generation().filter(|_| shared.path(A::KEYGEN).has_lanes());
         Some(match request {
             Some(request) => generate_on_card(shared, request),
             None => shared.run(Some(A::KEYGEN), Path::Scalar, || {

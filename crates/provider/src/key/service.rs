@@ -45,7 +45,11 @@ impl Service {
             name: &self.reference.name,
         };
         let mut result = Zeroizing::new(Vec::new());
-        match client.ask(key, operation, &mut result) {
+        let answer = match shared.job() {
+            Some(job) => job.ask(client, key, operation, &mut result),
+            None => client.ask(key, operation, &mut result),
+        };
+        match answer {
             Ok(()) => Ok(result),
             Err(error) => Err(Error::new(Reason::OperationFailed, error.to_string())),
         }

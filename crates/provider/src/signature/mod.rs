@@ -66,6 +66,10 @@ const MOST: usize = 512;
 /// lanes do not share.
 const MOST_QUEUED: usize = 1 << 16;
 
+/// The longest message that is signed without a digest of its own: of a longer one most of the time goes into SHA-512,
+/// which OpenSSL's code does faster.
+const MOST_HASHED: usize = 1 << 14;
+
 impl<A: Algorithm> Signature for Context<A> {
     type Key = Key<A::Key>;
 
@@ -494,8 +498,14 @@ impl<A: Algorithm> Context<A> {
         if output.is_query() || output.room() < A::most(key) {
             return Ok(false);
         }
+        if !A::HASHES && data.len() > MOST_HASHED {
+            ledger::fall_back(operation, Why::Size);
+            return Ok(false);
+        }
         let signed = match path {
-            Path::Card if data.len() <= MOST_QUEUED => self.sign_on_card(operation, data, output),
+            path if path.has_lanes() && data.len() <= MOST_QUEUED => {
+                self.sign_on_card(operation, data, output)
+            }
             _ => self.shared.run(Some(operation), Path::Scalar, || {
                 let mut room = [0; MOST];
                 let written = A::sign(key, &plain.settings, plain.digest, data, &mut room)?;

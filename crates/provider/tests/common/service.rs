@@ -65,7 +65,7 @@ pub(crate) fn serve(directory: &Path, keys: Arc<Vec<Held>>) -> (Service, Arc<Ato
     (service.expect("sockets can be made"), asked)
 }
 
-fn answer(keys: &[Held], request: &Request<'_>) -> Reply {
+pub(crate) fn answer(keys: &[Held], request: &Request<'_>) -> Reply {
     let Some(held) = keys.iter().find(|held| held.id == request.key) else {
         return Reply::Say(Status::NoKey, b"there is no such key".to_vec());
     };

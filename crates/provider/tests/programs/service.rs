@@ -185,6 +185,42 @@ fn haproxy_serves_from_its_chroot() {
     }
 }
 
+/// One thread has many handshakes in progress: while the service works for one, it goes on with the others.
+#[test]
+fn haproxy_waits_for_many_answers_at_once() {
+    // SAFETY: has no preconditions.
+    if unsafe { libc::geteuid() } != 0 {
+        return;
+    }
+    for new_key in ["rsa:2048", P256] {
+        let Some(site) = Site::new(&["haproxy", "curl", "h2load"], new_key) else {
+            return;
+        };
+        let (service, asked) = site.serve();
+        let options = HaProxyOptions {
+            openssl: &site.outboard,
+            certificates: &[&site.certificate],
+            mode: HaProxyMode::Http,
+            asynchronous: true,
+            threads: 1,
+            resumption: false,
+            core: None,
+            settings: "",
+            bind: "",
+        };
+        let haproxy = options.start_as_packaged(&site.workplace).unwrap();
+        let load = load(&site.plain, haproxy.port, 32, 640).succeed().unwrap();
+        assert_all_answered(&load.output, 640);
+        assert_eq!(asked.load(SeqCst), 640);
+        let connections = service.accepted();
+        assert!(
+            connections > 1,
+            "{connections} connection of the only thread"
+        );
+        haproxy.stop().unwrap();
+    }
+}
+
 /// Many threads in one process.
 #[test]
 fn apache_serves_from_many_threads() {

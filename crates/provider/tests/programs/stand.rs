@@ -95,14 +95,14 @@ pub(crate) fn counts(openssl: &OpenSsl) -> Counts {
 }
 
 pub(crate) fn served(counts: &Counts, operation: Operation) -> u64 {
-    [EnginePath::Scalar, EnginePath::Card]
+    [EnginePath::Scalar, EnginePath::Wide, EnginePath::Card]
         .map(|path| counts.work(operation, path).operations)
         .iter()
         .sum()
 }
 
 pub(crate) fn served_bytes(counts: &Counts, operation: Operation) -> u64 {
-    [EnginePath::Scalar, EnginePath::Card]
+    [EnginePath::Scalar, EnginePath::Wide, EnginePath::Card]
         .map(|path| counts.work(operation, path).bytes)
         .iter()
         .sum()

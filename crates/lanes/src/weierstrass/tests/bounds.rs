@@ -7,6 +7,7 @@ use super::super::bound::{Limit, REDUCED, checked};
 use super::super::comb;
 use super::super::element::{Columns, Element};
 use super::super::modulus::Modulus;
+use super::super::wide;
 use crate::vector::{self, Digit, Kernel, Vector, run_for_all};
 use crate::{p256, p384};
 use core::marker::PhantomData;
@@ -28,6 +29,11 @@ macro_rules! operations_keep_their_bounds {
                     entropy: &entropy,
                 };
                 assert!($curve::sign(&[item])[0].is_ok());
+
+                wide::comb::build::<$curve::$type, $digits>().expect("or emulated");
+                assert!($curve::wide::sign(&item).is_ok());
+                assert!($curve::wide::public_key(&key).is_ok());
+                assert!($curve::wide::derive(&key, &public).is_ok());
             });
         }
     };
@@ -63,7 +69,7 @@ fn reductions_do_not_overflow() {
     run_for_all(Reduce::<p384::Order, 8>(PhantomData));
 }
 
-/// Sums in (-5 p, 4 p) are tightened to below 2.1 p and not below 0, with digits up to 2^62 of any sign.
+/// Sums in (-60 p, 60 p) are tightened to below 2.1 p and not below 0, with digits up to 2^62 of any sign.
 #[test]
 fn what_is_tight_is_below_the_limit() {
     struct Tighten;
@@ -72,7 +78,7 @@ fn what_is_tight_is_below_the_limit() {
         #[inline(always)]
         fn run<V: Vector>(self) -> Digit {
             // Lower digits are worth 2^11 of the uppermost at most, which is 2^48 p / 2^256.
-            let uppermost = between::<V>((5 << 48) + (1 << 11), (4 << 48) + (1 << 11));
+            let uppermost = between::<V>((60 << 48) + (1 << 11), (60 << 48) + (1 << 11));
             let lower = between::<V>(1 << 62, 1 << 62);
             let mut digits = p256::Field::tighten([lower, lower, lower, lower, uppermost]);
             for i in 0..4 {

@@ -3,11 +3,19 @@
 //! Each test runs in a process of its own (this program, started again), so that it may fork, and
 //! kill its workers, and count. For long: `make cards-stress`.
 
+mod alone;
+mod callers;
 mod cases;
 mod keys;
+mod support;
 
 use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant};
+
+/// Every test by its name.
+fn all() -> impl Iterator<Item = &'static support::Test> {
+    [cases::ALL, callers::ALL, alone::ALL].into_iter().flatten()
+}
 
 /// What marks the process of one test.
 const CHILD: &str = "OUTBOARD_CARD_TEST";
@@ -21,8 +29,7 @@ fn patience() -> Duration {
 
 fn main() -> ExitCode {
     if let Ok(name) = std::env::var(CHILD) {
-        let (_, test) = cases::ALL
-            .iter()
+        let (_, test) = all()
             .find(|(known, _)| *known == name)
             .expect("a test of that name");
         test();
@@ -30,9 +37,7 @@ fn main() -> ExitCode {
     }
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     if arguments.iter().any(|argument| argument == "--list") {
-        cases::ALL
-            .iter()
-            .for_each(|(name, _)| println!("{name}: test"));
+        all().for_each(|(name, _)| println!("{name}: test"));
         return ExitCode::SUCCESS;
     }
     let filters: Vec<&String> = arguments.iter().filter(|a| !a.starts_with('-')).collect();
@@ -41,7 +46,7 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let mut failed = 0;
-    for (name, _) in cases::ALL {
+    for (name, _) in all() {
         if !filters.is_empty() && !filters.iter().any(|filter| name.contains(filter.as_str())) {
             continue;
         }

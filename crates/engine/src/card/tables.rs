@@ -1,22 +1,20 @@
-//! The tables that some kinds need in the lanes: built once, when they will pay, and never by a child
-//! forked in the middle of it.
+//! The tables that some kinds need in the lanes: built once, when they will pay.
 //!
-//! `lanes` builds them behind a lock. A child forked from a process whose other thread held it would
-//! wait for ever; so whoever is about to build leaves a note, and a child that finds a note of its
-//! parent's does without these lanes.
+//! `lanes` builds them behind a lock. Who waited for it might wait for ever: the builder may be a thread of the parent that
+//! forked us, or have left by a jump out of a signal handler. So one caller builds, and all others do without these lanes
+//! until it has.
 
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
+use std::sync::atomic::{AtomicBool, AtomicU32};
 
 use outboard_lanes as lanes;
 
 use super::Kind;
-use crate::fork;
 
 struct Table {
     built: AtomicBool,
-    /// The process that is building it ([`fork::process`]), or 0.
-    builder: AtomicU64,
+    /// Somebody builds it, or has.
+    begun: AtomicBool,
     /// Requests that could have used it.
     missed: AtomicU32,
     build: fn() -> bool,
@@ -69,7 +67,7 @@ impl Table {
     const fn new(build: fn() -> bool) -> Self {
         Self {
             built: AtomicBool::new(false),
-            builder: AtomicU64::new(0),
+            begun: AtomicBool::new(false),
             missed: AtomicU32::new(0),
             build,
         }
@@ -82,9 +80,7 @@ impl Table {
         if !there_is_memory() {
             return false;
         }
-        let us = fork::process();
-        let note = self.builder.compare_exchange(0, us, Acquire, Acquire);
-        if note.is_err_and(|builder| builder != us) || !(self.build)() {
+        if self.begun.swap(true, Relaxed) || !(self.build)() {
             return false;
         }
         self.built.store(true, Release);

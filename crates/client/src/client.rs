@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use outboard_wire::{Answer, KeyId, MOST, Malformed, Operation, Request};
+use outboard_wire::{Answer, KeyId, MOST, Malformed, Operation, Reference, Request};
 use zeroize::{Zeroize, Zeroizing};
 
 use crate::address::Address;
@@ -120,6 +120,21 @@ impl Client {
                 key: key.name.to_owned(),
                 problem,
             })
+    }
+
+    /// The reference to the key of that name, where the service lets this process know of it.
+    ///
+    /// # Errors
+    /// As [`ask`](Self::ask).
+    pub fn find(&self, name: &str) -> Result<Reference, Error> {
+        // It stands for nothing.
+        let id = KeyId([0; 16]);
+        let mut result = Zeroizing::new(Vec::new());
+        self.ask(Key { id, name }, Operation::Find { name }, &mut result)?;
+        Reference::from_der(&result).map_err(|_| Error {
+            key: name.to_owned(),
+            problem: Problem::NoReference,
+        })
     }
 
     /// Sends a request and does not wait for its answer, for callers that do something else meanwhile. None where that

@@ -48,6 +48,9 @@ pub enum Problem {
          'outboard doctor')"
     )]
     Misunderstood(Malformed),
+    /// It was asked for a reference, and answered something else.
+    #[error("the card service's answer is no reference to a key (run 'outboard doctor')")]
+    NoReference,
     /// The process put on a filter of system calls since it loaded its keys: another call may end it.
     #[error(
         "the program has confined itself (seccomp), so it cannot ask the card service (use a key file of its own for \

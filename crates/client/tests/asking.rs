@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use common::*;
 use outboard_client::stand_in::{Reply, Service};
 use outboard_client::{Client, Problem, Settings};
-use outboard_wire::{Malformed, Operation, Status};
+use outboard_wire::{KeyId, Malformed, Operation, Reference, Status};
 
 #[test]
 fn requests_are_answered_on_one_connection() {
@@ -43,6 +43,36 @@ fn refusals_name_the_key_and_are_not_repeated() {
     let error = ask(&client(place.path(), LONG), b"x").unwrap_err();
     assert_eq!(error.to_string(), format!("key 'site': {sentence}"));
     assert_eq!(asked.load(SeqCst), 1);
+}
+
+#[test]
+fn a_key_is_found_by_its_name() {
+    let _alone = alone();
+    let place = place();
+    let reference = Reference {
+        id: KeyId([7; 16]),
+        name: "site".into(),
+        public: vec![0x30, 0x00],
+    };
+    let der = reference.to_der().unwrap();
+    let _service = Service::start(place.path(), move |_, request| match request.operation {
+        Operation::Find { name: "site" } => Reply::Say(Status::Done, der.clone()),
+        Operation::Find { name: "other" } => Reply::Say(Status::Done, b"no reference".to_vec()),
+        _ => Reply::Say(Status::NoKey, Vec::new()),
+    });
+    let client = client(place.path(), LONG);
+    assert_eq!(client.find("site").unwrap(), reference);
+    for (name, reason) in [
+        (
+            "other",
+            "the card service's answer is no reference to a key",
+        ),
+        ("none", "the card service has no such key"),
+    ] {
+        let error = client.find(name).unwrap_err().to_string();
+        let expected = format!("key '{name}': {reason} (run 'outboard ");
+        assert!(error.starts_with(&expected), "{error}");
+    }
 }
 
 #[test]

@@ -289,7 +289,21 @@ impl Gate {
                 return self.refuse(connection, id, Status::Malformed, &sentence);
             }
         };
-        self.admit(connection, id, request.key, &request.operation)
+        match request.operation {
+            wire::Operation::Find { name } => self.find(connection, id, name),
+            operation => self.admit(connection, id, request.key, &operation),
+        }
+    }
+
+    /// Answers which key has that name.
+    fn find(&self, connection: &Arc<Connection>, id: u32, name: &str) -> Option<Pending> {
+        match self.keys.find(&connection.peer, name) {
+            Ok(reference) => {
+                self.answer(connection, id, Status::Done, &reference);
+                None
+            }
+            Err(refusal) => self.refuse(connection, id, refusal.status, &refusal.sentence),
+        }
     }
 
     /// Reads what an ssh client says.

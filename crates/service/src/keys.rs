@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use outboard_engine::scalar::pair::Pair;
-use outboard_vault::{self as vault, Vault};
-use outboard_wire::{self as wire, KeyId, Status};
+use outboard_vault::{self as vault, Name, Vault};
+use outboard_wire::{self as wire, KeyId, Reference, Status};
 
 use crate::gate::lock;
 use crate::peer::Peer;
@@ -44,6 +44,18 @@ pub(crate) struct Refusal {
 struct Allowance {
     left: f64,
     since: Instant,
+}
+
+impl From<vault::Error> for Refusal {
+    fn from(error: vault::Error) -> Self {
+        let status = match error {
+            vault::Error::NoKey { .. } => Status::NoKey,
+            vault::Error::Locked { .. } | vault::Error::Empty => Status::Unavailable,
+            _ => Status::Failed,
+        };
+        let sentence = error.to_string();
+        Self { status, sentence }
+    }
 }
 
 impl Keys {
@@ -92,6 +104,36 @@ impl Keys {
         Ok(key)
     }
 
+    /// The reference to the key of that name, in DER, where the client may know of it.
+    pub(crate) fn find(&self, peer: &Peer, name: &str) -> Result<Vec<u8>, Refusal> {
+        let look = || {
+            let name: Name = name.parse()?;
+            // Not `record`: without the master key, that would be what anybody wrote into the file.
+            let found = self.vault.unwrap(&name).map(|key| key.record);
+            visible(peer, &name, found)
+        };
+        let record = look().or_else(|error| match error {
+            vault::Error::NoKey { .. } if !peer.is_administrator() => {
+                let uid = peer.uid;
+                refuse(
+                    Status::NoKey,
+                    format!(
+                        "there is no key of that name, or uid {uid} may not use it (run 'outboard keys list' as root, then \
+                         'outboard keys grant {name} --user {uid}')"
+                    ),
+                )
+            }
+            error => Err(error.into()),
+        })?;
+        let reference = Reference {
+            id: record.id,
+            name: name.to_owned(),
+            public: record.public,
+        };
+        let der = reference.to_der();
+        der.or_else(|damaged| refuse(Status::Failed, damaged.to_string()))
+    }
+
     /// Forgets what is ready of a key, because it is new, or its attributes have changed.
     pub(crate) fn forget(&self, id: KeyId) {
         let mut ready = self.ready.write().unwrap_or_else(PoisonError::into_inner);
@@ -127,14 +169,7 @@ impl Keys {
         }
         // Without the lock: whoever asks for keys that are not there must not keep others waiting.
         let changes = self.changes();
-        let key = self.unwrap(id).or_else(|error| {
-            let status = match error {
-                vault::Error::NoKey { .. } => Status::NoKey,
-                vault::Error::Locked { .. } | vault::Error::Empty => Status::Unavailable,
-                _ => Status::Failed,
-            };
-            refuse(status, error.to_string())
-        })?;
+        let key = self.unwrap(id)?;
         let mut ready = self.ready.write().unwrap_or_else(PoisonError::into_inner);
         // What was read before a change is true for this request, which came before it, and for no other.
         if self.changes() == changes {
@@ -196,6 +231,35 @@ impl Allowance {
         }
         is_left
     }
+}
+
+/// What a peer learns of the key that was looked for: whoever may not know of a key learns nothing of it, not even that
+/// it is damaged.
+pub(crate) fn visible(
+    peer: &Peer,
+    name: &Name,
+    found: Result<vault::Record, vault::Error>,
+) -> Result<vault::Record, vault::Error> {
+    match found {
+        Ok(record) if sees(peer, &record) => Ok(record),
+        Err(error) if peer.is_administrator() => Err(error),
+        Ok(_) | Err(vault::Error::DamagedKey { .. }) => Err(vault::Error::NoKey {
+            key: name.to_string(),
+        }),
+        Err(error) => Err(error),
+    }
+}
+
+/// Whether a peer may know of a key: who uses it, administers it, or has to agree to its export.
+pub(crate) fn sees(peer: &Peer, record: &vault::Record) -> bool {
+    let approvals = &record.policy.approvals;
+    let agrees = approvals
+        .as_ref()
+        .is_some_and(|approvals| approvals.administrators.contains(&peer.uid));
+    agrees
+        || peer.is_administrator()
+        || record.grants.may_use(peer.uid, &peer.gids)
+        || record.grants.may_administer(peer.uid, &peer.gids)
 }
 
 /// Seconds since 1970.

@@ -25,6 +25,11 @@ impl Peer {
             pid: credentials.pid.as_raw_nonzero().get(),
         })
     }
+
+    /// Whether it administers every key: root does, and the service's own user.
+    pub(crate) fn is_administrator(&self) -> bool {
+        self.uid == 0 || self.uid == rustix::process::geteuid().as_raw()
+    }
 }
 
 /// The supplementary groups (`SO_PEERGROUPS`).

@@ -12,7 +12,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use outboard_administration::{Connection, Grant, KeyInfo, Reply, Request, Right, Subject};
-use outboard_wire::{Answer, KeyId, MOST, Operation, SERVICE_SOCKET, Status};
+use outboard_wire::{Answer, KeyId, MOST, Operation, Reference, SERVICE_SOCKET, Status};
 use rustix::net::{
     AddressFamily, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, SocketAddrUnix,
     SocketFlags, SocketType,
@@ -135,11 +135,28 @@ fn packet(key: &KeyInfo) -> Vec<u8> {
     packet
 }
 
+fn find(name: &str) -> Vec<u8> {
+    let mut packet = Vec::new();
+    outboard_wire::Request {
+        id: 7,
+        key: KeyId([0; 16]),
+        operation: Operation::Find { name },
+    }
+    .encode(&mut packet);
+    packet
+}
+
 fn ask(socket: impl AsFd, packet: &[u8]) -> Option<Status> {
+    let answer = answer(socket, packet)?;
+    Some(Answer::decode(&answer).ok()?.status)
+}
+
+fn answer(socket: impl AsFd, packet: &[u8]) -> Option<Vec<u8>> {
     rustix::net::send(&socket, packet, SendFlags::NOSIGNAL).ok()?;
     let mut room = vec![0; MOST];
     let (length, _) = rustix::net::recv(&socket, &mut room, RecvFlags::empty()).ok()?;
-    Some(Answer::decode(&room[..length]).ok()?.status)
+    room.truncate(length);
+    Some(room)
 }
 
 #[track_caller]
@@ -173,7 +190,7 @@ fn wrong_packets_are_refused_and_leave_nothing() {
         let right = right.min(wrong.len());
         wrong[..right].copy_from_slice(&good[..right]);
         if wrong.len() > 5 {
-            wrong[5] = (random(&mut state) % 8) as u8;
+            wrong[5] = (random(&mut state) % 9) as u8;
         }
         if rustix::net::send(&socket, &wrong, SendFlags::NOSIGNAL).is_ok()
             && length.is_multiple_of(2)
@@ -182,6 +199,42 @@ fn wrong_packets_are_refused_and_leave_nothing() {
             let _ = rustix::net::recv(&socket, &mut [0; 1000], RecvFlags::empty());
         }
     }
+    serves(&service, &key);
+    service.has_size_again(before);
+}
+
+/// Whatever stands where a name should: it is no name, or no key has it.
+#[test]
+fn wrong_names_find_nothing() {
+    let service = Service::start();
+    let key = service.key("site");
+    let socket = connect(service.path());
+    let found = answer(&socket, &find("site")).unwrap();
+    let found = Answer::decode(&found).unwrap();
+    assert_eq!(found.status, Status::Done);
+    let reference = Reference::from_der(found.bytes).unwrap();
+    assert_eq!(
+        (reference.id.to_string(), reference.name),
+        (key.id.clone(), key.name.clone())
+    );
+    let before = service.size();
+    for (name, status) in [
+        ("other", Status::NoKey),
+        ("site.", Status::NoKey),
+        ("", Status::Malformed),
+        ("SITE", Status::Malformed),
+        ("site\0", Status::Malformed),
+        ("' OR 1=1 --", Status::Malformed),
+        ("../site", Status::Malformed),
+        (&"a".repeat(64), Status::NoKey),
+        (&"a".repeat(65), Status::Malformed),
+        (&"a".repeat(60_000), Status::Malformed),
+    ] {
+        assert_eq!(ask(&socket, &find(name)), Some(status), "{name:.80?}");
+    }
+    let mut binary = find("site");
+    binary.push(0xff);
+    assert_eq!(ask(&socket, &binary), Some(Status::Malformed));
     serves(&service, &key);
     service.has_size_again(before);
 }
@@ -299,12 +352,16 @@ fn another_user_has_what_is_granted() {
         let name = "site".into();
         service.ask(Request::Grant { name, grant, given }).unwrap();
     };
-    answers("use: Denied; others: Denied Denied Denied Denied; show: NoKey; list: 0");
+    answers(
+        "use: Denied; find: NoKey NoKey; others: Denied Denied Denied Denied; show: NoKey; list: 0",
+    );
     grant(Subject::Group(NOBODY), Right::Use, true);
-    answers("use: Done; others: Denied Denied Denied Denied; show: yes; list: 1");
+    answers("use: Done; find: Done NoKey; others: Denied Denied Denied Denied; show: yes; list: 1");
     grant(Subject::Group(NOBODY), Right::Use, false);
     grant(Subject::User(NOBODY), Right::Administer, true);
-    answers("use: Denied; others: Denied Denied Denied Denied; show: yes; list: 1");
+    answers(
+        "use: Denied; find: Done NoKey; others: Denied Denied Denied Denied; show: yes; list: 1",
+    );
 }
 
 /// Commands that say nothing, as many as another user may have and more, do not keep root out.
@@ -370,6 +427,18 @@ fn as_another_user() {
     }
     .encode(&mut packet);
     let status = ask(connect(directory), &packet).unwrap();
+    // A key that is there, and one that is not: without a right to it, the answers differ in the name alone.
+    let named = ["site", "none"].map(|name| {
+        let found = answer(connect(directory), &find(name)).unwrap();
+        let found = Answer::decode(&found).unwrap();
+        let sentence = String::from_utf8_lossy(found.bytes).replace(name, "NAME");
+        (found.status, sentence)
+    });
+    assert!(
+        named[0].0 == Status::Done || named[0] == named[1],
+        "{named:?}"
+    );
+    let found = named.map(|(status, _)| format!("{status:?}")).join(" ");
     let mut service = Connection::open(directory).unwrap();
     let mut refusal = |request: &Request| match service.ask(request) {
         Err(outboard_administration::Error::Refused(refusal)) => format!("{:?}", refusal.code),
@@ -394,5 +463,5 @@ fn as_another_user() {
         name: "site".into(),
     });
     let list = refusal(&Request::List { after: None });
-    println!("use: {status:?}; others: {others}; show: {show}; list: {list}");
+    println!("use: {status:?}; find: {found}; others: {others}; show: {show}; list: {list}");
 }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use outboard_wire::{KeyId, KeyType};
+use outboard_wire::{KeyId, KeyType, is_name};
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
@@ -123,13 +123,7 @@ impl FromStr for Name {
     type Err = Error;
 
     fn from_str(name: &str) -> Result<Self> {
-        let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
-        let valid = name.len() <= 64
-            && name.bytes().next().is_some_and(plain)
-            && name
-                .bytes()
-                .all(|byte| plain(byte) || b"._-".contains(&byte));
-        match valid {
+        match is_name(name) {
             true => Ok(Self(name.to_owned())),
             false => Err(Error::Invalid {
                 what: "the key name",

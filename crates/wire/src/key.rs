@@ -54,6 +54,16 @@ impl fmt::Display for NotAnId {
 
 impl std::error::Error for NotAnId {}
 
+/// What a key's name is: 1 to 64 characters of `a-z`, `0-9`, `.`, `_` and `-`; the first is a letter or a digit.
+pub fn is_name(text: &str) -> bool {
+    let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+    text.len() <= 64
+        && text.bytes().next().is_some_and(plain)
+        && text
+            .bytes()
+            .all(|byte| plain(byte) || b"._-".contains(&byte))
+}
+
 /// What a key is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum KeyType {
@@ -146,6 +156,26 @@ mod tests {
             &"A".repeat(32),
         ] {
             assert_eq!(text.parse::<KeyId>(), Err(NotAnId), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_name_is_short_and_plain() {
+        for name in ["site", "0", "a.b_c-d", &"a".repeat(64)] {
+            assert!(is_name(name), "{name}");
+        }
+        for text in [
+            "",
+            "-site",
+            ".site",
+            "Site",
+            "a b",
+            "a/b",
+            "a\0",
+            "ä",
+            &"a".repeat(65),
+        ] {
+            assert!(!is_name(text), "{text}");
         }
     }
 

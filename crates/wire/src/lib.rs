@@ -7,8 +7,8 @@
 //! answer.rs     client ◀── service   one packet for each answer
 //! ```
 //!
-//! A request names its key by id, so a connection has no state: a request whose answer was lost is sent again on a
-//! new connection. Knows formats; never sockets or keys.
+//! A request names its key by id (only `Find` by name), so a connection has no state: a request whose answer was lost is
+//! sent again on a new connection. Knows formats; never sockets or keys.
 
 mod answer;
 mod bytes;
@@ -17,7 +17,7 @@ pub mod reference;
 mod request;
 
 pub use answer::{Answer, Status};
-pub use key::{KeyId, KeyType};
+pub use key::{KeyId, KeyType, is_name};
 pub use reference::Reference;
 pub use request::{Digest, Operation, Request, Salt};
 
@@ -58,6 +58,8 @@ pub enum Malformed {
     Version(u8),
     /// A code that this version does not know.
     Code(u8),
+    /// A name that no key can have.
+    Name,
 }
 
 impl std::fmt::Display for Malformed {
@@ -70,6 +72,7 @@ impl std::fmt::Display for Malformed {
                 "the message has version {version}, this program knows version {VERSION}"
             ),
             Self::Code(code) => write!(formatter, "the message has the unknown code {code}"),
+            Self::Name => formatter.write_str("the message has a name that no key can have"),
         }
     }
 }

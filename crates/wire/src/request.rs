@@ -7,12 +7,13 @@
 //!  └───────┴───────┴───────┴───────┴─────────────┴──────────────────────────┘
 //!   nothing, Describe: nothing      Pkcs1: digest, value        Pss: digest, mgf1, salt (2), value
 //!   Ecdsa: digest, value            Ecdh: point                 Ed25519: message
+//!   Find: name
 //! ```
 //!
 //! The service adds paddings itself, for a key's policy speaks of paddings and digests.
 
 use crate::bytes::Reader;
-use crate::{KeyId, MOST, Malformed, VERSION};
+use crate::{KeyId, MOST, Malformed, VERSION, is_name};
 
 /// A request, as it stands in a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,6 +65,12 @@ pub enum Operation<'a> {
     Ed25519 {
         /// The message itself.
         message: &'a [u8],
+    },
+    /// Which key has a name, where the client may know of it; the request's key stands for nothing. The answer is a
+    /// [`Reference`](crate::Reference) in DER.
+    Find {
+        /// The name.
+        name: &'a str,
     },
 }
 
@@ -166,6 +173,7 @@ impl<'a> Operation<'a> {
             Self::Ecdsa { .. } => 4,
             Self::Ecdh { .. } => 5,
             Self::Ed25519 { .. } => 6,
+            Self::Find { .. } => 7,
         }
     }
 
@@ -198,6 +206,12 @@ impl<'a> Operation<'a> {
             6 => Self::Ed25519 {
                 message: reader.rest(),
             },
+            7 => Self::Find {
+                name: std::str::from_utf8(reader.rest())
+                    .ok()
+                    .filter(|name| is_name(name))
+                    .ok_or(Malformed::Name)?,
+            },
             code => return Err(Malformed::Code(code)),
         })
     }
@@ -225,6 +239,7 @@ impl<'a> Operation<'a> {
             }
             Self::Ecdh { point } => point,
             Self::Ed25519 { message } => message,
+            Self::Find { name } => name.as_bytes(),
         };
         packet.extend_from_slice(data);
     }
@@ -242,7 +257,8 @@ mod tests {
     proptest! {
         #[test]
         fn a_request_is_read_as_it_is_written(
-            id: u32, key: [u8; 16], code in 1..=6_u8, named: bool,
+            id: u32, key: [u8; 16], code in 1..=7_u8, named: bool,
+            name in "[a-z0-9][a-z0-9._-]{0,63}",
             digest in digest(), mgf1 in digest(), salt in 0..=65_534_u16,
             data in proptest::collection::vec(any::<u8>(), 0..300),
         ) {
@@ -257,7 +273,8 @@ mod tests {
                 },
                 4 => Operation::Ecdsa { digest: named.then_some(digest), value: &data },
                 5 => Operation::Ecdh { point: &data },
-                _ => Operation::Ed25519 { message: &data },
+                6 => Operation::Ed25519 { message: &data },
+                _ => Operation::Find { name: &name },
             };
             let request = Request { id, key: KeyId(key), operation };
             let mut packet = vec![1, 2, 3];
@@ -270,7 +287,7 @@ mod tests {
         #[test]
         fn what_is_read_is_written_the_same(mut packet in proptest::collection::vec(any::<u8>(), 0..100)) {
             if packet.len() > 8 {
-                (packet[4], packet[5]) = (VERSION, packet[5] % 8);
+                (packet[4], packet[5]) = (VERSION, packet[5] % 9);
                 (packet[6], packet[7]) = (0, 0);
             }
             if let Ok(request) = Request::decode(&packet) {
@@ -278,6 +295,34 @@ mod tests {
                 request.encode(&mut again);
                 prop_assert_eq!(again, packet);
             }
+        }
+    }
+
+    #[test]
+    fn what_is_no_name_is_refused() {
+        let mut packet = Vec::new();
+        let operation = Operation::Find { name: "site" };
+        let key = KeyId([0; 16]);
+        let request = Request {
+            id: 7,
+            key,
+            operation,
+        };
+        request.encode(&mut packet);
+        assert_eq!(Request::decode(&packet), Ok(request));
+        let long = [b'a'; MOST - 24];
+        for name in [
+            &b""[..],
+            b"Site",
+            b"site\0",
+            b"../site",
+            b"s%69te",
+            b"\xff",
+            &long,
+        ] {
+            packet.truncate(24);
+            packet.extend_from_slice(name);
+            assert_eq!(Request::decode(&packet), Err(Malformed::Name));
         }
     }
 

@@ -31,13 +31,16 @@ impl Held {
 
     /// What stands in the key's file from now on.
     pub(crate) fn reference(&self) -> String {
+        self.referred().to_pem().expect("a short name")
+    }
+
+    fn referred(&self) -> Reference {
         let public = self.key.to_der(Structure::PublicKeyInfo);
-        let reference = Reference {
+        Reference {
             id: self.id,
             name: self.name.into(),
             public: public.expect("it has a public half").to_vec(),
-        };
-        reference.to_pem().expect("a short name")
+        }
     }
 }
 
@@ -66,9 +69,17 @@ pub(crate) fn serve(directory: &Path, keys: Arc<Vec<Held>>) -> (Service, Arc<Ato
 }
 
 pub(crate) fn answer(keys: &[Held], request: &Request<'_>) -> Reply {
-    let Some(held) = keys.iter().find(|held| held.id == request.key) else {
+    let wanted = |held: &&Held| match request.operation {
+        Operation::Find { name } => held.name == name,
+        _ => held.id == request.key,
+    };
+    let Some(held) = keys.iter().find(wanted) else {
         return Reply::Say(Status::NoKey, b"there is no such key".to_vec());
     };
+    if let Operation::Find { .. } = request.operation {
+        let der = held.referred().to_der();
+        return Reply::Say(Status::Done, der.expect("a short name"));
+    }
     match compute(&held.key, &request.operation) {
         Ok(result) => Reply::Say(Status::Done, result),
         Err(error) => Reply::Say(Status::Failed, error.to_string().into_bytes()),
@@ -77,7 +88,7 @@ pub(crate) fn answer(keys: &[Held], request: &Request<'_>) -> Reply {
 
 fn compute(key: &Key, operation: &Operation<'_>) -> Result<Vec<u8>> {
     match *operation {
-        Operation::Describe => Ok(Vec::new()),
+        Operation::Describe | Operation::Find { .. } => Ok(Vec::new()),
         Operation::Pkcs1 { digest, value } => {
             let params = Params::new().text(c"pad-mode", "pkcs1");
             let params = match digest {

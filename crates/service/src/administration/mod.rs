@@ -23,7 +23,7 @@ use outboard_vault::{
 use outboard_wire::{KeyType, Reference};
 
 use crate::gate::{Gate, lock};
-use crate::keys::Keys;
+use crate::keys::{Keys, sees, visible};
 use crate::master::Source;
 use crate::peer::Peer;
 use translate::{
@@ -85,7 +85,7 @@ impl Administration {
         let mut connected = lock(&self.connected);
         let has_room = match connected.get(&peer.uid) {
             Some(&count) => count < MOST_OF_USER,
-            None => administrator(peer).is_ok() || connected.len() < MOST_USERS,
+            None => peer.is_administrator() || connected.len() < MOST_USERS,
         };
         if has_room {
             *connected.entry(peer.uid).or_default() += 1;
@@ -273,22 +273,14 @@ impl Administration {
 
     /// The key of that name, where the peer may know of it.
     fn visible(&self, peer: &Peer, name: &str) -> Result<Record> {
-        let found: Name = name.parse().map_err(refused)?;
-        match self.keys.vault.record(&found) {
-            Ok(record) if sees(peer, &record) => Ok(record),
-            Err(error) if administrator(peer).is_ok() => Err(refused(error)),
-            // Whoever may not know of a key learns nothing of it, not even that it is damaged.
-            Ok(_) | Err(Error::DamagedKey { .. }) => {
-                Err(refused(Error::NoKey { key: name.into() }))
-            }
-            Err(error) => Err(refused(error)),
-        }
+        let name: Name = name.parse().map_err(refused)?;
+        visible(peer, &name, self.keys.vault.record(&name)).map_err(refused)
     }
 
     /// The key of that name, where the peer administers it.
     fn administered(&self, peer: &Peer, name: &str) -> Result<Record> {
         let record = self.visible(peer, name)?;
-        if administrator(peer).is_ok() || record.grants.may_administer(peer.uid, &peer.gids) {
+        if peer.is_administrator() || record.grants.may_administer(peer.uid, &peer.gids) {
             return Ok(record);
         }
         let uid = peer.uid;
@@ -331,7 +323,7 @@ impl Administration {
                     }
                     Ok(_) | Err(Error::NoKey { .. }) => {}
                     Err(error @ Error::DamagedKey { .. }) => {
-                        if administrator(peer).is_ok() {
+                        if peer.is_administrator() {
                             damaged.push(error.to_string());
                         }
                     }
@@ -494,7 +486,7 @@ impl Administration {
 
 /// Root and the service's own user administer every key.
 fn administrator(peer: &Peer) -> Result<()> {
-    if peer.uid == 0 || peer.uid == rustix::process::geteuid().as_raw() {
+    if peer.is_administrator() {
         return Ok(());
     }
     Err(Refusal {
@@ -504,16 +496,4 @@ fn administrator(peer: &Peer) -> Result<()> {
             peer.uid
         ),
     })
-}
-
-/// Whether a peer may know of a key: who uses it, administers it, or has to agree to its export.
-fn sees(peer: &Peer, record: &Record) -> bool {
-    let approvals = &record.policy.approvals;
-    let agrees = approvals
-        .as_ref()
-        .is_some_and(|approvals| approvals.administrators.contains(&peer.uid));
-    agrees
-        || administrator(peer).is_ok()
-        || record.grants.may_use(peer.uid, &peer.gids)
-        || record.grants.may_administer(peer.uid, &peer.gids)
 }

@@ -318,6 +318,23 @@ functions! {
 }
 
 functions! {
+    /// What opens URIs (OSSL_STORE_open(3)).
+    Stores {
+        fn OSSL_STORE_open_ex(
+            *const c_char, *mut OSSL_LIB_CTX, *const c_char, *const c_void, *mut c_void, *const OSSL_PARAM,
+            *const c_void, *mut c_void,
+        ) -> *mut OSSL_STORE_CTX;
+        fn OSSL_STORE_expect(*mut OSSL_STORE_CTX, c_int) -> c_int;
+        fn OSSL_STORE_load(*mut OSSL_STORE_CTX) -> *mut OSSL_STORE_INFO;
+        fn OSSL_STORE_eof(*mut OSSL_STORE_CTX) -> c_int;
+        fn OSSL_STORE_close(*mut OSSL_STORE_CTX) -> c_int;
+        fn OSSL_STORE_INFO_get1_PKEY(*const OSSL_STORE_INFO) -> *mut EVP_PKEY;
+        fn OSSL_STORE_INFO_get1_PUBKEY(*const OSSL_STORE_INFO) -> *mut EVP_PKEY;
+        fn OSSL_STORE_INFO_free(*mut OSSL_STORE_INFO);
+    }
+}
+
+functions! {
     /// Hashes as such, on states that the caller holds. Deprecated since 3.0, and there in every version but such as are
     /// built without what is deprecated.
     Hashes {

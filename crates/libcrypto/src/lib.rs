@@ -30,6 +30,7 @@ mod operation;
 mod param;
 mod provider;
 mod signature;
+mod store;
 pub mod sys;
 
 pub use asymmetric_cipher::{Decryptor, Encryptor};
@@ -38,7 +39,7 @@ pub use context::Context;
 pub use derive::Deriver;
 pub use digest::{Digest, DigestContext};
 pub use error::{Error, Reason};
-pub use functions::{Functions, Hashes, Providers};
+pub use functions::{Functions, Hashes, Providers, Stores};
 pub use job::Job;
 pub use key::{Key, Selection, Structure};
 pub use library::Library;

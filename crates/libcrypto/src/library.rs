@@ -9,7 +9,7 @@ use std::sync::Arc;
 use crate::error::text;
 use crate::object::Object;
 use crate::sys;
-use crate::{Error, Functions, Hashes, Providers, Result};
+use crate::{Error, Functions, Hashes, Providers, Result, Stores};
 
 /// A libcrypto in this process with its entry points. Cheap to clone.
 #[derive(Clone)]
@@ -185,6 +185,18 @@ impl Hashes {
     /// # Errors
     /// [`Error::NotFound`] where no object that offers OpenSSL holds it; [`Error::MissingSymbol`] where it does not offer
     /// them.
+    pub fn containing(address: *const c_void) -> Result<Self> {
+        let (handle, _) = handle_of(address).ok_or(Error::NotFound(address as usize))?;
+        // SAFETY: as in `Library::resolve`.
+        unsafe { Self::resolve(|name| libc::dlsym(handle, name.as_ptr())) }
+    }
+}
+
+impl Stores {
+    /// Of the libcrypto that holds that address in this process.
+    ///
+    /// # Errors
+    /// As of [`Hashes::containing`].
     pub fn containing(address: *const c_void) -> Result<Self> {
         let (handle, _) = handle_of(address).ok_or(Error::NotFound(address as usize))?;
         // SAFETY: as in `Library::resolve`.

@@ -20,7 +20,7 @@ macro_rules! opaque {
 opaque! {
     OSSL_LIB_CTX OSSL_PROVIDER OSSL_ALGORITHM OSSL_ENCODER_CTX
     EVP_PKEY EVP_PKEY_CTX EVP_MD EVP_MD_CTX EVP_MAC EVP_CIPHER EVP_CIPHER_CTX
-    BIO ASYNC_JOB ASYNC_WAIT_CTX
+    OSSL_STORE_CTX OSSL_STORE_INFO BIO ASYNC_JOB ASYNC_WAIT_CTX
 }
 
 /// `OSSL_PARAM` (OSSL_PARAM(3)): one named value; an array of them ends with a null `key`.
@@ -69,6 +69,11 @@ pub const EVP_PKEY_KEY_PARAMETERS: c_int = 0x84;
 pub const EVP_PKEY_PUBLIC_KEY: c_int = 0x86;
 /// `EVP_PKEY_KEYPAIR`
 pub const EVP_PKEY_KEYPAIR: c_int = 0x87;
+
+/// `OSSL_STORE_INFO_PUBKEY`
+pub const OSSL_STORE_INFO_PUBKEY: c_int = 3;
+/// `OSSL_STORE_INFO_PKEY`
+pub const OSSL_STORE_INFO_PKEY: c_int = 4;
 
 /// `EVP_CTRL_AEAD_SET_IVLEN`
 pub const EVP_CTRL_AEAD_SET_IVLEN: c_int = 0x9;

@@ -14,7 +14,8 @@ use crate::core::Core;
 use crate::encoder::Passphrase;
 use crate::error::Result;
 use crate::keymgmt::{self, KeyManagement, Selection};
-use crate::params::{END, ParamList};
+use crate::object::{Data, IS_A_KEY};
+use crate::params::END;
 use crate::provider::State;
 use crate::raw::{self, Callback, Dispatch, Param, decoder};
 
@@ -23,14 +24,7 @@ pub enum Decoded<K> {
     /// Nothing of its own.
     Nothing,
     /// What another decoder reads further.
-    Data {
-        /// The bytes.
-        bytes: Vec<u8>,
-        /// What the next decoder calls them in its property `structure`.
-        structure: &'static CStr,
-        /// The type of the key that they hold.
-        kind: &'static CStr,
-    },
+    Data(Data),
     /// A key.
     Key(K),
 }
@@ -101,9 +95,6 @@ pub const fn table<D: Decoder>() -> &'static [Dispatch] {
     }
 }
 
-/// `OSSL_OBJECT_PKEY`.
-const IS_A_KEY: c_int = 2;
-
 // SAFETY of every function below: libcrypto calls with the types and lifetimes of provider-decoder(7).
 
 unsafe extern "C" fn new(provider: *mut c_void) -> *mut c_void {
@@ -140,16 +131,7 @@ unsafe extern "C" fn decode<D: Decoder>(
         let give = |params: *const Param| unsafe { callback(params, argument) };
         Ok(match D::decode(&state.provider, &mut source)? {
             Decoded::Nothing => 1,
-            Decoded::Data {
-                bytes,
-                structure,
-                kind,
-            } => ParamList::new()
-                .text(c"data-type", &kind.to_string_lossy())
-                .text(c"data-structure", &structure.to_string_lossy())
-                .octets(c"data", &bytes)
-                .value(c"type", raw::PARAM_INTEGER, &IS_A_KEY.to_ne_bytes())
-                .with_array(give),
+            Decoded::Data(data) => data.give(give),
             Decoded::Key(key) => give_key::<D>(state, key, give),
         })
     })

@@ -26,6 +26,8 @@ pub enum Kind {
     Encoder,
     /// What reads keys.
     Decoder,
+    /// What opens URIs.
+    Store,
 }
 
 impl Kind {
@@ -38,6 +40,7 @@ impl Kind {
             12 => Some(Self::Signature),
             20 => Some(Self::Encoder),
             21 => Some(Self::Decoder),
+            22 => Some(Self::Store),
             _ => None,
         }
     }
@@ -52,6 +55,7 @@ impl Kind {
             Self::Signature => 12,
             Self::Encoder => 20,
             Self::Decoder => 21,
+            Self::Store => 22,
         }
     }
 }

@@ -295,6 +295,17 @@ pub mod encoder {
     pub const FREE_OBJECT: i32 = 21;
 }
 
+/// `OSSL_FUNC_STORE_…`.
+pub mod store {
+    #![allow(missing_docs, reason = "provider-storemgmt(7) has them")]
+    pub const OPEN: i32 = 1;
+    pub const SETTABLE_CTX_PARAMS: i32 = 3;
+    pub const SET_CTX_PARAMS: i32 = 4;
+    pub const LOAD: i32 = 5;
+    pub const EOF: i32 = 6;
+    pub const CLOSE: i32 = 7;
+}
+
 /// `OSSL_FUNC_DECODER_…`.
 pub mod decoder {
     #![allow(missing_docs, reason = "provider-decoder(7) has them")]

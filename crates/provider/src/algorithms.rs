@@ -16,12 +16,14 @@ use outboard_provider_abi::offer::{self, Offer};
 use outboard_provider_abi::raw::{Algorithm, Dispatch};
 use outboard_provider_abi::{
     Kind, cipher, encoder as abi_encoder, foreign, kdf as abi_kdf, keyexch, keymgmt, signature,
+    store as abi_store,
 };
 
 use crate::aes_gcm::{self, Aes128, Aes192, Aes256, KeySize};
 use crate::kdf;
 use crate::key::{Ec, Ed25519, Key, RSA, RSA_PSS, Rsa, X25519};
 use crate::stock::{self, Stock};
+use crate::store::{self, Store};
 use crate::{decoder, encoder, exchange, signature as signatures};
 
 /// Preferred by `?provider=outboard`, and by `?outboard.preferred=yes` where a program asks something else of `provider`.
@@ -129,6 +131,7 @@ impl<'a> Offered<'a> {
             Kind::Signature => self.signatures(),
             Kind::Encoder => self.encoders(),
             Kind::Decoder => self.decoders(),
+            Kind::Store => self.stores(),
         }
         .ended()
     }
@@ -268,6 +271,17 @@ impl<'a> Offered<'a> {
                 description: c"Outboard's reader of card service keys".as_ptr(),
             });
             list._names.push(properties);
+        }
+        list
+    }
+
+    /// Of keys of the card service.
+    fn stores(&self) -> List {
+        let mut list = List::new();
+        if self.service {
+            let table = abi_store::table::<Store>().as_ptr();
+            let description = c"Outboard's card service keys by name".as_ptr();
+            list.add(store::SCHEME, true, table, description);
         }
         list
     }

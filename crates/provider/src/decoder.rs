@@ -12,7 +12,7 @@ use std::marker::PhantomData;
 
 use outboard_provider_abi::decoder::{Decoded, Decoder, LINE, Source};
 use outboard_provider_abi::raw::Dispatch;
-use outboard_provider_abi::{Error, Reason, Result, Selection, decoder};
+use outboard_provider_abi::{Data, Error, Reason, Result, Selection, decoder};
 use outboard_wire::Reference;
 use outboard_wire::reference::MOST_PEM;
 
@@ -50,13 +50,17 @@ impl Decoder for Pem {
             return Ok(Decoded::Nothing);
         };
         let reference = Reference::from_pem(&block).map_err(damaged)?;
-        let public = public(&reference)?;
-        Ok(Decoded::Data {
-            bytes: reference.to_der().map_err(damaged)?,
-            structure: STRUCTURE,
-            kind: public.name(),
-        })
+        data(&reference).map(Decoded::Data)
     }
+}
+
+/// A reference as the second step's decoders read it.
+pub(crate) fn data(reference: &Reference) -> Result<Data> {
+    Ok(Data {
+        bytes: reference.to_der().map_err(damaged)?,
+        structure: STRUCTURE,
+        kind: public(reference)?.name(),
+    })
 }
 
 const BEGIN: &[u8] = b"-----BEGIN ";

@@ -24,6 +24,7 @@ mod owed;
 mod settings;
 mod signature;
 mod stock;
+mod store;
 
 pub use outboard::Outboard;
 

@@ -413,6 +413,107 @@ fn refusals_reach_the_error_queue() {
 }
 
 #[test]
+fn keys_are_opened_by_name() {
+    each_stand(|stand| {
+        let (_service, asked) = stand.serve();
+        for (name, ..) in KEYS {
+            let uri = format!("outboard:{name}");
+            let key = Key::from_uri(&stand.context, &uri).unwrap();
+            assert_eq!(key.provider_name().as_deref(), Some("outboard"));
+            assert!(key.equals(&stand.key(name)));
+            let before = asked.load(SeqCst);
+            let none = Params::new();
+            let mut signer = DigestSigner::new(&key, digest_of(name), &none).unwrap();
+            let signature = signer.sign(b"a message").unwrap();
+            assert_verifies(stand, name, &none, b"a message", &signature);
+            assert_eq!(asked.load(SeqCst), before + 1, "{name}");
+            let public = Key::public_from_uri(&stand.context, &uri).unwrap();
+            assert!(public.equals(&key), "{name}");
+            let mut verifier = DigestVerifier::new(&public, digest_of(name), &none).unwrap();
+            assert!(verifier.verify(&signature, b"a message").unwrap(), "{name}");
+            let alone = DigestSigner::new(&public, digest_of(name), &none)
+                .and_then(|mut signer| signer.sign(b"a message"));
+            assert!(alone.is_err(), "{name}: a public half signs nothing");
+        }
+    });
+}
+
+#[test]
+fn a_uri_that_leads_nowhere_is_told() {
+    each_stand(|stand| {
+        let open = |uri: &str| {
+            let opened = Key::from_uri(&stand.context, uri);
+            opened.unwrap_err().to_string()
+        };
+        let gone = open("outboard:p256");
+        let expected = format!(
+            "key 'p256': the card service does not answer at {}",
+            stand.directory.join("service.sock").display()
+        );
+        assert!(gone.contains(&expected), "{gone}");
+        let (service, asked) = stand.serve();
+        let none = open("outboard:none");
+        assert!(none.contains("key 'none': there is no such key"), "{none}");
+        assert_eq!(asked.load(SeqCst), 1);
+        for uri in [
+            "outboard:",
+            "outboard://p256",
+            "outboard:P256",
+            "outboard:p%32%35%36",
+            "outboard:../p256",
+            "outboard:id=00",
+            &format!("outboard:{}", "p".repeat(100_000)),
+        ] {
+            let told = open(uri);
+            assert!(
+                told.contains("names no key of the card service")
+                    && told.contains("(run 'outboard keys list')"),
+                "{told:.2000}"
+            );
+        }
+        assert_eq!(asked.load(SeqCst), 1, "what is no name is not asked for");
+        // As C reads it: up to the zero.
+        assert!(Key::from_uri(&stand.context, "outboard:p256\0none").is_ok());
+        drop(service);
+        let sentence = "there is no key of that name, or uid 33 may not use it";
+        let _service = Service::start(&stand.directory, move |_, _| {
+            Reply::Say(Status::NoKey, sentence.into())
+        });
+        let denied = open("outboard:p256");
+        assert!(
+            denied.contains(&format!("key 'p256': {sentence}")),
+            "{denied}"
+        );
+    });
+}
+
+#[test]
+fn files_are_opened_as_before() {
+    each_stand(|stand| {
+        let (_service, asked) = stand.serve();
+        let workplace = Workplace::new().unwrap();
+        let own = Key::generate(&stand.stock, "EC", &Params::new().text(c"group", "P-256"));
+        let own = own.unwrap();
+        let pem = own.to_pem(Structure::Pkcs8).unwrap();
+        let file = workplace.write("own.pem", &*pem).unwrap();
+        let reference = stand.held("p256").reference();
+        let reference = workplace.write("p256.pem", reference).unwrap();
+        for prefix in ["", "file:"] {
+            let open = |file: &Path| {
+                Key::from_uri(&stand.context, &format!("{prefix}{}", file.display())).unwrap()
+            };
+            assert!(open(&file).equals(&own));
+            assert!(open(&reference).equals(&stand.key("p256")));
+        }
+        for context in [&stand.context, &stand.stock] {
+            assert!(Key::from_uri(context, "/nonexistent/key.pem").is_err());
+        }
+        assert!(Key::from_uri(&stand.stock, "outboard:p256").is_err());
+        assert_eq!(asked.load(SeqCst), 0);
+    });
+}
+
+#[test]
 fn without_a_service_nothing_is_read() {
     let library = Library::open(Library::SYSTEM).unwrap();
     let stand = Stand::new(&library, "all");
@@ -424,6 +525,11 @@ fn without_a_service_nothing_is_read() {
     let without = Context::from_configuration(&library, Path::new(&file)).unwrap();
     let reference = stand.held("p256").reference();
     assert!(Key::from_pem(&without, reference.as_bytes(), None).is_err());
+    let errors = |context: &Context| Key::from_uri(context, "outboard:p256").unwrap_err();
+    assert_eq!(
+        errors(&without).to_string(),
+        errors(&stand.stock).to_string()
+    );
     assert!(Key::from_pem(&stand.stock, reference.as_bytes(), None).is_err());
 }
 

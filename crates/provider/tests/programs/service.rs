@@ -304,6 +304,68 @@ fn the_openssl_command_uses_such_keys() {
 }
 
 #[test]
+fn the_openssl_command_opens_keys_by_name() {
+    for new_key in ["rsa:2048", P256, "ed25519"] {
+        let Some(site) = Site::new(&["openssl", "curl"], new_key) else {
+            return;
+        };
+        let (_service, asked) = site.serve();
+        let command = |openssl: &OpenSsl, arguments: &str| {
+            let command = openssl.command().unwrap();
+            let command = command.args(arguments.split(' '));
+            command.directory(site.workplace.path())
+        };
+        let run = |arguments: &str| command(&site.outboard, arguments).succeed().unwrap();
+        let own = site.open.key.display();
+        let expected = command(&site.plain, &format!("pkey -pubout -in {own}"));
+        let expected = expected.succeed().unwrap().output;
+        assert_eq!(run("pkey -pubout -in outboard:site").output, expected);
+        assert_eq!(
+            run("pkey -pubin -pubout -in outboard:site").output,
+            expected
+        );
+        let listed = run("storeutl -noout outboard:site").output;
+        assert!(
+            listed.contains("0: Pkey") && listed.contains("Total found: 1"),
+            "{listed}"
+        );
+        let file = format!("storeutl -noout {own}");
+        let stock = command(&site.plain, &file).succeed().unwrap();
+        assert_eq!(run(&file).output, stock.output);
+        run("req -new -subj /CN=localhost -key outboard:site -out request.pem");
+        let verified = command(&site.plain, "req -verify -noout -in request.pem");
+        verified.succeed().unwrap();
+        run("x509 -req -in request.pem -signkey outboard:site -out signed.pem");
+        for wrong in ["outboard:none", "outboard://site", "outboard:"] {
+            let refused = command(&site.outboard, &format!("storeutl -noout {wrong}"));
+            let refused = refused.finish().unwrap();
+            assert!(!refused.status.success(), "{wrong}");
+            assert!(
+                refused.errors.contains("key 'none': there is no such key")
+                    || refused.errors.contains("names no key of the card service"),
+                "{}",
+                refused.errors
+            );
+        }
+        let before = asked.load(SeqCst);
+        let certificate = Certificate {
+            certificate: site.certificate.certificate.clone(),
+            key: "outboard:site".into(),
+        };
+        let options = SServerOptions {
+            openssl: &site.outboard,
+            certificate: &certificate,
+            asynchronous: false,
+            settings: &[],
+        };
+        let server = options.start(&site.workplace).unwrap();
+        let page = site.fetch(&server.url("")).unwrap();
+        assert!(page.contains("New, TLSv1.3"), "{page}");
+        assert_eq!(asked.load(SeqCst), before + 2, "found, and used");
+    }
+}
+
+#[test]
 fn clients_show_certificates_with_such_keys() {
     let Some(site) = Site::new(&["nginx", "curl", "python3"], "rsa:2048") else {
         return;

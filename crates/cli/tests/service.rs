@@ -77,6 +77,55 @@ fn a_key_is_made_granted_used_and_destroyed() {
 }
 
 #[test]
+fn a_key_requests_its_certificate() {
+    let service = Service::start();
+    service.says(&["keys", "generate", "other", "--type", "p256"]);
+    let wanted = ["--subject", "/C=DE/O=Käse/CN=example.org"];
+    let said = service.refuses(&[&["keys", "csr", "other"][..], &wanted].concat());
+    common::says(&said, "permission denied");
+    common::says(&said, "outboard keys grant other --user");
+    let names = "example.org,192.0.2.1,2001:db8::1,a@example.org";
+    for kind in ["rsa-2048", "p256", "p384", "p521", "ed25519"] {
+        service.key(kind, kind);
+        let mut words = [&["keys", "csr", kind][..], &wanted].concat();
+        for san in [&["--san", names][..], &[]] {
+            words.extend(san);
+            let request = service.path("request.pem");
+            fs::write(&request, service.says(&words)).expect("it is ours");
+            let request = request.to_str().expect("it is ASCII");
+            // OpenSSL 3.0 ends with 0 whatever it finds.
+            let stock = |words: &[&str]| {
+                let mut command = Command::new("openssl");
+                let output = command.args(words).output().expect("openssl is there");
+                succeeds(&output);
+                let [said, told] = [output.stdout, output.stderr].map(String::from_utf8);
+                said.expect("it is text") + &told.expect("it is text")
+            };
+            let verified = stock(&["req", "-verify", "-noout", "-in", request]);
+            common::says(&verified, "verify OK");
+            let options = ["-subject", "-nameopt", "sep_comma_plus,utf8"];
+            let shown =
+                stock(&[&["req", "-noout", "-text", "-in", request], &options[..]].concat());
+            common::says(&shown, "subject=C=DE,O=Käse,CN=example.org");
+            let alternatives = "DNS:example.org, IP Address:192.0.2.1, IP Address:2001:DB8:0:0:0:0:0:1, \
+                                email:a@example.org";
+            assert_eq!(
+                shown.contains(alternatives),
+                words.contains(&"--san"),
+                "{shown}"
+            );
+            let public = stock(&["req", "-noout", "-pubkey", "-in", request]);
+            assert_eq!(public, service.says(&["keys", "public", kind]));
+            words.truncate(5);
+        }
+    }
+    for wrong in [["--subject", "CN=a"], ["--subject", "/CN=a/X=b"]] {
+        let said = service.refuses(&[&["keys", "csr", "p256"][..], &wrong].concat());
+        common::says(&said, "--subject");
+    }
+}
+
+#[test]
 fn every_document_fits_its_schema() {
     let service = Service::start();
     service.says(&["keys", "generate", "one", "--type", "ed25519"]);

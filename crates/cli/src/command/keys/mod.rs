@@ -1,6 +1,7 @@
 //! `outboard keys`: the keys of the card service.
 
 mod adopt;
+mod csr;
 mod private_key;
 mod text;
 
@@ -24,6 +25,7 @@ Examples:
   outboard keys import site < site.key          Take a key over
   outboard keys adopt /etc/nginx/site.key       Leave a reference in its place
   outboard keys grant site --user www-data      Let nginx use it
+  outboard keys csr site --subject /CN=a.org    Request a certificate for it
   outboard keys list                            List the keys
   outboard keys audit                           Show what administrators did
 
@@ -101,6 +103,8 @@ enum Command {
         /// The key's name
         name: String,
     },
+    /// Print a certificate request that the key signs, as PEM
+    Csr(csr::Arguments),
     /// Give a key another name; references stay valid
     Rename {
         /// The key's name
@@ -262,6 +266,11 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
         }
         Command::Reference { name } => print(&key(service, &Request::Show { name })?.reference)?,
         Command::Public { name } => print(&key(service, &Request::Show { name })?.public)?,
+        Command::Csr(what) => {
+            let name = what.name.clone();
+            let key = key(service, &Request::Show { name })?;
+            print(&csr::make(&key, &what, &arguments.directory)?)?;
+        }
         Command::Rename { name, to } => {
             let key = key(service, &Request::Rename { name, to })?;
             print(&format!(

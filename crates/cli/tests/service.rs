@@ -172,6 +172,8 @@ fn a_key_file_is_adopted() {
         let path = file.to_str().expect("it is ASCII");
         let said = service.says(&["keys", "adopt", path, "--user", &us()]);
         common::says(&said, "now holds a reference");
+        let is_rsa = ["rsa", "traditional"].contains(&name);
+        assert_eq!(said.contains("decrypts nothing"), is_rsa, "{said}");
         let adopted = fs::read_to_string(&file).expect("it is there");
         assert!(!adopted.contains("PRIVATE KEY"), "{adopted}");
         assert_eq!(adopted.matches(certificate).count(), 2, "{adopted}");

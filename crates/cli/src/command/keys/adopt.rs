@@ -8,7 +8,7 @@ use std::process::Command;
 
 use outboard_administration::{Connection, Grant, KeyInfo, Request, Right, Subject};
 use outboard_file_replacement::{copy_beside, replace};
-use outboard_wire::AGENT_SOCKET;
+use outboard_wire::{AGENT_SOCKET, KeyType};
 use zeroize::Zeroizing;
 
 use super::{key, private_key, text};
@@ -146,6 +146,12 @@ fn adopt(
         false => "now holds a reference to the key",
     };
     print(&format!("{} {now}. {kept}\n", file.display()))?;
+    if let (false, Ok(KeyType::Rsa(_))) = (is_ssh, adopted.kind.parse()) {
+        print(
+            "The service signs with RSA keys, and decrypts nothing: TLS 1.2 clients whose ciphers all lack forward secrecy \
+             (such as AES128-GCM-SHA256) cannot connect any longer.\n",
+        )?;
+    }
     Ok(is_ssh)
 }
 

@@ -1,0 +1,144 @@
+//! Batches: requests of one kind that are there at the same time share the lanes.
+
+use std::sync::MutexGuard;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
+
+use outboard_engine::card::{BreakEven, DEPTH, Kind, Request};
+
+use super::{Gate, Pending, lock};
+use crate::work::Work;
+
+impl Gate {
+    /// Collects more for a batch while it keeps coming, where several clients were seen in the last milliseconds:
+    /// those that were just answered need a moment, and a yield does not let them run where the scheduler keeps the
+    /// groups of services apart.
+    pub(super) fn gather(
+        &self,
+        hand: &mut Vec<Pending>,
+        break_even: &BreakEven,
+        packet: &mut [u8],
+    ) {
+        const NAP: Duration = Duration::from_micros(50);
+        const NAPS: usize = 4;
+        for pending in hand.iter() {
+            self.company.saw(pending.connection.number);
+        }
+        let Some(kind) = hand.first().and_then(|pending| pending.work.kind()) else {
+            return;
+        };
+        let expected = self.company.count().min(DEPTH);
+        if expected < break_even.of_lanes(kind).max(2) {
+            return;
+        }
+        for _ in 0..NAPS {
+            if hand.len() >= expected {
+                return;
+            }
+            std::thread::sleep(NAP);
+            let more = self.poll(DEPTH - hand.len(), Some(Duration::ZERO));
+            if more.is_empty() {
+                return;
+            }
+            let more = more
+                .iter()
+                .filter_map(|connection| self.read(connection, packet));
+            let before = hand.len();
+            hand.extend(more);
+            for pending in &hand[before..] {
+                self.company.saw(pending.connection.number);
+            }
+        }
+    }
+
+    /// Does what was collected: a batch where enough are of one kind, the others one by one.
+    pub(super) fn share(
+        &self,
+        mut hand: Vec<Pending>,
+        break_even: &BreakEven,
+        leader: MutexGuard<'_, ()>,
+    ) {
+        let Some(kind) = most_frequent(&hand) else {
+            drop(leader);
+            return hand.iter().for_each(|pending| self.run_alone(pending));
+        };
+        let mut batch = Vec::with_capacity(DEPTH);
+        let mut others = Vec::new();
+        for pending in hand.drain(..) {
+            match pending.work.kind() == Some(kind) {
+                true => batch.push(pending),
+                false => others.push(pending),
+            }
+        }
+        if batch.len() < break_even.of_lanes(kind) {
+            others.append(&mut batch);
+        }
+        // Other workers begin with what is left while this one computes.
+        let own = match batch.is_empty() {
+            true => others.pop(),
+            false => None,
+        };
+        let wakes = !others.is_empty();
+        lock(&self.left).append(&mut others);
+        let keeps = !batch.is_empty() && batch.len() < DEPTH && !wakes;
+        let leader = keeps.then_some(leader);
+        if let Some(pending) = own {
+            self.run_alone(&pending);
+        }
+        self.run_together(batch);
+        drop(leader);
+    }
+
+    fn run_together(&self, batch: Vec<Pending>) {
+        let (mut requests, mut asked) = (Vec::new(), Vec::new());
+        for Pending {
+            connection,
+            id,
+            work,
+        } in batch
+        {
+            match work {
+                Work::Named(request) => {
+                    requests.push(request);
+                    asked.push((connection, id));
+                }
+                work => self.run_alone(&Pending {
+                    connection,
+                    id,
+                    work,
+                }),
+            }
+        }
+        if requests.is_empty() {
+            return;
+        }
+        let results = Request::run_in_lanes(&requests);
+        for (((connection, id), request), result) in asked.iter().zip(&requests).zip(results) {
+            match result {
+                Some(output) => {
+                    self.counts.in_lanes.fetch_add(1, Relaxed);
+                    self.finish(connection, *id, Ok(output));
+                }
+                None => self.finish(connection, *id, request.run_scalar()),
+            }
+        }
+    }
+
+    pub(super) fn run_alone(&self, pending: &Pending) {
+        self.finish(
+            &pending.connection,
+            pending.id,
+            pending.work.alone(self.lanes.as_ref()),
+        );
+    }
+}
+
+/// The kind that most of them are of.
+fn most_frequent(hand: &[Pending]) -> Option<Kind> {
+    let count = |kind| {
+        let kinds = hand.iter().filter_map(|pending| pending.work.kind());
+        kinds.filter(|&other| other == kind).count()
+    };
+    let kinds = hand.iter().filter_map(|pending| pending.work.kind());
+    kinds.max_by_key(|&kind| count(kind))
+}

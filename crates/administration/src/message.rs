@@ -88,6 +88,15 @@ pub enum Request {
     },
     /// Whether the audit log is whole.
     CheckAudit,
+    /// The service's cards. Everybody may ask.
+    Cards,
+    /// Sets a card online or offline, until the service ends.
+    SetCard {
+        /// Its number.
+        number: usize,
+        /// Whether it takes batches from now on.
+        online: bool,
+    },
     /// A copy of the store, written by the service into its own directory.
     Backup {
         /// The copy's file name.
@@ -157,6 +166,11 @@ pub enum Reply {
         /// Whether more follow.
         more: bool,
     },
+    /// The service's cards; none where the processor has no lanes.
+    Cards {
+        /// By their numbers.
+        cards: Vec<CardInfo>,
+    },
     /// The check value of a part or a master key.
     Pattern {
         /// Hexadecimal digits.
@@ -200,6 +214,29 @@ pub struct Served {
     pub in_lanes: u64,
     /// Requests that it refused, whatever the reason.
     pub refused: u64,
+}
+
+/// A card of the service, and what it did since the service started.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CardInfo {
+    /// Its number, from 0.
+    pub number: usize,
+    /// Whether it takes batches. One that is offline runs its requests alone.
+    pub online: bool,
+    /// Requests that it has taken and not answered yet.
+    pub pending: u64,
+    /// How many requests a batch has at most.
+    pub depth: usize,
+    /// Operations that it did.
+    pub operations: u64,
+    /// Batches that it ran in the lanes.
+    pub batches: u64,
+    /// Operations that its batches did.
+    pub in_lanes: u64,
+    /// How long it worked.
+    pub busy_nanoseconds: u64,
+    /// How long it has been there.
+    pub nanoseconds: u64,
 }
 
 /// A service's master key.

@@ -77,14 +77,20 @@ impl Place {
 
     /// Asks the service how it does.
     pub(crate) fn ask(&self) -> Answer {
-        let asked = self
-            .connect()
-            .and_then(|mut service| match service.ask(&Request::Status)? {
-                Reply::Status(status) => Ok(status),
-                _ => Err(service.surprised()),
-            });
+        self.ask_for(|service| match service.ask(&Request::Status)? {
+            Reply::Status(status) => Ok(status),
+            _ => Err(service.surprised()),
+        })
+    }
+
+    /// Asks the service for something.
+    pub(crate) fn ask_for<T>(
+        &self,
+        ask: impl FnOnce(&mut Connection) -> Result<T, Error>,
+    ) -> Answer<T> {
+        let asked = self.connect().and_then(|mut service| ask(&mut service));
         match asked {
-            Ok(status) => Answer::Up(status),
+            Ok(told) => Answer::Up(told),
             Err(Error::Unreachable { reason, .. }) => match reason.kind() {
                 io::ErrorKind::NotFound if !self.directory.exists() => Answer::NoDirectory,
                 io::ErrorKind::PermissionDenied => Answer::Refused,
@@ -102,10 +108,10 @@ impl Place {
 }
 
 /// Whether the service answers.
-#[derive(Debug)]
-pub(crate) enum Answer {
+#[derive(Clone, Debug)]
+pub(crate) enum Answer<T = Box<Status>> {
     /// It does.
-    Up(Box<Status>),
+    Up(T),
     /// Its directory does not exist.
     NoDirectory,
     /// Nobody listens.
@@ -116,6 +122,46 @@ pub(crate) enum Answer {
     Silent,
     /// It says what this command does not understand.
     Strange(String),
+}
+
+impl<T> Answer<T> {
+    /// What it told.
+    pub(crate) fn told(&self) -> Option<&T> {
+        match self {
+            Self::Up(told) => Some(told),
+            _ => None,
+        }
+    }
+
+    /// In one word, for documents.
+    pub(crate) fn state(&self) -> &'static str {
+        match self {
+            Self::Up(_) => "running",
+            Self::NoDirectory => "none",
+            Self::Down => "down",
+            Self::Refused => "refused",
+            Self::Silent => "silent",
+            Self::Strange(_) => "strange",
+        }
+    }
+
+    /// Why it told nothing; none where it did, or where nobody expects a service.
+    pub(crate) fn trouble(&self, place: &Place) -> Option<String> {
+        let option = place.option();
+        Some(match self {
+            Self::Up(_) => return None,
+            Self::NoDirectory if !place.is_expected() => return None,
+            Self::NoDirectory | Self::Down => {
+                format!("does not run (run 'outboard service start{option}')")
+            }
+            Self::Refused => format!(
+                "does not let this user ask: {} refuses the connection (ask root; 'outboard doctor' says why)",
+                place.socket().display()
+            ),
+            Self::Silent => "does not answer (run 'outboard doctor')".to_owned(),
+            Self::Strange(reason) => format!("does not tell: {reason}"),
+        })
+    }
 }
 
 /// The directory that the configuration in force names.

@@ -26,6 +26,11 @@ pub(crate) struct Which {
 pub(crate) type Ledgers = Vec<(PathBuf, Snapshot)>;
 
 impl Which {
+    /// Whether it is about a process, a program or a ledger that the user named.
+    pub(crate) fn is_particular(&self) -> bool {
+        self.pid.is_some() || self.program.is_some() || self.ledger.is_some()
+    }
+
     /// Their files.
     pub(crate) fn paths(&self) -> Vec<PathBuf> {
         if let Some(ledger) = &self.ledger {

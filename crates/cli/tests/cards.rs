@@ -2,7 +2,8 @@
 
 mod common;
 
-use common::{document, outboard, run, says, stdout};
+use common::service::Service;
+use common::{document, outboard, run, says, stderr, stdout};
 use std::fs;
 
 /// A real program with sixteen operations at a time: OpenSSL's own asynchronous jobs.
@@ -90,4 +91,68 @@ fn nobody_has_a_card_who_does_one_thing_at_a_time() {
     fs::remove_file(&ledger).expect("it was made");
     cards().code(1);
     outboard().args(["cards", "--watch", "0"]).assert().code(2);
+}
+
+/// Beside the cards of processes, and the service's can be set offline and online.
+#[test]
+fn the_card_service_has_cards() {
+    let service = Service::start();
+    let configuration = service.configuration();
+    let cards = |words: &[&str]| {
+        let mut command = outboard();
+        command.args(["cards", "--all"]).args(words);
+        command.env("OPENSSL_CONF", &configuration).assert()
+    };
+    let steer = |words: &[&str]| {
+        let mut command = outboard();
+        command.arg("cards").args(words);
+        command.env("OPENSSL_CONF", &configuration).assert()
+    };
+    let told = || {
+        let listed = document(&cards(&["--json"]).success(), "outboard-cards");
+        listed["service"].clone()
+    };
+    assert_eq!(told()["state"], "running");
+    let of_process = stderr(&steer(&["--offline", "1234.0"]).code(1));
+    says(&of_process, "card 1234.0 is in process 1234");
+    steer(&["--offline", "first"]).code(2);
+    steer(&["--offline", "0", "--online", "0"]).code(2);
+    if told()["cards"].as_array().is_some_and(Vec::is_empty) {
+        says(&stdout(&cards(&[]).success()), "has no cards");
+        says(&stderr(&steer(&["--offline", "0"]).code(1)), "no lanes");
+    } else {
+        says(&stdout(&cards(&[]).success()), "card service");
+        let unknown = stderr(&steer(&["--offline", "4711"]).code(1));
+        says(&unknown, "there is no card 4711");
+        let state = || told()["cards"][0]["status"].clone();
+        says(
+            &stdout(&steer(&["--offline", "0"]).success()),
+            "its requests run alone",
+        );
+        assert_eq!(state(), "offline");
+        says(&service.says(&["keys", "audit"]), "card 0 is offline");
+        steer(&["--online", "0"]).success();
+        assert_eq!(state(), "idle");
+        steer(&["--offline", "0"]).success();
+        service.says(&["service", "stop"]);
+        service.says(&["service", "start"]);
+        assert_eq!(state(), "idle");
+    }
+    service.says(&["service", "stop"]);
+    assert_eq!(told()["state"], "down");
+    says(
+        &stdout(&cards(&[]).success()),
+        "The card service does not run (run 'outboard service start --directory",
+    );
+    // What is about one ledger is not about the service.
+    let ledger = service.path("ledger");
+    let genpkey = ["openssl", "genpkey", "-algorithm", "X25519"];
+    let named = ledger.to_str().expect("its path is text");
+    run(&["--offer", "all", "--ledger", named], &genpkey)
+        .assert()
+        .success();
+    let mut of_ledger = outboard();
+    of_ledger.args(["cards", "--json", "--ledger", named]);
+    let listed = document(&of_ledger.assert().success(), "outboard-cards");
+    assert!(listed["service"].is_null());
 }

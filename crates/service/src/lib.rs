@@ -9,7 +9,8 @@
 //!
 //! ```text
 //! sockets.rs  where it listens      peer.rs     who is at the other end
-//! gate.rs     requests and answers  company.rs  whether a short wait fills lanes
+//! gate/       requests and answers  company.rs  whether a short wait fills lanes
+//! cards.rs    workers, as administrators see them
 //! agent/      what ssh clients say
 //! keys.rs     keys that are ready   work.rs     what is done with a key
 //! master.rs   where the master key comes from   process.rs  what the kernel keeps others from
@@ -17,6 +18,7 @@
 
 mod administration;
 mod agent;
+mod cards;
 mod company;
 mod gate;
 mod keys;
@@ -119,13 +121,13 @@ pub fn serve(settings: &Settings) -> Result<(), Error> {
         Sockets::open(&directory).map_err(cannot(format!("listen in {}", directory.display())))?;
     let service = std::mem::take(&mut sockets.service);
     let agent = std::mem::take(&mut sockets.agent);
-    let gate = Gate::new(service, agent, Arc::clone(&keys), ends.as_fd());
-    let gate = Arc::new(gate.map_err(cannot("watch its sockets"))?);
     let workers = std::thread::available_parallelism().map_or(1, |count| count.get());
+    let gate = Gate::new(service, agent, Arc::clone(&keys), workers, ends.as_fd());
+    let gate = Arc::new(gate.map_err(cannot("watch its sockets"))?);
     let workers: Vec<_> = (0..workers)
-        .map(|_| {
+        .map(|card| {
             let gate = Arc::clone(&gate);
-            let work = move || gate.work();
+            let work = move || gate.work(card);
             std::thread::Builder::new()
                 .name("worker".into())
                 .spawn(work)

@@ -215,14 +215,16 @@ fn another_user_has_what_is_granted() {
         service.ask(Request::Grant { name, grant, given }).unwrap();
     };
     answers(
-        "use: Denied; find: NoKey NoKey; others: Denied Denied Denied Denied; show: NoKey; list: 0",
+        "use: Denied; find: NoKey NoKey; others: Denied Denied Denied Denied Denied; show: NoKey; list: 0",
     );
     grant(Subject::Group(NOBODY), Right::Use, true);
-    answers("use: Done; find: Done NoKey; others: Denied Denied Denied Denied; show: yes; list: 1");
+    answers(
+        "use: Done; find: Done NoKey; others: Denied Denied Denied Denied Denied; show: yes; list: 1",
+    );
     grant(Subject::Group(NOBODY), Right::Use, false);
     grant(Subject::User(NOBODY), Right::Administer, true);
     answers(
-        "use: Denied; find: Done NoKey; others: Denied Denied Denied Denied; show: yes; list: 1",
+        "use: Denied; find: Done NoKey; others: Denied Denied Denied Denied Denied; show: yes; list: 1",
     );
 }
 
@@ -319,7 +321,9 @@ fn as_another_user() {
     let backup = Request::Backup {
         file: "copy".into(),
     };
-    let others = [generate, roll, backup, Request::Audit { from: 0 }];
+    let (number, online) = (0, false);
+    let card = Request::SetCard { number, online };
+    let others = [generate, roll, backup, card, Request::Audit { from: 0 }];
     let others = others.each_ref().map(&mut refusal).join(" ");
     let show = refusal(&Request::Show {
         name: "site".into(),

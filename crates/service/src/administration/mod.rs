@@ -18,7 +18,8 @@ use outboard_administration::{
 use outboard_engine::card;
 use outboard_engine::scalar::pair::Pair;
 use outboard_vault::{
-    self as vault, Approvable, Condition, Error, Grants, Name, NewKey, Policy, Record, Register,
+    self as vault, Act, Approvable, Condition, Error, Grants, Name, NewKey, Outcome, Policy,
+    Record, Register,
 };
 use outboard_wire::{KeyType, Reference};
 
@@ -212,6 +213,13 @@ impl Administration {
                 administrator(peer)?;
                 vault.verify().map_err(refused)?;
                 Reply::Done
+            }
+            Request::Cards => Reply::Cards {
+                cards: self.gate.cards(),
+            },
+            Request::SetCard { number, online } => {
+                administrator(peer)?;
+                self.set_card(peer, number, online)?
             }
             Request::Backup { file } => {
                 administrator(peer)?;
@@ -407,6 +415,28 @@ impl Administration {
             None => Ok(Register::Current),
             Some(_) => Err(malformed("a register is new, current or old")),
         }
+    }
+
+    /// The audit log has it before it is done.
+    fn set_card(&self, peer: &Peer, number: usize, online: bool) -> Result<Reply> {
+        let card = self.gate.card(number).ok_or_else(|| {
+            malformed(match self.gate.cards().len() {
+                0 => "the service has no cards, because this processor has no lanes".to_owned(),
+                count => format!(
+                    "there is no card {number}: the service has cards 0 to {}",
+                    count - 1
+                ),
+            })
+        })?;
+        let state = if online { "online" } else { "offline" };
+        let note = format!("card {number} is {state}");
+        let vault = &self.keys.vault;
+        vault
+            .note(peer.uid, Act::Note, None, &note, Outcome::Done)
+            .map_err(refused)?;
+        card.set_online(online);
+        tracing::info!("uid {} set card {number} {state}", peer.uid);
+        Ok(Reply::Done)
     }
 
     /// A copy of the store in its own directory: the service's sandbox lets it write nowhere else.

@@ -7,6 +7,7 @@ use std::time::Duration;
 use outboard_engine::card::{BreakEven, DEPTH, Kind, Request};
 
 use super::{Gate, Pending, lock};
+use crate::cards::Card;
 use crate::work::Work;
 
 impl Gate {
@@ -54,13 +55,14 @@ impl Gate {
     /// Does what was collected: a batch where enough are of one kind, the others one by one.
     pub(super) fn share(
         &self,
+        card: &Card,
         mut hand: Vec<Pending>,
         break_even: &BreakEven,
         leader: MutexGuard<'_, ()>,
     ) {
         let Some(kind) = most_frequent(&hand) else {
             drop(leader);
-            return hand.iter().for_each(|pending| self.run_alone(pending));
+            return self.run_one_by_one(card, &hand);
         };
         let mut batch = Vec::with_capacity(DEPTH);
         let mut others = Vec::new();
@@ -70,7 +72,7 @@ impl Gate {
                 false => others.push(pending),
             }
         }
-        if batch.len() < break_even.of_lanes(kind) {
+        if !card.is_online() || batch.len() < break_even.of_lanes(kind) {
             others.append(&mut batch);
         }
         // Other workers begin with what is left while this one computes.
@@ -82,14 +84,15 @@ impl Gate {
         lock(&self.left).append(&mut others);
         let keeps = !batch.is_empty() && batch.len() < DEPTH && !wakes;
         let leader = keeps.then_some(leader);
+        card.has(batch.len() + usize::from(own.is_some()));
         if let Some(pending) = own {
-            self.run_alone(&pending);
+            self.run_alone(card, &pending);
         }
-        self.run_together(batch);
+        self.run_together(card, batch);
         drop(leader);
     }
 
-    fn run_together(&self, batch: Vec<Pending>) {
+    fn run_together(&self, card: &Card, batch: Vec<Pending>) {
         let (mut requests, mut asked) = (Vec::new(), Vec::new());
         for Pending {
             connection,
@@ -102,30 +105,41 @@ impl Gate {
                     requests.push(request);
                     asked.push((connection, id));
                 }
-                work => self.run_alone(&Pending {
-                    connection,
-                    id,
-                    work,
-                }),
+                work => {
+                    let pending = Pending {
+                        connection,
+                        id,
+                        work,
+                    };
+                    self.run_alone(card, &pending);
+                }
             }
         }
         if requests.is_empty() {
             return;
         }
         let results = Request::run_in_lanes(&requests);
+        card.ran_in_lanes(results.iter().flatten().count());
         for (((connection, id), request), result) in asked.iter().zip(&requests).zip(results) {
             match result {
                 Some(output) => {
                     self.counts.in_lanes.fetch_add(1, Relaxed);
-                    self.finish(connection, *id, Ok(output));
+                    self.finish(card, connection, *id, Ok(output));
                 }
-                None => self.finish(connection, *id, request.run_scalar()),
+                None => self.finish(card, connection, *id, request.run_scalar()),
             }
         }
     }
 
-    pub(super) fn run_alone(&self, pending: &Pending) {
+    pub(super) fn run_one_by_one(&self, card: &Card, hand: &[Pending]) {
+        card.has(hand.len());
+        hand.iter()
+            .for_each(|pending| self.run_alone(card, pending));
+    }
+
+    pub(super) fn run_alone(&self, card: &Card, pending: &Pending) {
         self.finish(
+            card,
             &pending.connection,
             pending.id,
             pending.work.alone(self.lanes.as_ref()),

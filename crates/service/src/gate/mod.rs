@@ -12,6 +12,8 @@
 //!
 //! With lanes, one worker (the leader) collects at a time: two would take each other's batches apart. It hands over
 //! before it works, unless it runs a batch that is not full.
+//!
+//! For administrators a worker is a card. One that is offline takes one request at a time and runs it alone.
 
 mod batch;
 
@@ -20,14 +22,16 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use outboard_administration::CardInfo;
 use outboard_engine::card::{self, BreakEven, DEPTH};
 use outboard_wire::{self as wire, Answer, KeyId, MOST, Status};
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 use rustix::net::{RecvFlags, SendFlags};
 
 use crate::agent::{Conversation, Heard, Identities, Wants};
+use crate::cards::Card;
 use crate::company::Company;
 use crate::keys::Keys;
 use crate::peer::Peer;
@@ -55,6 +59,8 @@ pub(crate) struct Gate {
     left: Mutex<Vec<Pending>>,
     company: Company,
     lanes: Option<BreakEven>,
+    /// One for each worker.
+    cards: Vec<Card>,
     /// How many connections there may be.
     most: usize,
     ends: AtomicBool,
@@ -104,11 +110,12 @@ const FIRST_CONNECTION: u64 = 16;
 const END: u64 = u64::MAX;
 
 impl Gate {
-    /// A gate at those listening sockets, for clients that send packets and for ssh clients.
+    /// A gate for so many workers, at those listening sockets: for clients that send packets, and for ssh clients.
     pub(crate) fn new(
         service: Vec<OwnedFd>,
         agent: Vec<OwnedFd>,
         keys: Arc<Keys>,
+        workers: usize,
         end: impl AsFd,
     ) -> io::Result<Self> {
         let epoll = epoll::create(CreateFlags::CLOEXEC)?;
@@ -135,6 +142,7 @@ impl Gate {
             left: Mutex::default(),
             company: Company::default(),
             lanes: break_even,
+            cards: (0..workers).map(|_| Card::new()).collect(),
             most: descriptors
                 .saturating_sub(OTHER_DESCRIPTORS)
                 .clamp(descriptors / 4, MOST_CONNECTIONS),
@@ -148,16 +156,37 @@ impl Gate {
         lock(&self.connections).len()
     }
 
-    /// Serves until the end.
-    pub(crate) fn work(&self) {
+    /// What each card does; nothing without lanes, for then there are no cards.
+    pub(crate) fn cards(&self) -> Vec<CardInfo> {
+        let cards = self.cards.iter().filter(|_| self.lanes.is_some());
+        let cards = cards.enumerate();
+        cards.map(|(number, card)| card.info(number)).collect()
+    }
+
+    /// The card of that number.
+    pub(crate) fn card(&self, number: usize) -> Option<&Card> {
+        let cards = self.lanes.as_ref().map(|_| &self.cards);
+        cards?.get(number)
+    }
+
+    /// Serves until the end, as the worker with that card.
+    pub(crate) fn work(&self, card: usize) {
+        let card = &self.cards[card];
         let mut packet = vec![0; MOST + 1];
         loop {
             let leader = self.lanes.as_ref().map(|_| lock(&self.leader));
-            match self.wait() {
+            let most = match self.lanes.is_some() && card.is_online() {
+                true => DEPTH,
+                false => 1,
+            };
+            let woken = self.wait(most);
+            let since = Instant::now();
+            match woken {
                 Woken::End => return,
                 Woken::Left(pending) => {
                     drop(leader);
-                    self.run_alone(&pending);
+                    card.has(1);
+                    self.run_alone(card, &pending);
                 }
                 Woken::Requests(connections) => {
                     let mut hand: Vec<_> = connections
@@ -166,19 +195,21 @@ impl Gate {
                         .collect();
                     match (leader, &self.lanes) {
                         (Some(leader), Some(break_even)) => {
-                            self.gather(&mut hand, break_even, &mut packet);
-                            self.share(hand, break_even, leader);
+                            if card.is_online() {
+                                self.gather(&mut hand, break_even, &mut packet);
+                            }
+                            self.share(card, hand, break_even, leader);
                         }
-                        _ => hand.iter().for_each(|pending| self.run_alone(pending)),
+                        _ => self.run_one_by_one(card, &hand),
                     }
                 }
             }
+            card.was_busy(since);
         }
     }
 
-    /// Waits for clients. Accepts those that are new.
-    fn wait(&self) -> Woken {
-        let most = if self.lanes.is_some() { DEPTH } else { 1 };
+    /// Waits for clients, until at most so many have something to read. Accepts those that are new.
+    fn wait(&self, most: usize) -> Woken {
         loop {
             // Before the end: these requests are accepted.
             if let Some(pending) = lock(&self.left).pop() {
@@ -382,10 +413,12 @@ impl Gate {
 
     fn finish(
         &self,
+        card: &Card,
         connection: &Arc<Connection>,
         id: u32,
         result: Result<card::Output, outboard_engine::Error>,
     ) {
+        card.answered(result.is_ok());
         match result {
             Ok(output) => {
                 self.counts.done.fetch_add(1, Relaxed);

@@ -53,9 +53,14 @@ impl Service {
 
     /// A key that this user may use.
     pub(crate) fn key(&self, name: &str) -> KeyInfo {
+        self.key_of("ed25519", name)
+    }
+
+    /// One of that type.
+    pub(crate) fn key_of(&self, kind: &str, name: &str) -> KeyInfo {
         let generate = Request::Generate {
             name: name.into(),
-            kind: "ed25519".into(),
+            kind: kind.into(),
             exportable: false,
         };
         self.ask(generate).unwrap();
@@ -120,11 +125,15 @@ pub(crate) fn connect(directory: &Path) -> OwnedFd {
 }
 
 pub(crate) fn packet(key: &KeyInfo) -> Vec<u8> {
+    packet_of(key, Operation::Ed25519 { message: b"hello" })
+}
+
+pub(crate) fn packet_of(key: &KeyInfo, operation: Operation<'_>) -> Vec<u8> {
     let mut packet = Vec::new();
     outboard_wire::Request {
         id: 7,
         key: key.id.parse().unwrap(),
-        operation: Operation::Ed25519 { message: b"hello" },
+        operation,
     }
     .encode(&mut packet);
     packet

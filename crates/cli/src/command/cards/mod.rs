@@ -1,6 +1,9 @@
-//! `outboard cards`: every card of every process.
+//! `outboard cards`: every card of every process, and those of the card service.
+
+mod service;
 
 use crate::Failure;
+use crate::card_service::Place;
 use crate::keystrokes::Keys;
 use crate::ledgers::{Ledgers, Which, since};
 use crate::output::{self, print, print_json};
@@ -9,6 +12,7 @@ use outboard_ledger::{Card, Histogram, Process as Counted, Queueing};
 use outboard_operation::Operation;
 use outboard_wording::{count, time};
 use serde::Serialize;
+use service::{Name, Service};
 use std::io::IsTerminal;
 use std::path::Path;
 use std::process::ExitCode;
@@ -20,16 +24,23 @@ Examples:
   outboard cards --all        List all cards (root sees all users)
   outboard cards -V           Also list each operation
   outboard cards --watch      Show changes every two seconds (q quits)
+  outboard cards --offline 0  Let card 0 of the card service take no batches
+
+card: a number names a card of the card service, and PID.NUMBER a card of a process. --pid, --program and --ledger \
+leave out the card service's.
+
+Offline: a card that is offline runs its requests alone, and no request fails. Only root and the service's user set a \
+card offline or online, and the audit log says who did. All cards are online after a restart of the service.
 
 fill: the average number of filled lanes, of eight. in lanes: the share of requests that ran in lanes. \
 busy: the share of time that the card worked. wait: the median time from a request to the start of its run. \
 run: the median time from then to the answer. 99 %: the time that 99 % of the requests stay below.";
 
-/// Show every card of every process: waiting requests, how full the lanes are, times
+/// Show every card: waiting requests, how full the lanes are, times
 ///
 /// A card is a queue of up to eight requests of one kind, and a worker. The worker runs the waiting requests
 /// together, one in each of the processor's eight lanes. A process that never has two requests at a time has
-/// no card.
+/// no card. The card service has one for each of its workers.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -45,43 +56,62 @@ pub(crate) struct Arguments {
     /// Print a JSON document
     #[arg(long)]
     json: bool,
+    /// Set this card of the card service offline
+    #[arg(long, value_name = "CARD", exclusive = true)]
+    offline: Option<Name>,
+    /// Set this card of the card service online again
+    #[arg(long, value_name = "CARD", exclusive = true)]
+    online: Option<Name>,
 }
 
 pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
+    if let Some(card) = arguments.offline.or(arguments.online) {
+        return service::set(card, arguments.online.is_some());
+    }
+    let place = (!arguments.which.is_particular()).then(Place::in_force);
+    let ask = || place.as_ref().map(Service::ask);
     let Some(seconds) = arguments.watch else {
         let ledgers = arguments.which.read()?;
-        show(&ledgers, &arguments, None)?;
+        show(&ledgers, ask().as_ref(), &arguments, None)?;
         return Ok(ExitCode::SUCCESS);
     };
     const CLEAR: &str = "\x1b[H\x1b[2J";
     let clear = std::io::stdout().is_terminal() && !arguments.json;
     let interval = Duration::from_secs(seconds);
-    let mut before = arguments.which.read()?;
+    let (mut before, mut service_before) = (arguments.which.read()?, ask());
     let keys = Keys::new();
     loop {
         if !keys.wait(interval, |_| {}) {
             return Ok(ExitCode::SUCCESS);
         }
-        let now = arguments.which.read()?;
+        let (now, service_now) = (arguments.which.read()?, ask());
         if clear {
             print(CLEAR)?;
         }
-        show(&since(&now, &before), &arguments, Some(interval))?;
+        let service = service_now.as_ref().zip(service_before.as_ref());
+        let service = service.map(|(now, before)| now.since(before));
+        show(
+            &since(&now, &before),
+            service.as_ref(),
+            &arguments,
+            Some(interval),
+        )?;
         if output::is_unread() {
             return Ok(ExitCode::SUCCESS);
         }
-        before = now;
+        (before, service_before) = (now, service_now);
     }
 }
 
 /// With `interval`, the table shows the changes within that time. Without it, the table counts from the cards' start.
 fn show(
     ledgers: &Ledgers,
+    service: Option<&Service>,
     arguments: &Arguments,
     interval: Option<Duration>,
 ) -> std::io::Result<()> {
     if arguments.json {
-        return print_json("outboard-cards", &document(ledgers, interval));
+        return print_json("outboard-cards", &document(ledgers, service, interval));
     }
     let mut text = match interval {
         Some(interval) => {
@@ -90,12 +120,14 @@ fn show(
         }
         None => String::new(),
     };
-    let cards = cards(ledgers, interval);
-    if cards.is_empty() {
-        text += "No process has a card, because no process had two requests at the same time.\n";
-    } else {
+    let cards = cards(ledgers, service, interval);
+    if !cards.is_empty() {
         text += &cards.render();
     }
+    if processes(ledgers).all(|process| process.cards.is_empty()) {
+        text += "No process has a card, because no process had two requests at the same time.\n";
+    }
+    text += &service.map(Service::remark).unwrap_or_default();
     if arguments.operations {
         let operations = operations(ledgers);
         if !operations.is_empty() {
@@ -113,11 +145,11 @@ fn processes(ledgers: &Ledgers) -> impl Iterator<Item = &Counted> {
     processes.into_iter()
 }
 
-fn cards(ledgers: &Ledgers, interval: Option<Duration>) -> Table {
+fn cards(ledgers: &Ledgers, service: Option<&Service>, interval: Option<Duration>) -> Table {
     let mut table = Table::new(&[
+        ("card", Align::Right),
         ("program", Align::Left),
         ("process", Align::Right),
-        ("card", Align::Right),
         ("status", Align::Left),
         ("pending", Align::Right),
         ("depth", Align::Right),
@@ -130,13 +162,16 @@ fn cards(ledgers: &Ledgers, interval: Option<Duration>) -> Table {
         ("run", Align::Right),
         ("99 %", Align::Right),
     ]);
+    if let Some(service) = service {
+        service.rows(&mut table);
+    }
     for process in processes(ledgers) {
         for card in &process.cards {
             let work = &card.work;
             table.row([
+                format!("{}.{}", process.pid, card.id),
                 process.program.clone(),
                 name(process),
-                card.id.to_string(),
                 card.status.name().to_owned(),
                 count(card.pending),
                 card.depth.to_string(),
@@ -244,6 +279,8 @@ fn utilisation(card: &Card, interval: Option<Duration>) -> Option<f64> {
 #[derive(Serialize)]
 struct Document<'a> {
     ledgers: Vec<Ledger<'a>>,
+    /// None where the user named a process, a program or a ledger.
+    service: Option<service::Document<'a>>,
 }
 
 #[derive(Serialize)]
@@ -271,7 +308,11 @@ struct Worked<'a> {
     work: &'a Queueing,
 }
 
-fn document(ledgers: &Ledgers, interval: Option<Duration>) -> Document<'_> {
+fn document<'a>(
+    ledgers: &'a Ledgers,
+    service: Option<&'a Service>,
+    interval: Option<Duration>,
+) -> Document<'a> {
     let has_cards = |process: &&Counted| {
         !process.cards.is_empty() || process.counts.queueing_rows().next().is_some()
     };
@@ -309,5 +350,6 @@ fn document(ledgers: &Ledgers, interval: Option<Duration>) -> Document<'_> {
     });
     Document {
         ledgers: ledgers.collect(),
+        service: service.map(Service::document),
     }
 }

@@ -88,6 +88,12 @@ pub enum Request {
     },
     /// Whether the audit log is whole.
     CheckAudit,
+    /// How keys were used since the service started, by their ids, at most as many as fit a line: all of it for who
+    /// administers the key; their own use for its other users.
+    Usage {
+        /// The last id that the command has.
+        after: Option<String>,
+    },
     /// The service's cards. Everybody may ask.
     Cards,
     /// Sets a card online or offline, until the service ends.
@@ -166,6 +172,15 @@ pub enum Reply {
         /// Whether more follow.
         more: bool,
     },
+    /// How keys were used.
+    Usage {
+        /// Since when, in seconds since 1970.
+        since: u64,
+        /// The keys that were used.
+        keys: Vec<KeyUsage>,
+        /// The id after which more follow.
+        next: Option<String>,
+    },
     /// The service's cards; none where the processor has no lanes.
     Cards {
         /// By their numbers.
@@ -214,6 +229,56 @@ pub struct Served {
     pub in_lanes: u64,
     /// Requests that it refused, whatever the reason.
     pub refused: u64,
+}
+
+/// How a key was used since the service started.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KeyUsage {
+    /// Its name.
+    pub name: String,
+    /// Its id.
+    pub id: String,
+    /// By user and operation. The last row may be the sum of others.
+    pub users: Vec<UserUsage>,
+    /// By process, those that used it last. The last row may be the sum of others.
+    pub processes: Vec<ProcessUsage>,
+}
+
+/// How a user used a key.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UserUsage {
+    /// The user; none for the sum of others.
+    pub uid: Option<u32>,
+    /// `sign-pkcs1`, `sign-pss`, `sign` (ECDSA, Ed25519) or `derive`; none for the sum of others.
+    pub operation: Option<String>,
+    /// How often.
+    #[serde(flatten)]
+    pub used: Used,
+}
+
+/// How a process used a key.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProcessUsage {
+    /// The process; none for the sum of others.
+    pub pid: Option<u32>,
+    /// Its user, when it connected.
+    pub uid: Option<u32>,
+    /// Its command; none where the kernel did not show it to the service.
+    pub command: Option<String>,
+    /// How often.
+    #[serde(flatten)]
+    pub used: Used,
+}
+
+/// How often something was used, and when.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Used {
+    /// Operations that were done.
+    pub count: u64,
+    /// Requests that were refused.
+    pub refused: u64,
+    /// The last request, in seconds since 1970.
+    pub last: u64,
 }
 
 /// A card of the service, and what it did since the service started.

@@ -3,12 +3,13 @@
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
-use outboard_administration::{Connection, Error, Reply, Request, Status};
+use outboard_administration::{Connection, Error, KeyUsage, Reply, Request, Status};
 use outboard_installation::{self as installation, InForce};
 use outboard_openssl_conf::Config;
 use outboard_wire::{ADMINISTRATION_SOCKET, SYSTEM_DIRECTORY};
+use outboard_wording::printable;
 
 /// How long a command that only looks waits for an answer.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -83,6 +84,28 @@ impl Place {
         })
     }
 
+    /// Asks the service who used which key, as far as this user may know.
+    pub(crate) fn usage(&self) -> Answer<Usage> {
+        self.ask_for(|service| {
+            let mut all = Usage::default();
+            let mut after = None;
+            loop {
+                match service.ask(&Request::Usage { after })? {
+                    Reply::Usage { since, keys, next } => {
+                        all.since = since;
+                        all.keys.extend(keys.into_iter().map(shown));
+                        after = next;
+                    }
+                    _ => return Err(service.surprised()),
+                }
+                if after.is_none() {
+                    all.keys.sort_by(|one, other| one.name.cmp(&other.name));
+                    return Ok(all);
+                }
+            }
+        })
+    }
+
     /// Asks the service for something.
     pub(crate) fn ask_for<T>(
         &self,
@@ -105,6 +128,29 @@ impl Place {
     pub(crate) fn connect(&self) -> Result<Connection, Error> {
         Connection::open_for(&self.directory, PATIENCE)
     }
+}
+
+/// Who used which key since the service started.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Usage {
+    /// When that was, in seconds since 1970.
+    pub(crate) since: u64,
+    /// The keys that were used, by name.
+    pub(crate) keys: Vec<KeyUsage>,
+}
+
+/// With commands that steer no terminal: a process chooses its own.
+fn shown(mut key: KeyUsage) -> KeyUsage {
+    for process in &mut key.processes {
+        process.command = process.command.as_deref().map(printable);
+    }
+    key
+}
+
+/// The time that the service gives as seconds since 1970.
+pub(crate) fn time_of(seconds: u64) -> SystemTime {
+    let time = SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(seconds));
+    time.unwrap_or(SystemTime::UNIX_EPOCH)
 }
 
 /// Whether the service answers.

@@ -12,7 +12,8 @@ use outboard_administration::{MasterState, Status};
 use outboard_ledger::{Counts, Queueing};
 
 use crate::accounts::{self, Account};
-use crate::card_service::Answer;
+use crate::card_service::{Answer, Usage};
+use crate::command::stats::keys::OTHERS;
 use crate::ledgers::Ledgers;
 use crate::listing;
 
@@ -92,7 +93,7 @@ fn text_of(labels: &[(&str, &str)]) -> String {
 }
 
 /// All that ledgers and the card service count.
-pub(crate) fn text(ledgers: &Ledgers, service: &Answer) -> String {
+pub(crate) fn text(ledgers: &Ledgers, service: &Answer, usage: &Answer<Usage>) -> String {
     use Kind::{Counter, Gauge};
     let mut metrics = Metrics::default();
     let version = [("version", env!("CARGO_PKG_VERSION"))];
@@ -157,6 +158,9 @@ pub(crate) fn text(ledgers: &Ledgers, service: &Answer) -> String {
         }
     }
     service_metrics(&mut metrics, service);
+    if let Some(usage) = usage.told() {
+        key_metrics(&mut metrics, usage);
+    }
     metrics.text()
 }
 
@@ -238,6 +242,30 @@ fn service_metrics(metrics: &mut Metrics, service: &Answer) {
         ("no", status.served.done.saturating_sub(in_lanes)),
     ] {
         metrics.add(operations, &[("lanes", lanes)], number);
+    }
+}
+
+/// Who used which key, as far as this user may know. By process there would be samples without end.
+fn key_metrics(metrics: &mut Metrics, usage: &Usage) {
+    use Kind::{Counter, Gauge};
+    for key in &usage.keys {
+        for row in &key.users {
+            let user = row.uid.map(|uid| accounts::name(Account::User, uid));
+            let labels = [
+                ("key", key.name.as_str()),
+                ("operation", row.operation.as_deref().unwrap_or(OTHERS)),
+                ("user", user.as_deref().unwrap_or(OTHERS)),
+            ];
+            let help = "Operations with a key of the card service.";
+            let operations = ("outboard_service_key_operations", Counter, help);
+            metrics.add(operations, &labels, row.used.count);
+            let help = "Requests for a key of the card service that it refused.";
+            let refused = ("outboard_service_key_refused", Counter, help);
+            metrics.add(refused, &labels, row.used.refused);
+            let help = "The last request for a key of the card service, in seconds since 1970.";
+            let last = ("outboard_service_key_last_use_seconds", Gauge, help);
+            metrics.add(last, &labels, row.used.last);
+        }
     }
 }
 

@@ -141,6 +141,54 @@ fn every_document_fits_its_schema() {
     }
 }
 
+/// By key, operation, user and process; a process chooses its own name.
+#[test]
+fn stats_say_who_used_which_key() {
+    let service = Service::start();
+    let stats = |words: &[&str]| {
+        let mut command = common::outboard();
+        command.arg("stats").args(words);
+        let command = command.env("OPENSSL_CONF", service.configuration());
+        command.assert()
+    };
+    common::says(
+        &stdout(&stats(&["--keys"]).success()),
+        "No key was used since",
+    );
+    let key = service.key("site", "p256");
+    let hostile = service.path("e\u{1b}[31m\u{9b}evil");
+    common::copy(std::path::Path::new("/usr/bin/openssl"), &hostile);
+    let key = key.to_str().expect("it is ASCII");
+    let request = ["req", "-x509", "-new", "-key", key, "-subj", "/CN=x"];
+    let mut program = Command::new(&hostile);
+    let program = program
+        .args(request)
+        .env("OPENSSL_CONF", service.configuration());
+    succeeds(&program.output().expect("it is a copy"));
+    let told = document(
+        &stats(&["--keys", "--json"]).success(),
+        "outboard-stats-keys",
+    );
+    let key = &told["keys"][0];
+    assert_eq!(key["name"], "site");
+    assert_eq!(key["users"][0]["operation"], "sign");
+    assert_eq!(key["users"][0]["uid"].to_string(), us());
+    assert!(key["users"][0]["count"].as_u64() >= Some(1), "{key}");
+    let command = key["processes"][0]["command"].as_str().expect("a command");
+    assert_eq!(command, r"e\u{1b}[31m\u{9b}evil");
+    let text = stdout(&stats(&["--keys"]).success());
+    common::says(&text, r"e\u{1b}[31m\u{9b}evil");
+    assert!(!text.contains('\u{1b}') && !text.contains('\u{9b}'));
+    let metrics = stdout(&stats(&["--all", "--openmetrics"]).success());
+    common::says(
+        &metrics,
+        "outboard_service_key_operations_total{key=\"site\",operation=\"sign\",user=",
+    );
+    stats(&["--keys", "--reset"]).code(2);
+    service.says(&["service", "stop"]);
+    common::says(&stderr(&stats(&["--keys"]).code(1)), "does not run");
+}
+
 #[test]
 fn a_key_file_is_adopted() {
     let service = Service::start();

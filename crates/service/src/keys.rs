@@ -1,9 +1,10 @@
 //! The keys that the service has ready, and who may use them.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
+use std::ops::Bound;
 use std::sync::atomic::{
     AtomicU64,
-    Ordering::{Acquire, Relaxed, Release},
+    Ordering::{Acquire, Release},
 };
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
@@ -14,6 +15,7 @@ use outboard_wire::{self as wire, KeyId, Reference, Status};
 
 use crate::gate::lock;
 use crate::peer::Peer;
+use crate::usage::Usage;
 use crate::work::{self, Native};
 
 /// The keys of a vault.
@@ -21,8 +23,8 @@ pub(crate) struct Keys {
     pub(crate) vault: Vault,
     /// Those that were used, unwrapped.
     ready: RwLock<HashMap<KeyId, Arc<Key>>>,
-    /// How often each was used since the service started.
-    used: Mutex<HashMap<KeyId, Arc<AtomicU64>>>,
+    /// How each was used since the service started.
+    usage: Mutex<BTreeMap<KeyId, Arc<Usage>>>,
     changes: AtomicU64,
 }
 
@@ -30,12 +32,14 @@ pub(crate) struct Keys {
 pub(crate) struct Key {
     record: vault::Record,
     native: Native,
-    used: Arc<AtomicU64>,
+    usage: Arc<Usage>,
     allowance: Mutex<Allowance>,
 }
 
 /// Why a request is not admitted.
 pub(crate) struct Refusal {
+    /// The key, if it is there.
+    pub(crate) key: Option<Arc<Key>>,
     pub(crate) status: Status,
     pub(crate) sentence: String,
 }
@@ -53,8 +57,17 @@ impl From<vault::Error> for Refusal {
             vault::Error::Locked { .. } | vault::Error::Empty => Status::Unavailable,
             _ => Status::Failed,
         };
-        let sentence = error.to_string();
-        Self { status, sentence }
+        Self::without_key(status, error.to_string())
+    }
+}
+
+impl Refusal {
+    fn without_key(status: Status, sentence: String) -> Self {
+        Self {
+            key: None,
+            status,
+            sentence,
+        }
     }
 }
 
@@ -64,7 +77,7 @@ impl Keys {
         Self {
             vault,
             ready: RwLock::default(),
-            used: Mutex::default(),
+            usage: Mutex::default(),
             changes: AtomicU64::new(0),
         }
     }
@@ -77,31 +90,14 @@ impl Keys {
         operation: &wire::Operation<'_>,
     ) -> Result<Arc<Key>, Refusal> {
         let key = self.ready(id)?;
-        let name = &key.record.name;
-        if !key.record.grants.may_use(peer.uid, &peer.gids) {
-            let uid = peer.uid;
-            return refuse(
-                Status::Denied,
-                format!(
-                    "permission denied for uid {uid} (run 'outboard keys grant {name} --user {uid}')"
-                ),
-            );
+        match key.allows(peer, operation) {
+            Ok(()) => Ok(key),
+            Err((status, sentence)) => Err(Refusal {
+                key: Some(key),
+                status,
+                sentence,
+            }),
         }
-        if let wire::Operation::Describe = operation {
-            return Ok(key);
-        }
-        for request in work::policy_requests(operation) {
-            if let Err(refusal) = key.record.policy.allows(&request, now()) {
-                let sentence = format!("{refusal} (see 'outboard keys show {name}')");
-                return refuse(Status::NotAllowed, sentence);
-            }
-        }
-        if !key.may_go_on() {
-            let rate = key.record.policy.rate.unwrap_or_default();
-            let sentence = format!("the key's policy allows {rate} operations a second");
-            return refuse(Status::Busy, sentence);
-        }
-        Ok(key)
     }
 
     /// The reference to the key of that name, in DER, where the client may know of it.
@@ -115,13 +111,13 @@ impl Keys {
         let record = look().or_else(|error| match error {
             vault::Error::NoKey { .. } if !peer.is_administrator() => {
                 let uid = peer.uid;
-                refuse(
+                Err(Refusal::without_key(
                     Status::NoKey,
                     format!(
                         "there is no key of that name, or uid {uid} may not use it (run 'outboard keys list' as root, then \
                          'outboard keys grant {name} --user {uid}')"
                     ),
-                )
+                ))
             }
             error => Err(error.into()),
         })?;
@@ -131,7 +127,7 @@ impl Keys {
             public: record.public,
         };
         let der = reference.to_der();
-        der.or_else(|damaged| refuse(Status::Failed, damaged.to_string()))
+        der.map_err(|damaged| Refusal::without_key(Status::Failed, damaged.to_string()))
     }
 
     /// Forgets what is ready of a key, because it is new, or its attributes have changed.
@@ -144,7 +140,7 @@ impl Keys {
     /// Forgets a key that is deleted.
     pub(crate) fn deleted(&self, id: KeyId) {
         self.forget(id);
-        lock(&self.used).remove(&id);
+        lock(&self.usage).remove(&id);
     }
 
     /// How many changes of keys there were: what is known of the keys is true as long as it stays the same.
@@ -154,8 +150,20 @@ impl Keys {
 
     /// How often a key was used since the service started.
     pub(crate) fn used(&self, id: KeyId) -> u64 {
-        let used = lock(&self.used);
-        used.get(&id).map_or(0, |count| count.load(Relaxed))
+        let usage = lock(&self.usage);
+        usage.get(&id).map_or(0, |usage| usage.done())
+    }
+
+    /// How keys were used whose ids come after that one, at most so many, in order.
+    pub(crate) fn usage_after(
+        &self,
+        after: Option<KeyId>,
+        most: usize,
+    ) -> Vec<(KeyId, Arc<Usage>)> {
+        let after = after.map_or(Bound::Unbounded, Bound::Excluded);
+        let usage = lock(&self.usage);
+        let page = usage.range((after, Bound::Unbounded)).take(most);
+        page.map(|(id, usage)| (*id, Arc::clone(usage))).collect()
     }
 
     fn ready(&self, id: KeyId) -> Result<Arc<Key>, Refusal> {
@@ -184,11 +192,11 @@ impl Keys {
             key: unwrapped.record.name.to_string(),
             reason: "its private half is no key that the service can compute with",
         })?;
-        let used = Arc::clone(lock(&self.used).entry(id).or_default());
+        let usage = Arc::clone(lock(&self.usage).entry(id).or_default());
         Ok(Arc::new(Key {
             record: unwrapped.record,
             native: pair.into(),
-            used,
+            usage,
             allowance: Mutex::new(Allowance {
                 left: 0.0,
                 since: Instant::now(),
@@ -206,9 +214,37 @@ impl Key {
         &self.native
     }
 
-    /// Counts a use.
-    pub(crate) fn count(&self) {
-        self.used.fetch_add(1, Relaxed);
+    pub(crate) fn usage(&self) -> &Usage {
+        &self.usage
+    }
+
+    /// Whether the client may do that with it; if not, why.
+    fn allows(&self, peer: &Peer, operation: &wire::Operation<'_>) -> Result<(), (Status, String)> {
+        let name = &self.record.name;
+        if !self.record.grants.may_use(peer.uid, &peer.gids) {
+            let uid = peer.uid;
+            return Err((
+                Status::Denied,
+                format!(
+                    "permission denied for uid {uid} (run 'outboard keys grant {name} --user {uid}')"
+                ),
+            ));
+        }
+        if let wire::Operation::Describe = operation {
+            return Ok(());
+        }
+        for request in work::policy_requests(operation) {
+            if let Err(refusal) = self.record.policy.allows(&request, now()) {
+                let sentence = format!("{refusal} (see 'outboard keys show {name}')");
+                return Err((Status::NotAllowed, sentence));
+            }
+        }
+        if !self.may_go_on() {
+            let rate = self.record.policy.rate.unwrap_or_default();
+            let sentence = format!("the key's policy allows {rate} operations a second");
+            return Err((Status::Busy, sentence));
+        }
+        Ok(())
     }
 
     /// Whether its rate allows one more operation now.
@@ -256,20 +292,18 @@ pub(crate) fn sees(peer: &Peer, record: &vault::Record) -> bool {
     let agrees = approvals
         .as_ref()
         .is_some_and(|approvals| approvals.administrators.contains(&peer.uid));
-    agrees
-        || peer.is_administrator()
-        || record.grants.may_use(peer.uid, &peer.gids)
-        || record.grants.may_administer(peer.uid, &peer.gids)
+    agrees || administrates(peer, record) || record.grants.may_use(peer.uid, &peer.gids)
+}
+
+/// Whether a peer administers a key.
+pub(crate) fn administrates(peer: &Peer, record: &vault::Record) -> bool {
+    peer.is_administrator() || record.grants.may_administer(peer.uid, &peer.gids)
 }
 
 /// Seconds since 1970.
 pub(crate) fn now() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     since.map_or(0, |since| since.as_secs())
-}
-
-fn refuse<T>(status: Status, sentence: String) -> Result<T, Refusal> {
-    Err(Refusal { status, sentence })
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@
 //! ```text
 //! sockets.rs  where it listens      peer.rs     who is at the other end
 //! gate/       requests and answers  company.rs  whether a short wait fills lanes
-//! cards.rs    workers, as administrators see them
+//! cards.rs    workers, as administrators see them   usage.rs    who used which key
 //! agent/      what ssh clients say
 //! keys.rs     keys that are ready   work.rs     what is done with a key
 //! master.rs   where the master key comes from   process.rs  what the kernel keeps others from
@@ -26,6 +26,7 @@ mod master;
 mod peer;
 mod process;
 mod sockets;
+mod usage;
 mod work;
 
 use std::fs::{self, DirBuilder};

@@ -12,8 +12,8 @@ use std::time::Duration;
 
 use der::pem::LineEnding;
 use outboard_administration::{
-    AuditEntry, Code, KeyInfo, Lines, MOST_LINE, Master, MasterState, Refusal, Reply, Request,
-    Secret, Served, Status, to_line,
+    AuditEntry, Code, KeyInfo, KeyUsage, Lines, MOST_LINE, Master, MasterState, Refusal, Reply,
+    Request, Secret, Served, Status, to_line,
 };
 use outboard_engine::card;
 use outboard_engine::scalar::pair::Pair;
@@ -21,12 +21,13 @@ use outboard_vault::{
     self as vault, Act, Approvable, Condition, Error, Grants, Name, NewKey, Outcome, Policy,
     Record, Register,
 };
-use outboard_wire::{KeyType, Reference};
+use outboard_wire::{KeyId, KeyType, Reference};
 
 use crate::gate::{Gate, lock};
-use crate::keys::{Keys, sees, visible};
+use crate::keys::{Keys, administrates, sees, visible};
 use crate::master::Source;
 use crate::peer::Peer;
+use crate::usage::{Usage, View};
 use translate::{
     engine_kind, failed, malformed, master_key, of_message, of_vault, pattern, refused, wire_kind,
     with,
@@ -42,6 +43,8 @@ const PATIENCE: Duration = Duration::from_secs(600);
 const MOST_REQUEST: usize = 64 * 1024;
 /// How many keys or entries one answer has.
 const PAGE: usize = 100;
+/// Of how many keys one answer says how they were used: a line has room for all their rows.
+const PAGE_OF_USAGE: usize = 50;
 
 /// The administration of a service.
 pub(crate) struct Administration {
@@ -214,6 +217,7 @@ impl Administration {
                 vault.verify().map_err(refused)?;
                 Reply::Done
             }
+            Request::Usage { after } => self.usage(peer, after.as_deref())?,
             Request::Cards => Reply::Cards {
                 cards: self.gate.cards(),
             },
@@ -288,7 +292,7 @@ impl Administration {
     /// The key of that name, where the peer administers it.
     fn administered(&self, peer: &Peer, name: &str) -> Result<Record> {
         let record = self.visible(peer, name)?;
-        if peer.is_administrator() || record.grants.may_administer(peer.uid, &peer.gids) {
+        if administrates(peer, &record) {
             return Ok(record);
         }
         let uid = peer.uid;
@@ -351,6 +355,34 @@ impl Administration {
                 });
             }
         }
+    }
+
+    /// A page of how keys were used, as far as the peer may know.
+    fn usage(&self, peer: &Peer, after: Option<&str>) -> Result<Reply> {
+        let after = after.map(|id| id.parse().map_err(malformed)).transpose()?;
+        let page = self.keys.usage_after(after, PAGE_OF_USAGE);
+        let last = page.last().map(|(id, _)| id.to_string());
+        let key = |(id, usage): &(KeyId, Arc<Usage>)| {
+            // Of a key that is damaged, or was just deleted, nobody can say who may know.
+            let record = self.keys.vault.record(*id).ok()?;
+            let view = match administrates(peer, &record) {
+                true => View::All,
+                false if record.grants.may_use(peer.uid, &peer.gids) => View::Of(peer.uid),
+                false => return None,
+            };
+            let users = usage.users(view);
+            (!users.is_empty()).then(|| KeyUsage {
+                name: record.name.to_string(),
+                id: id.to_string(),
+                users,
+                processes: usage.processes(view),
+            })
+        };
+        Ok(Reply::Usage {
+            since: self.since,
+            keys: page.iter().filter_map(key).collect(),
+            next: last.filter(|_| page.len() == PAGE_OF_USAGE),
+        })
     }
 
     fn key(&self, record: Record) -> Result<Reply> {

@@ -23,7 +23,7 @@ impl Gate {
         const NAP: Duration = Duration::from_micros(50);
         const NAPS: usize = 4;
         for pending in hand.iter() {
-            self.company.saw(pending.connection.number);
+            self.company.saw(pending.asked.connection.number);
         }
         let Some(kind) = hand.first().and_then(|pending| pending.work.kind()) else {
             return;
@@ -47,7 +47,7 @@ impl Gate {
             let before = hand.len();
             hand.extend(more);
             for pending in &hand[before..] {
-                self.company.saw(pending.connection.number);
+                self.company.saw(pending.asked.connection.number);
             }
         }
     }
@@ -94,25 +94,13 @@ impl Gate {
 
     fn run_together(&self, card: &Card, batch: Vec<Pending>) {
         let (mut requests, mut asked) = (Vec::new(), Vec::new());
-        for Pending {
-            connection,
-            id,
-            work,
-        } in batch
-        {
+        for Pending { asked: one, work } in batch {
             match work {
                 Work::Named(request) => {
                     requests.push(request);
-                    asked.push((connection, id));
+                    asked.push(one);
                 }
-                work => {
-                    let pending = Pending {
-                        connection,
-                        id,
-                        work,
-                    };
-                    self.run_alone(card, &pending);
-                }
+                work => self.run_alone(card, &Pending { asked: one, work }),
             }
         }
         if requests.is_empty() {
@@ -120,13 +108,13 @@ impl Gate {
         }
         let results = Request::run_in_lanes(&requests);
         card.ran_in_lanes(results.iter().flatten().count());
-        for (((connection, id), request), result) in asked.iter().zip(&requests).zip(results) {
+        for ((asked, request), result) in asked.iter().zip(&requests).zip(results) {
             match result {
                 Some(output) => {
                     self.counts.in_lanes.fetch_add(1, Relaxed);
-                    self.finish(card, connection, *id, Ok(output));
+                    self.finish(card, asked, Ok(output));
                 }
-                None => self.finish(card, connection, *id, request.run_scalar()),
+                None => self.finish(card, asked, request.run_scalar()),
             }
         }
     }
@@ -138,12 +126,8 @@ impl Gate {
     }
 
     pub(super) fn run_alone(&self, card: &Card, pending: &Pending) {
-        self.finish(
-            card,
-            &pending.connection,
-            pending.id,
-            pending.work.alone(self.lanes.as_ref()),
-        );
+        let result = pending.work.alone(self.lanes.as_ref());
+        self.finish(card, &pending.asked, result);
     }
 }
 

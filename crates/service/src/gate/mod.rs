@@ -21,7 +21,7 @@ use std::collections::HashMap;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use outboard_administration::CardInfo;
@@ -33,10 +33,11 @@ use rustix::net::{RecvFlags, SendFlags};
 use crate::agent::{Conversation, Heard, Identities, Wants};
 use crate::cards::Card;
 use crate::company::Company;
-use crate::keys::Keys;
+use crate::keys::{Key, Keys, Refusal};
 use crate::peer::Peer;
 use crate::process;
 use crate::sockets;
+use crate::usage::{self, Command, Purpose};
 use crate::work::{self, Work};
 
 /// The most connections, however many descriptors there may be.
@@ -85,14 +86,24 @@ struct Connection {
     number: u64,
     socket: OwnedFd,
     peer: Peer,
+    /// The process's command, read when it first uses a key.
+    command: OnceLock<Command>,
     /// What an ssh client said; none where the client sends packets.
     conversation: Option<Mutex<Conversation>>,
 }
 
-/// A request that has passed all checks.
-struct Pending {
+/// A request for a key that is there.
+struct Asked {
     connection: Arc<Connection>,
     id: u32,
+    key: Arc<Key>,
+    /// None where it needs no private half.
+    purpose: Option<Purpose>,
+}
+
+/// A request that has passed all checks.
+struct Pending {
+    asked: Asked,
     work: Work,
 }
 
@@ -291,6 +302,7 @@ impl Gate {
                 number,
                 socket,
                 peer,
+                command: OnceLock::new(),
                 conversation,
             };
             connections.insert(number, Arc::new(connection));
@@ -384,29 +396,38 @@ impl Gate {
         key: KeyId,
         operation: &wire::Operation<'_>,
     ) -> Option<Pending> {
-        let key = match self.keys.admit(&connection.peer, key, operation) {
-            Ok(key) => key,
-            Err(refusal) => return self.refuse(connection, id, refusal.status, &refusal.sentence),
+        let asked = |key| Asked {
+            connection: Arc::clone(connection),
+            id,
+            key,
+            purpose: Purpose::of(operation),
         };
-        if let wire::Operation::Describe = operation {
-            self.answer(connection, id, Status::Done, key.name().as_bytes());
+        let asked = match self.keys.admit(&connection.peer, key, operation) {
+            Ok(key) => asked(key),
+            Err(Refusal {
+                key,
+                status,
+                sentence,
+            }) => {
+                return match key {
+                    Some(key) => self.refuse_use(&asked(key), status, &sentence),
+                    None => self.refuse(connection, id, status, &sentence),
+                };
+            }
+        };
+        if asked.purpose.is_none() {
+            let name = asked.key.name().as_bytes();
+            self.answer(connection, id, Status::Done, name);
             return None;
         }
-        match key.native().work(operation) {
-            Ok(work) => {
-                key.count();
-                Some(Pending {
-                    connection: Arc::clone(connection),
-                    id,
-                    work,
-                })
-            }
+        match asked.key.native().work(operation) {
+            Ok(work) => Some(Pending { asked, work }),
             Err(unfit) => {
                 let status = match unfit {
                     work::Unfit::Type => Status::NotAllowed,
                     work::Unfit::Engine(_) => Status::Malformed,
                 };
-                self.refuse(connection, id, status, &unfit.to_string())
+                self.refuse_use(&asked, status, &unfit.to_string())
             }
         }
     }
@@ -414,24 +435,30 @@ impl Gate {
     fn finish(
         &self,
         card: &Card,
-        connection: &Arc<Connection>,
-        id: u32,
+        asked: &Asked,
         result: Result<card::Output, outboard_engine::Error>,
     ) {
         card.answered(result.is_ok());
         match result {
             Ok(output) => {
                 self.counts.done.fetch_add(1, Relaxed);
-                self.answer(connection, id, Status::Done, &output);
-            }
-            Err(outboard_engine::Error::InvalidInput) => {
-                let sentence = outboard_engine::Error::InvalidInput.to_string();
-                self.refuse(connection, id, Status::Malformed, &sentence);
+                asked.count(true);
+                self.answer(&asked.connection, asked.id, Status::Done, &output);
             }
             Err(error) => {
-                self.refuse(connection, id, Status::Failed, &error.to_string());
+                let status = match error {
+                    outboard_engine::Error::InvalidInput => Status::Malformed,
+                    _ => Status::Failed,
+                };
+                self.refuse_use(asked, status, &error.to_string());
             }
         }
+    }
+
+    /// Refuses the use of a key.
+    fn refuse_use(&self, asked: &Asked, status: Status, sentence: &str) -> Option<Pending> {
+        asked.count(false);
+        self.refuse(&asked.connection, asked.id, status, sentence)
     }
 
     fn refuse(
@@ -481,6 +508,17 @@ impl Gate {
     fn close(&self, connection: &Connection) -> Option<Pending> {
         lock(&self.connections).remove(&connection.number);
         None
+    }
+}
+
+impl Asked {
+    /// Counts it in the key's account: it was done, or refused.
+    fn count(&self, done: bool) {
+        let (peer, command) = (&self.connection.peer, &self.connection.command);
+        if let Some(purpose) = self.purpose {
+            let command = command.get_or_init(|| usage::command(peer.pid));
+            self.key.usage().count(peer, command, purpose, done);
+        }
     }
 }
 

@@ -1,4 +1,6 @@
-//! `outboard stats`: the counters of the ledger.
+//! `outboard stats`: the counters of the ledger, and of the card service's keys.
+
+pub(crate) mod keys;
 
 use crate::card_service::Place;
 use crate::command::info;
@@ -26,11 +28,16 @@ Examples:
   outboard stats --pid 1234   Show one process
   outboard stats --watch      Show changes every two seconds (q quits)
   outboard stats --reset      Set the counters to zero
+  outboard stats --keys       Show who used which key of the card service
   outboard stats --openmetrics
                               Print text for Prometheus (node_exporter)
 
 Elapsed: the clock time from the beginning to the end of the operations, including waits for a processor. \
 An operation in the lanes counts with its share of the batch. Each: that time divided by the count.
+
+--keys: the operations with each key since the card service started, by user and by process. Root and the service's \
+user see all; the administrator of a key sees that key; other users see their own use. The processes that used a key \
+last are listed, and the others are added up.
 
 CPU time saved: for each operation that Outboard served, the difference between the times of OpenSSL and \
 Outboard that 'outboard calibrate' measured.";
@@ -72,9 +79,15 @@ pub(crate) struct Arguments {
     /// Print OpenMetrics text, for Prometheus: also the card service's counters
     #[arg(long, conflicts_with_all = ["json", "reset", "watch", "by", "sort"])]
     openmetrics: bool,
+    /// Show who used which key of the card service
+    #[arg(long, conflicts_with_all = ["openmetrics", "reset", "watch", "by", "sort", "pid", "program", "all", "ledger"])]
+    keys: bool,
 }
 
 pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
+    if arguments.keys {
+        return keys::show(arguments.json);
+    }
     if arguments.reset {
         return reset(&arguments);
     }
@@ -83,7 +96,8 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
     }
     let ledgers = arguments.which.read()?;
     if arguments.openmetrics {
-        print(&openmetrics::text(&ledgers, &Place::in_force().ask()))?;
+        let place = Place::in_force();
+        print(&openmetrics::text(&ledgers, &place.ask(), &place.usage()))?;
     } else if arguments.json {
         print_json("outboard-stats", &document(&ledgers))?;
     } else {

@@ -16,7 +16,7 @@ mod secret;
 pub use connection::{Connection, Error};
 pub use line::{Lines, MOST_LINE, to_line};
 pub use message::{
-    AuditEntry, CardInfo, Code, Grant, KeyInfo, KeyUsage, Master, MasterState, ProcessUsage,
-    Refusal, Reply, Request, Right, Served, Status, Subject, Used, UserUsage,
+    AuditEntry, CardInfo, Code, Complaint, Grant, KeyInfo, KeyUsage, Master, MasterState,
+    ProcessUsage, Refusal, Reply, Request, Right, Served, Status, Subject, Used, UserUsage,
 };
 pub use secret::Secret;

@@ -218,6 +218,18 @@ pub struct Status {
     pub locked_memory: bool,
     /// What it did since it was started.
     pub served: Served,
+    /// The last complaint in its log, for administrators; none where there is none, or an older service.
+    #[serde(default)]
+    pub complaint: Option<Complaint>,
+}
+
+/// What a service complains of.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Complaint {
+    /// When, in seconds since 1970.
+    pub time: u64,
+    /// The line in its log.
+    pub sentence: String,
 }
 
 /// What a service did.

@@ -206,6 +206,10 @@ impl Keys {
 }
 
 impl Key {
+    pub(crate) fn id(&self) -> KeyId {
+        self.record.id
+    }
+
     pub(crate) fn name(&self) -> &str {
         self.record.name.as_str()
     }

@@ -11,6 +11,7 @@
 //! sockets.rs  where it listens      peer.rs     who is at the other end
 //! gate/       requests and answers  company.rs  whether a short wait fills lanes
 //! cards.rs    workers, as administrators see them   usage.rs    who used which key
+//! complaints.rs  what the log says, and how often
 //! agent/      what ssh clients say
 //! keys.rs     keys that are ready   work.rs     what is done with a key
 //! master.rs   where the master key comes from   process.rs  what the kernel keeps others from
@@ -20,6 +21,7 @@ mod administration;
 mod agent;
 mod cards;
 mod company;
+mod complaints;
 mod gate;
 mod keys;
 mod master;
@@ -45,6 +47,7 @@ use outboard_vault::Vault;
 use rustix::event::{PollFd, PollFlags};
 
 use administration::Administration;
+use complaints::About;
 use gate::Gate;
 use keys::Keys;
 use master::Source;
@@ -217,7 +220,9 @@ fn listen(
             Ok(Some(socket)) => administration.welcome(socket),
             Ok(None) => {}
             Err(error) => {
-                tracing::warn!("a command cannot be accepted: {error}");
+                let problem = format_args!("a command cannot be accepted: {error}");
+                let complaints = &administration.gate.complaints;
+                complaints.of_system(About::Connections, problem);
                 std::thread::sleep(std::time::Duration::from_millis(10));
             }
         }

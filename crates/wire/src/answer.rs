@@ -22,7 +22,7 @@ pub struct Answer<'a> {
 }
 
 /// How a request went.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Status {
     /// It is done, and the result was verified.
     Done = 0,

@@ -9,11 +9,13 @@ use std::process::{ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
 use clap::Subcommand;
-use outboard_administration::{Connection, MasterState, Reply, Request, Secret, Status};
+use outboard_administration::{Complaint, Connection, MasterState, Reply, Request, Secret, Status};
+use outboard_profile::rfc3339;
 use outboard_wire::SYSTEM_DIRECTORY;
-use outboard_wording::count;
+use outboard_wording::{count, printable};
 use zeroize::Zeroizing;
 
+use crate::card_service::time_of;
 use crate::output::{print, print_json};
 use crate::{Failure, WrongUsage};
 
@@ -290,13 +292,7 @@ fn text(status: &Status) -> String {
         "store",
         format!("{}, {} keys", status.store, count(status.keys)),
     );
-    let master = match status.master.state {
-        MasterState::Open => "entered".to_owned(),
-        MasterState::Locked => {
-            "not entered: no key can be used (run 'outboard service enter')".to_owned()
-        }
-        MasterState::Empty => "none yet (run 'outboard service enter')".to_owned(),
-    };
+    let master = master_key(status.master.state);
     let source = match status.master.source.as_deref() {
         Some("file") => ", from a file: for development, not for keys that matter",
         Some("credential") => ", from a systemd credential",
@@ -333,7 +329,25 @@ fn text(status: &Status) -> String {
             count(status.connections)
         ),
     );
+    if let Some(complaint) = &status.complaint {
+        line("complaint", last(complaint));
+    }
     text
+}
+
+/// Whether the service has its master key, in words.
+pub(in crate::command) fn master_key(state: MasterState) -> &'static str {
+    match state {
+        MasterState::Open => "entered",
+        MasterState::Locked => "not entered: no key can be used (run 'outboard service enter')",
+        MasterState::Empty => "none yet (run 'outboard service enter')",
+    }
+}
+
+/// The last complaint, with its time.
+pub(in crate::command) fn last(complaint: &Complaint) -> String {
+    let time = rfc3339(time_of(complaint.time));
+    format!("{time}: {}", printable(&complaint.sentence))
 }
 
 #[cfg(test)]

@@ -1,33 +1,30 @@
 //! Administration: what the commands `outboard keys` and `outboard service` ask.
 
+mod report;
 mod translate;
 
 use std::collections::HashMap;
 use std::io::Write;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
-use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use der::pem::LineEnding;
 use outboard_administration::{
-    AuditEntry, Code, KeyInfo, KeyUsage, Lines, MOST_LINE, Master, MasterState, Refusal, Reply,
-    Request, Secret, Served, Status, to_line,
+    AuditEntry, Code, KeyInfo, Lines, MOST_LINE, Refusal, Reply, Request, Secret, to_line,
 };
-use outboard_engine::card;
 use outboard_engine::scalar::pair::Pair;
 use outboard_vault::{
-    self as vault, Act, Approvable, Condition, Error, Grants, Name, NewKey, Outcome, Policy,
-    Record, Register,
+    Approvable, Condition, Error, Grants, Name, NewKey, Policy, Record, Register,
 };
-use outboard_wire::{KeyId, KeyType, Reference};
+use outboard_wire::{KeyType, Reference};
 
+use crate::complaints::About;
 use crate::gate::{Gate, lock};
 use crate::keys::{Keys, administrates, sees, visible};
 use crate::master::Source;
 use crate::peer::Peer;
-use crate::usage::{Usage, View};
 use translate::{
     engine_kind, failed, malformed, master_key, of_message, of_vault, pattern, refused, wire_kind,
     with,
@@ -43,8 +40,6 @@ const PATIENCE: Duration = Duration::from_secs(600);
 const MOST_REQUEST: usize = 64 * 1024;
 /// How many keys or entries one answer has.
 const PAGE: usize = 100;
-/// Of how many keys one answer says how they were used: a line has room for all their rows.
-const PAGE_OF_USAGE: usize = 50;
 
 /// The administration of a service.
 pub(crate) struct Administration {
@@ -67,7 +62,9 @@ impl Administration {
             return;
         };
         if !self.enter(&peer) {
-            return; // the command sees the end of the connection
+            // The command sees the end of the connection.
+            let problem = "too many commands are connected: the new one's connection is closed";
+            return self.gate.complaints.of(&peer, About::Connections, problem);
         }
         let (this, uid) = (Arc::clone(self), peer.uid);
         let serve = move || {
@@ -121,6 +118,13 @@ impl Administration {
                     message: format!("the service does not understand the request: {error}"),
                 }),
             };
+            if let Err(Refusal {
+                code: Code::Denied,
+                message,
+            }) = &reply
+            {
+                self.gate.complaints.of(peer, About::Command, message);
+            }
             let reply = reply.unwrap_or_else(Reply::Refused);
             lines.stream().write_all(&to_line(&reply)?)?;
         }
@@ -130,7 +134,7 @@ impl Administration {
     fn answer(&self, peer: &Peer, request: Request) -> Result<Reply> {
         let vault = &self.keys.vault;
         Ok(match request {
-            Request::Status => Reply::Status(Box::new(self.status())),
+            Request::Status => Reply::Status(Box::new(self.status(peer))),
             Request::Generate {
                 name,
                 kind,
@@ -357,34 +361,6 @@ impl Administration {
         }
     }
 
-    /// A page of how keys were used, as far as the peer may know.
-    fn usage(&self, peer: &Peer, after: Option<&str>) -> Result<Reply> {
-        let after = after.map(|id| id.parse().map_err(malformed)).transpose()?;
-        let page = self.keys.usage_after(after, PAGE_OF_USAGE);
-        let last = page.last().map(|(id, _)| id.to_string());
-        let key = |(id, usage): &(KeyId, Arc<Usage>)| {
-            // Of a key that is damaged, or was just deleted, nobody can say who may know.
-            let record = self.keys.vault.record(*id).ok()?;
-            let view = match administrates(peer, &record) {
-                true => View::All,
-                false if record.grants.may_use(peer.uid, &peer.gids) => View::Of(peer.uid),
-                false => return None,
-            };
-            let users = usage.users(view);
-            (!users.is_empty()).then(|| KeyUsage {
-                name: record.name.to_string(),
-                id: id.to_string(),
-                users,
-                processes: usage.processes(view),
-            })
-        };
-        Ok(Reply::Usage {
-            since: self.since,
-            keys: page.iter().filter_map(key).collect(),
-            next: last.filter(|_| page.len() == PAGE_OF_USAGE),
-        })
-    }
-
     fn key(&self, record: Record) -> Result<Reply> {
         Ok(Reply::Key(Box::new(self.info(record)?)))
     }
@@ -449,28 +425,6 @@ impl Administration {
         }
     }
 
-    /// The audit log has it before it is done.
-    fn set_card(&self, peer: &Peer, number: usize, online: bool) -> Result<Reply> {
-        let card = self.gate.card(number).ok_or_else(|| {
-            malformed(match self.gate.cards().len() {
-                0 => "the service has no cards, because this processor has no lanes".to_owned(),
-                count => format!(
-                    "there is no card {number}: the service has cards 0 to {}",
-                    count - 1
-                ),
-            })
-        })?;
-        let state = if online { "online" } else { "offline" };
-        let note = format!("card {number} is {state}");
-        let vault = &self.keys.vault;
-        vault
-            .note(peer.uid, Act::Note, None, &note, Outcome::Done)
-            .map_err(refused)?;
-        card.set_online(online);
-        tracing::info!("uid {} set card {number} {state}", peer.uid);
-        Ok(Reply::Done)
-    }
-
     /// A copy of the store in its own directory: the service's sandbox lets it write nowhere else.
     fn backup(&self, peer: &Peer, file: &str) -> Result<Reply> {
         let is_plain = !file.is_empty()
@@ -508,41 +462,6 @@ impl Administration {
             peer.uid
         );
         Ok(Reply::Done)
-    }
-
-    fn status(&self) -> Status {
-        let status = self.keys.vault.status();
-        let pattern = |register: vault::RegisterStatus| register.pattern.map(|it| it.to_string());
-        let counts = &self.gate.counts;
-        Status {
-            outboard: env!("CARGO_PKG_VERSION").into(),
-            pid: std::process::id(),
-            since: self.since,
-            store: self.store.clone(),
-            master: Master {
-                state: match status.condition {
-                    Condition::Empty => MasterState::Empty,
-                    Condition::Locked => MasterState::Locked,
-                    Condition::Open => MasterState::Open,
-                },
-                patterns: [status.new, status.current, status.old].map(pattern),
-                parts: [status.new, status.current, status.old]
-                    .iter()
-                    .map(|register| register.parts)
-                    .sum(),
-                phase: format!("{:?}", status.phase).to_lowercase(),
-                source: Some(self.source.name().into()),
-            },
-            keys: status.keys.unwrap_or_default(),
-            connections: self.gate.connections() as u64,
-            lanes: card::are_there(),
-            locked_memory: self.locked_memory,
-            served: Served {
-                done: counts.done.load(Relaxed),
-                in_lanes: counts.in_lanes.load(Relaxed),
-                refused: counts.refused.load(Relaxed),
-            },
-        }
     }
 }
 

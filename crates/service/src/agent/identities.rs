@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use der::asn1::{AnyRef, BitStringRef, UintRef};
 use der::{Decode, Sequence};
-use outboard_vault::{Condition, Grants, KeyType, Record};
+use outboard_vault::{Condition, Error, Grants, KeyType, Record};
 use outboard_wire::KeyId;
 
 use super::message::{put_number, put_string};
@@ -32,35 +32,28 @@ pub(super) type List = Arc<[Identity]>;
 
 impl Identities {
     /// The keys as they are now; none while the service waits for its master key.
-    pub(super) fn now(&self, keys: &Keys) -> List {
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub(super) fn now(&self, keys: &Keys) -> Result<List, Error> {
         // Before the keys are read: a change while they are read makes them anew at the next request.
         let changes = keys.changes();
         let mut known = lock(&self.0);
         if let Some((known_changes, list)) = &*known
             && *known_changes == changes
         {
-            return Arc::clone(list);
+            return Ok(Arc::clone(list));
         }
         // Until then nobody can say whether the grants are those that were given.
         if keys.vault.status().condition != Condition::Open {
-            return Arc::new([]);
+            return Ok(Arc::new([]));
         }
-        let listing = match keys.vault.records() {
-            Ok(listing) => listing,
-            Err(error) => {
-                tracing::warn!("the keys cannot be listed for an ssh client: {error}");
-                return Arc::new([]);
-            }
-        };
-        let mut list: Vec<_> = listing
-            .records
-            .into_iter()
-            .filter_map(Identity::of)
-            .collect();
+        let records = keys.vault.records()?.records;
+        let mut list: Vec<_> = records.into_iter().filter_map(Identity::of).collect();
         list.sort_by(|one, other| one.public.cmp(&other.public));
         let list = List::from(list);
         *known = Some((changes, Arc::clone(&list)));
-        list
+        Ok(list)
     }
 }
 

@@ -17,6 +17,7 @@ mod identities;
 mod message;
 mod scheme;
 
+use std::borrow::Cow;
 use std::io;
 use std::os::fd::AsFd;
 
@@ -24,6 +25,7 @@ use outboard_wire::{KeyId, Operation};
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags};
 
+use crate::complaints::About;
 use crate::keys::Keys;
 use crate::peer::Peer;
 use message::Message;
@@ -68,6 +70,39 @@ pub(crate) enum Wants {
     Answer,
     /// A signature.
     Signature(Asked),
+    /// What it does not get; the answer that says so is ready to be sent.
+    Refused(Refused),
+}
+
+/// Why a client does not get what it wants. The client does not learn it.
+#[derive(Debug)]
+pub(crate) struct Refused {
+    pub(crate) about: About,
+    pub(crate) reason: Cow<'static, str>,
+}
+
+impl Refused {
+    fn because(reason: &'static str) -> Self {
+        Self {
+            about: About::Agent(reason),
+            reason: reason.into(),
+        }
+    }
+}
+
+impl From<message::NotServed> for Refused {
+    fn from(_: message::NotServed) -> Self {
+        Self::because("the service does not know that message, or only 'outboard keys' does that")
+    }
+}
+
+impl From<outboard_vault::Error> for Refused {
+    fn from(error: outboard_vault::Error) -> Self {
+        Self {
+            about: About::Store,
+            reason: error.to_string().into(),
+        }
+    }
 }
 
 /// A signature that a client asked for.
@@ -120,27 +155,40 @@ impl Conversation {
     /// What the client wants by the message that is there.
     pub(crate) fn wants(&mut self, peer: &Peer, identities: &Identities, keys: &Keys) -> Wants {
         let heard = std::mem::take(&mut self.heard);
-        let answer = match Message::read(&heard[4..]) {
-            Ok(Message::RequestIdentities) => {
-                let list = identities.now(keys);
+        match self.heed(&heard[4..], peer, identities, keys) {
+            Ok(wants) => wants,
+            Err(refused) => {
+                self.say(message::failure());
+                Wants::Refused(refused)
+            }
+        }
+    }
+
+    fn heed(
+        &mut self,
+        message: &[u8],
+        peer: &Peer,
+        identities: &Identities,
+        keys: &Keys,
+    ) -> Result<Wants, Refused> {
+        let answer = match Message::read(message)? {
+            Message::RequestIdentities => {
+                let list = identities.now(keys)?;
                 let usable = list.iter().filter(|identity| identity.is_usable_by(peer));
                 message::identities(usable.map(|key| (&key.public[..], &key.name[..])))
             }
-            Ok(Message::Sign { key, data, flags }) => {
-                match self.signature(peer, &identities.now(keys), key, data, flags) {
-                    Some(asked) => return Wants::Signature(asked),
-                    None => message::failure(),
-                }
+            Message::Sign { key, data, flags } => {
+                let asked = self.signature(peer, &identities.now(keys)?, key, data, flags)?;
+                return Ok(Wants::Signature(asked));
             }
-            Ok(Message::Bind { session, forwards }) => match self.bind(session, forwards) {
+            Message::Bind { session, forwards } => match self.bind(session, forwards) {
                 true => message::success(),
-                false => message::failure(),
+                false => return Err(Refused::because("the connection is for another session")),
             },
-            Ok(Message::Query) => message::extensions(),
-            Err(message::NotServed) => message::failure(),
+            Message::Query => message::extensions(),
         };
         self.say(answer);
-        Wants::Answer
+        Ok(Wants::Answer)
     }
 
     /// Answers with the signature that the client wants, as the engine puts it out; without one the request fails.
@@ -174,7 +222,7 @@ impl Conversation {
         self.sent = 0;
     }
 
-    /// None where there is no such key for that client, or the key does not sign so.
+    /// The signature that the client asks for, if the key is for that client and signs so.
     fn signature(
         &mut self,
         peer: &Peer,
@@ -182,14 +230,20 @@ impl Conversation {
         key: &[u8],
         data: &[u8],
         flags: u32,
-    ) -> Option<Asked> {
+    ) -> Result<Asked, Refused> {
         if !self.may_sign(data) {
-            return None;
+            return Err(Refused::because("the connection is for another login"));
         }
-        let identity = identities::find(list, key, peer)?;
-        let signature = Signature::of(identity.kind.scheme(flags)?, data).ok()?;
+        let identity = identities::find(list, key, peer).ok_or(Refused::because(
+            "there is no such key that the user may use",
+        ))?;
+        let scheme = identity.kind.scheme(flags);
+        let signature = scheme.and_then(|scheme| Signature::of(scheme, data).ok());
+        let signature = signature.ok_or(Refused::because(
+            "the key does not sign with that algorithm",
+        ))?;
         self.scheme = Some(signature.scheme());
-        Some(Asked {
+        Ok(Asked {
             key: identity.id,
             signature,
         })

@@ -30,9 +30,10 @@ use outboard_wire::{self as wire, Answer, KeyId, MOST, Status};
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 use rustix::net::{RecvFlags, SendFlags};
 
-use crate::agent::{Conversation, Heard, Identities, Wants};
+use crate::agent::{Conversation, Heard, Identities, Refused, Wants};
 use crate::cards::Card;
 use crate::company::Company;
+use crate::complaints::{About, Complaints};
 use crate::keys::{Key, Keys, Refusal};
 use crate::peer::Peer;
 use crate::process;
@@ -66,6 +67,7 @@ pub(crate) struct Gate {
     most: usize,
     ends: AtomicBool,
     pub(crate) counts: Counts,
+    pub(crate) complaints: Complaints,
 }
 
 /// What a gate did.
@@ -159,6 +161,7 @@ impl Gate {
                 .clamp(descriptors / 4, MOST_CONNECTIONS),
             ends: AtomicBool::new(false),
             counts: Counts::default(),
+            complaints: Complaints::default(),
         })
     }
 
@@ -269,7 +272,8 @@ impl Gate {
             Ok(None) => return,
             Err(error) => {
                 // No descriptor is free: let those that are there go on, instead of asking again at once.
-                tracing::warn!("a client cannot be accepted: {error}");
+                let problem = format_args!("a client cannot be accepted: {error}");
+                self.complaints.of_system(About::Connections, problem);
                 std::thread::sleep(Duration::from_millis(10));
                 return;
             }
@@ -294,7 +298,10 @@ impl Gate {
             _ => connections.len() >= self.most / 8 * 7 || of_user() >= most_of_user,
         };
         if is_full {
-            return; // the client sees the end of the connection, and tries again
+            drop(connections);
+            // The client sees the end of the connection, and tries again.
+            let problem = "too many connections: the new one is closed";
+            return self.complaints.of(&peer, About::Connections, problem);
         }
         let flags = EventFlags::IN | EventFlags::ONESHOT;
         if epoll::add(&self.epoll, &socket, EventData::new_u64(number), flags).is_ok() {
@@ -331,7 +338,7 @@ impl Gate {
             Ok(request) => request,
             Err(malformed) => {
                 let sentence = malformed.to_string();
-                return self.refuse(connection, id, Status::Malformed, &sentence);
+                return self.refuse(connection, id, None, Status::Malformed, &sentence);
             }
         };
         match request.operation {
@@ -372,6 +379,12 @@ impl Gate {
         };
         match asked {
             Wants::Answer => self.say(connection, conversation),
+            Wants::Refused(Refused { about, reason }) => {
+                self.counts.refused.fetch_add(1, Relaxed);
+                let sentence = format_args!("an ssh client's request is refused: {reason}");
+                self.complaints.of(&connection.peer, about, sentence);
+                self.say(connection, conversation)
+            }
             Wants::Signature(asked) => {
                 // The number is for packets alone.
                 self.admit(connection, 0, asked.key, &asked.operation())
@@ -411,7 +424,7 @@ impl Gate {
             }) => {
                 return match key {
                     Some(key) => self.refuse_use(&asked(key), status, &sentence),
-                    None => self.refuse(connection, id, status, &sentence),
+                    None => self.refuse(connection, id, None, status, &sentence),
                 };
             }
         };
@@ -458,17 +471,27 @@ impl Gate {
     /// Refuses the use of a key.
     fn refuse_use(&self, asked: &Asked, status: Status, sentence: &str) -> Option<Pending> {
         asked.count(false);
-        self.refuse(&asked.connection, asked.id, status, sentence)
+        let key = Some(&*asked.key);
+        self.refuse(&asked.connection, asked.id, key, status, sentence)
     }
 
     fn refuse(
         &self,
         connection: &Arc<Connection>,
         id: u32,
+        key: Option<&Key>,
         status: Status,
         sentence: &str,
     ) -> Option<Pending> {
         self.counts.refused.fetch_add(1, Relaxed);
+        let (peer, about) = (&connection.peer, About::Key(key.map(Key::id), status));
+        match key.map(Key::name) {
+            Some(name) => {
+                let sentence = format_args!("key '{name}': {sentence}");
+                self.complaints.of(peer, about, sentence);
+            }
+            None => self.complaints.of(peer, about, sentence),
+        }
         self.answer(connection, id, status, sentence.as_bytes());
         None
     }

@@ -6,7 +6,7 @@
 use std::fs;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
 use outboard_administration::{Connection, Grant, KeyInfo, Reply, Request, Right, Subject};
@@ -31,7 +31,7 @@ impl Service {
             .arg(directory.path())
             .arg("--ledger")
             .arg(directory.path().join("ledger"))
-            .stderr(Stdio::null())
+            .stderr(fs::File::create(directory.path().join("log")).unwrap())
             .spawn()
             .unwrap();
         let service = Self { child, directory };
@@ -45,6 +45,13 @@ impl Service {
 
     pub(crate) fn path(&self) -> &Path {
         self.directory.path()
+    }
+
+    /// The lines of its log that complain.
+    pub(crate) fn complaints(&self) -> Vec<String> {
+        let log = fs::read_to_string(self.path().join("log")).unwrap();
+        let lines = log.lines().filter(|line| line.contains("WARN"));
+        lines.map(str::to_owned).collect()
     }
 
     pub(crate) fn ask(&self, request: Request) -> Result<Reply, outboard_administration::Error> {

@@ -108,18 +108,18 @@ impl Keys {
             let found = self.vault.unwrap(&name).map(|key| key.record);
             visible(peer, &name, found)
         };
-        let record = look().or_else(|error| match error {
+        let record = look().map_err(|error| match error {
             vault::Error::NoKey { .. } if !peer.is_administrator() => {
                 let uid = peer.uid;
-                Err(Refusal::without_key(
+                Refusal::without_key(
                     Status::NoKey,
                     format!(
                         "there is no key of that name, or uid {uid} may not use it (run 'outboard keys list' as root, then \
                          'outboard keys grant {name} --user {uid}')"
                     ),
-                ))
+                )
             }
-            error => Err(error.into()),
+            error => error.into(),
         })?;
         let reference = Reference {
             id: record.id,

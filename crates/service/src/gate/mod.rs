@@ -354,7 +354,7 @@ impl Gate {
                 self.answer(connection, id, Status::Done, &reference);
                 None
             }
-            Err(refusal) => self.refuse(connection, id, refusal.status, &refusal.sentence),
+            Err(refusal) => self.refuse(connection, id, None, refusal.status, &refusal.sentence),
         }
     }
 

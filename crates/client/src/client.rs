@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use outboard_wire::{Answer, KeyId, MOST, Malformed, Operation, Reference, Request};
+use outboard_wire::{Answer, KeyId, MOST, Malformed, Operation, Reference, Request, Status};
 use zeroize::{Zeroize, Zeroizing};
 
 use crate::address::Address;
@@ -122,7 +122,8 @@ impl Client {
             })
     }
 
-    /// The reference to the key of that name, where the service lets this process know of it.
+    /// The reference to the key of that name ([`is_name`](outboard_wire::is_name)), where the service lets this process
+    /// know of it.
     ///
     /// # Errors
     /// As [`ask`](Self::ask).
@@ -130,11 +131,18 @@ impl Client {
         // It stands for nothing.
         let id = KeyId([0; 16]);
         let mut result = Zeroizing::new(Vec::new());
-        self.ask(Key { id, name }, Operation::Find { name }, &mut result)?;
-        Reference::from_der(&result).map_err(|_| Error {
-            key: name.to_owned(),
-            problem: Problem::NoReference,
-        })
+        self.keep_asking(Key { id, name }, Operation::Find { name }, &mut result)
+            .and_then(|()| Reference::from_der(&result).map_err(|_| Problem::NoReference))
+            .map_err(|problem| Error {
+                key: name.to_owned(),
+                problem: match problem {
+                    Problem::Refused {
+                        status: Status::Malformed,
+                        ..
+                    } => Problem::Older,
+                    problem => problem,
+                },
+            })
     }
 
     /// Sends a request and does not wait for its answer, for callers that do something else meanwhile. None where that
@@ -240,7 +248,7 @@ impl Client {
         match receive(descriptor, request.id, &mut room[..], request.until) {
             Ok(Ok(answer)) => {
                 place.give_back();
-                if answer.status == outboard_wire::Status::Done {
+                if answer.status == Status::Done {
                     result.zeroize();
                     result.extend_from_slice(answer.bytes);
                     return Try::Done;

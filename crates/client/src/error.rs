@@ -51,6 +51,11 @@ pub enum Problem {
     /// It was asked for a reference, and answered something else.
     #[error("the card service's answer is no reference to a key (run 'outboard doctor')")]
     NoReference,
+    /// It does not understand a request that only later versions know.
+    #[error(
+        "the card service is older than this program's Outboard (run 'systemctl restart outboard')"
+    )]
+    Older,
     /// The process put on a filter of system calls since it loaded its keys: another call may end it.
     #[error(
         "the program has confined itself (seccomp), so it cannot ask the card service (use a key file of its own for \

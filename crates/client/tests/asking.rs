@@ -58,6 +58,7 @@ fn a_key_is_found_by_its_name() {
     let _service = Service::start(place.path(), move |_, request| match request.operation {
         Operation::Find { name: "site" } => Reply::Say(Status::Done, der.clone()),
         Operation::Find { name: "other" } => Reply::Say(Status::Done, b"no reference".to_vec()),
+        Operation::Find { name: "old" } => Reply::Say(Status::Malformed, Vec::new()),
         _ => Reply::Say(Status::NoKey, Vec::new()),
     });
     let client = client(place.path(), LONG);
@@ -68,9 +69,13 @@ fn a_key_is_found_by_its_name() {
             "the card service's answer is no reference to a key",
         ),
         ("none", "the card service has no such key"),
+        (
+            "old",
+            "the card service is older than this program's Outboard",
+        ),
     ] {
         let error = client.find(name).unwrap_err().to_string();
-        let expected = format!("key '{name}': {reason} (run 'outboard ");
+        let expected = format!("key '{name}': {reason} (run '");
         assert!(error.starts_with(&expected), "{error}");
     }
 }

@@ -2,6 +2,7 @@
 
 mod common;
 
+use common::service::Service;
 use common::{
     document, fixture, installed_module, openssl, outboard, public_directory, says, stdout,
 };
@@ -153,4 +154,49 @@ fn one_program_is_left_out() {
     assert_eq!(stand.text(), before);
     let wrong = ["enable", "--for", "no name"];
     outboard().args(wrong).assert().code(2);
+}
+
+/// With a service, the screen has a line on it.
+#[test]
+fn the_card_service_has_a_line() {
+    let service = Service::start();
+    let configuration = service.configuration();
+    let status = |words: &[&str]| {
+        let mut status = outboard();
+        let status = status.arg("status").args(words);
+        status.env("OPENSSL_CONF", &configuration).assert()
+    };
+    let told = || document(&status(&["--json"]), "outboard-status")["service"].clone();
+    service.says(&["keys", "generate", "site", "--type", "p256"]);
+    let running = told();
+    assert_eq!(running["state"], "running");
+    assert_eq!(running["keys"], 1);
+    assert_eq!(running["master_key"], "open");
+    assert!(running["complaint"].is_null(), "{running}");
+    says(
+        &stdout(&status(&[])),
+        "service    running; keys: 1; master key: entered\n",
+    );
+    // Without a grant nobody uses the key.
+    let key = service.path("site.key");
+    fs::write(&key, service.says(&["keys", "reference", "site"])).expect("it is ours");
+    let key = key.to_str().expect("it is ASCII");
+    let request = ["req", "-x509", "-new", "-key", key, "-subj", "/CN=x"];
+    assert!(!service.openssl(&request).status.success());
+    let complaint = told()["complaint"]["sentence"].clone();
+    says(
+        complaint.as_str().expect("a sentence"),
+        "key 'site': permission denied",
+    );
+    says(&stdout(&status(&[])), "key 'site': permission denied");
+    says(
+        &service.says(&["service", "status"]),
+        "key 'site': permission denied",
+    );
+    service.says(&["service", "stop"]);
+    assert_eq!(told()["state"], "down");
+    says(
+        &stdout(&status(&[])),
+        "service    the card service does not run (run 'outboard service start --directory",
+    );
 }

@@ -2,6 +2,7 @@
 
 mod text;
 
+use crate::card_service::Place;
 use crate::command::doctor::{self, Finding};
 use crate::command::info;
 use crate::command::rollout::Rollout;
@@ -10,6 +11,7 @@ use crate::output::{print, print_json};
 use crate::processes::{Process, restart_command};
 use crate::served::Served;
 use crate::{Failure, listing};
+use outboard_administration::{Complaint, MasterState};
 use outboard_advice::ssh::SSH_DIRECTORY;
 use outboard_installation::{self as system, InForce};
 use outboard_ledger::{LedgerError, Snapshot, all_paths};
@@ -56,6 +58,8 @@ struct Report {
     counted_since: Option<String>,
     total: Served,
     programs: Vec<Program>,
+    /// The card service; none where nobody expects one.
+    service: Option<Service>,
     /// The problems that 'outboard doctor' finds.
     problems: Vec<Finding>,
 }
@@ -67,6 +71,19 @@ struct Processes {
     without_outboard: usize,
     /// The command that restarts services among the latter.
     restart_command: Option<String>,
+}
+
+/// How the card service does.
+#[derive(Serialize)]
+struct Service {
+    directory: PathBuf,
+    state: &'static str,
+    /// Why it does not answer.
+    reason: Option<String>,
+    keys: Option<u64>,
+    master_key: Option<MasterState>,
+    /// The last in its log, for administrators.
+    complaint: Option<Complaint>,
 }
 
 #[derive(Serialize)]
@@ -133,6 +150,7 @@ impl Report {
             counted_since: created.map(rfc3339),
             total,
             programs,
+            service: Service::of_this_system(),
             problems: findings.into_iter().filter(Finding::is_problem).collect(),
         })
     }
@@ -140,6 +158,25 @@ impl Report {
     /// Whether there is nothing to do.
     fn is_well(&self) -> bool {
         self.on && self.problems.is_empty()
+    }
+}
+
+impl Service {
+    fn of_this_system() -> Option<Self> {
+        let place = Place::in_force();
+        if !place.is_known() {
+            return None;
+        }
+        let answer = place.ask();
+        let status = answer.told();
+        Some(Self {
+            state: answer.state(),
+            reason: answer.trouble(&place),
+            keys: status.map(|status| status.keys),
+            master_key: status.map(|status| status.master.state),
+            complaint: status.and_then(|status| status.complaint.clone()),
+            directory: place.directory,
+        })
     }
 }
 

@@ -1,7 +1,8 @@
 //! The report for people. The first line follows the rules for a Nagios plugin. The rest explains it.
 
-use super::Report;
+use super::{Report, Service};
 use crate::command::doctor::Finding;
+use crate::command::service::{last, master_key};
 use crate::served::{Served, seconds};
 use crate::table::{Align, Table};
 use outboard_wording::{count, printable};
@@ -52,6 +53,12 @@ impl Report {
         );
         say("served", self.served_text(&self.total));
         say("saved", saved_text(&self.total));
+        if let Some(service) = &self.service {
+            say("service", service.text());
+            if let Some(complaint) = &service.complaint {
+                say("complaint", last(complaint));
+            }
+        }
         if !self.programs.is_empty() {
             text += &format!("\n{}", self.table().render());
             if self.programs.len() > SHOWN {
@@ -136,6 +143,20 @@ impl Report {
         match text.is_empty() {
             true => text,
             false => format!("\n{text}"),
+        }
+    }
+}
+
+impl Service {
+    fn text(&self) -> String {
+        match (self.keys, self.master_key, &self.reason) {
+            (Some(keys), Some(master), _) => format!(
+                "running; keys: {}; master key: {}",
+                count(keys),
+                master_key(master)
+            ),
+            (.., Some(reason)) => format!("the card service {reason}"),
+            (.., None) => "the card service does not run".to_owned(),
         }
     }
 }

@@ -9,4 +9,5 @@ pub(super) const WORDS: &Words = &Words {
     name: "ledger",
     made: "one is made when a program first runs under Outboard",
     users: "the programs that run under Outboard",
+    makes_room: true,
 };

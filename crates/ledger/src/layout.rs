@@ -171,7 +171,6 @@ impl Beginning for Header {
 impl Format for Image {
     type Beginning = Header;
     const WORDS: &'static Words = WORDS;
-    const MAKES_ROOM: bool = true;
 }
 
 impl Counters {

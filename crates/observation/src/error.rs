@@ -11,6 +11,7 @@ pub(crate) const WORDS: &Words = &Words {
     name: "record",
     made: "one is made by 'outboard observe -- PROGRAM', or when a program first runs after 'outboard enable --observe'",
     users: "the programs that are observed",
+    makes_room: false,
 };
 
 /// That there is no record at `path`.

@@ -65,6 +65,9 @@ pub struct Words {
     pub made: &'static str,
     /// Which programs use it: `the programs that run under Outboard`.
     pub users: &'static str,
+    /// Whether one of an earlier version makes room for a new one: what it holds is worth less than that programs go
+    /// on counting after an upgrade.
+    pub makes_room: bool,
 }
 
 /// The file at a path can't be used: the thing, the reason and the remedy.
@@ -96,7 +99,10 @@ impl Unusable {
 
 impl fmt::Display for Unusable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (Words { name, made, users }, path) = (self.words, self.path.display());
+        let (words, path) = (self.words, self.path.display());
+        let Words {
+            name, made, users, ..
+        } = words;
         match &self.reason {
             FileError::Missing => write!(f, "there is no {name} {path} ({made})"),
             FileError::System { action, source } => {
@@ -109,6 +115,10 @@ impl fmt::Display for Unusable {
             FileError::Exposed { mode } => write!(
                 f,
                 "the {name} {path} is open to others, mode {mode:03o} (run 'chmod 600 {path}')"
+            ),
+            FileError::Version { version, ours } if words.makes_room && version < ours => write!(
+                f,
+                "the {name} {path} is of version {version}, not {ours} (a new one replaces it when one of {users} starts)"
             ),
             FileError::Version { version, ours } => write!(
                 f,

@@ -18,9 +18,6 @@ pub trait Format: Plain {
     type Beginning: Beginning;
     /// What people call it.
     const WORDS: &'static Words;
-    /// Whether one of an earlier version makes room for a new one: what it holds is worth less than that programs go
-    /// on counting after an upgrade.
-    const MAKES_ROOM: bool = false;
 }
 
 /// What a file begins with: all of a new one that is not zero, and what tells it from others.
@@ -95,7 +92,7 @@ fn share<T: Format>(path: &Path) -> Result<&'static T, FileError> {
         opened => opened?,
     };
     match usable(&file) {
-        Err(FileError::Version { version, ours }) if T::MAKES_ROOM && version < ours => {
+        Err(FileError::Version { version, ours }) if T::WORDS.makes_room && version < ours => {
             replace::<T>(path, &file)?;
             usable(&open_any(path, true)?)
         }
@@ -361,8 +358,8 @@ mod tests {
             name: "page",
             made: "the test makes one",
             users: "the test",
+            makes_room: true,
         };
-        const MAKES_ROOM: bool = true;
     }
 
     fn directory() -> tempfile::TempDir {

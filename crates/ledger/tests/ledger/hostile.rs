@@ -100,7 +100,7 @@ fn other_content() {
         ("wrong beginning", vec![0; good.len()]),
         ("wrong beginning", garbage),
         ("wrong beginning", with(0, 1)),
-        ("of version 7, not 3", with(8, 4)),
+        ("of version 7, not 3 (restart the programs", with(8, 4)),
         ("of version 3, not 3", with(16, 1)), // another layout that forgot to say so
     ];
     for (reason, bytes) in cases {
@@ -115,6 +115,20 @@ fn other_content() {
         is_shared(&Ledger::open(&directory.file())),
         "or the above proves nothing"
     );
+}
+
+/// As after an upgrade: what is said of the old file is what happens to it.
+#[test]
+fn an_earlier_version_is_replaced_by_a_program() {
+    let directory = Directory::new();
+    let mut earlier = good(&directory);
+    earlier[8] -= 1;
+    write(&directory.file(), &earlier);
+    let error = Snapshot::read(&directory.file()).expect_err("it is an earlier one");
+    let remedy = "a new one replaces it when one of the programs that run under Outboard starts";
+    assert!(error.to_string().contains(remedy), "{error}");
+    assert!(is_shared(&Ledger::open(&directory.file())));
+    Snapshot::read(&directory.file()).expect("it is a new one");
 }
 
 #[test]

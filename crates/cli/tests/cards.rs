@@ -5,6 +5,8 @@ mod common;
 use common::service::Service;
 use common::{document, outboard, run, says, stderr, stdout};
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
 
 /// A real program with sixteen operations at a time: OpenSSL's own asynchronous jobs.
 #[test]
@@ -155,4 +157,42 @@ fn the_card_service_has_cards() {
     of_ledger.args(["cards", "--json", "--ledger", named]);
     let listed = document(&of_ledger.assert().success(), "outboard-cards");
     assert!(listed["service"].is_null());
+}
+
+/// A user who may not connect sees a line that says so; one who may is told, and steers nothing.
+#[test]
+fn another_user_sees_a_line() {
+    const NOBODY: u32 = 65_534;
+    if !rustix::process::geteuid().is_root() {
+        return;
+    }
+    let service = Service::start();
+    let configuration = service.configuration();
+    let as_nobody = |words: &[&str]| {
+        let mut command = std::process::Command::new(assert_cmd::cargo::cargo_bin("outboard"));
+        command.args(words).env("OPENSSL_CONF", &configuration);
+        // The program may be where that user cannot go.
+        command.uid(NOBODY).gid(NOBODY).output().ok()
+    };
+    let Some(steered) = as_nobody(&["cards", "--offline", "0"]) else {
+        return;
+    };
+    assert!(!steered.status.success());
+    says(
+        &String::from_utf8_lossy(&steered.stderr),
+        "may not administer the service",
+    );
+    let mode = fs::Permissions::from_mode(0o600);
+    fs::set_permissions(service.path("admin.sock"), mode).expect("it is ours");
+    let listed = as_nobody(&["cards", "--all"]).expect("as before");
+    says(
+        &String::from_utf8_lossy(&listed.stdout),
+        "The card service does not let this user ask: ",
+    );
+    let stats = as_nobody(&["stats", "--keys"]).expect("as before");
+    assert!(!stats.status.success());
+    says(
+        &String::from_utf8_lossy(&stats.stderr),
+        "does not let this user ask",
+    );
 }

@@ -329,5 +329,10 @@ fn as_another_user() {
         name: "site".into(),
     });
     let list = refusal(&Request::List { after: None });
+    match service.ask(&Request::Status).unwrap() {
+        // Complaints name users and keys.
+        Reply::Status(status) => assert_eq!(status.complaint, None),
+        reply => panic!("{reply:?}"),
+    }
     println!("use: {status:?}; find: {found}; others: {others}; show: {show}; list: {list}");
 }

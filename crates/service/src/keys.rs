@@ -162,7 +162,10 @@ impl Keys {
     ) -> Vec<(KeyId, Arc<Usage>)> {
         let after = after.map_or(Bound::Unbounded, Bound::Excluded);
         let usage = lock(&self.usage);
-        let page = usage.range((after, Bound::Unbounded)).take(most);
+        let used = usage
+            .range((after, Bound::Unbounded))
+            .filter(|(_, usage)| usage.is_any());
+        let page = used.take(most);
         page.map(|(id, usage)| (*id, Arc::clone(usage))).collect()
     }
 

@@ -101,6 +101,11 @@ impl Usage {
         account.processes.add(process, used);
     }
 
+    /// Whether anybody asked for anything.
+    pub(crate) fn is_any(&self) -> bool {
+        !lock(&self.0).users.rows.is_empty()
+    }
+
     /// How many operations were done.
     pub(crate) fn done(&self) -> u64 {
         let account = lock(&self.0);

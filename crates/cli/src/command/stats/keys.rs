@@ -44,7 +44,7 @@ fn text(usage: &Usage) -> String {
         ("user", Align::Left),
         ("count", Align::Right),
         ("refused", Align::Right),
-        ("last", Align::Left),
+        ("last use", Align::Left),
     ]);
     let mut processes = Table::new(&[
         ("key", Align::Left),
@@ -53,7 +53,7 @@ fn text(usage: &Usage) -> String {
         ("user", Align::Left),
         ("count", Align::Right),
         ("refused", Align::Right),
-        ("last", Align::Left),
+        ("last use", Align::Left),
     ]);
     for key in &usage.keys {
         for row in &key.users {

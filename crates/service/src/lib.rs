@@ -10,7 +10,7 @@
 //! ```text
 //! sockets.rs  where it listens      peer.rs     who is at the other end
 //! gate/       requests and answers  company.rs  whether a short wait fills lanes
-//! cards.rs    workers, as administrators see them   usage.rs    who used which key
+//! cards.rs    the workers as cards  usage.rs    who used which key
 //! complaints.rs  what the log says, and how often
 //! agent/      what ssh clients say
 //! keys.rs     keys that are ready   work.rs     what is done with a key

@@ -9,6 +9,8 @@ use std::time::{Duration, Instant};
 
 use common::{Service, ask, connect, packet_of};
 use outboard_administration::{CardInfo, KeyInfo, Reply, Request};
+use outboard_engine::Path;
+use outboard_engine::ledger::Snapshot;
 use outboard_wire::{Digest, Operation, Status};
 
 impl Service {
@@ -114,6 +116,11 @@ fn a_card_that_is_offline_takes_no_batches() {
         Reply::Status(status) => assert_eq!(status.served.done, sum(|card| card.operations)),
         reply => panic!("{reply:?}"),
     }
+    let ledger = Snapshot::read(&service.path().join("ledger")).unwrap();
+    let total = ledger.total();
+    let on_cards = total.rows().filter(|row| row.path == Path::Card);
+    let on_cards: u64 = on_cards.map(|row| row.work.operations).sum();
+    assert!(on_cards >= sum(|card| card.in_lanes), "{on_cards}");
 }
 
 #[test]

@@ -308,7 +308,7 @@ fn text(status: &Status) -> String {
             line(&format!("  {register}"), format!("pattern {pattern}"));
         }
     }
-    if status.master.phase != "none" {
+    if status.master.phase != "idle" {
         line("roll", status.master.phase.clone());
     }
     let memory = match status.locked_memory {

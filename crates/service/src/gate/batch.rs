@@ -106,7 +106,7 @@ impl Gate {
         if requests.is_empty() {
             return;
         }
-        let results = Request::run_in_lanes(&requests);
+        let results = Request::run_together(&requests);
         card.ran_in_lanes(results.iter().flatten().count());
         for ((asked, request), result) in asked.iter().zip(&requests).zip(results) {
             match result {

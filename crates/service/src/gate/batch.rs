@@ -52,17 +52,19 @@ impl Gate {
         }
     }
 
-    /// Does what was collected: a batch where enough are of one kind, the others one by one.
-    pub(super) fn share(
+    /// Does what was collected: a batch where enough are of one kind, the others one by one. Whoever leads on gets the lock
+    /// back.
+    pub(super) fn share<'a>(
         &self,
         card: &Card,
         mut hand: Vec<Pending>,
         break_even: &BreakEven,
-        leader: MutexGuard<'_, ()>,
-    ) {
+        leader: MutexGuard<'a, ()>,
+    ) -> Option<MutexGuard<'a, ()>> {
         let Some(kind) = most_frequent(&hand) else {
-            drop(leader);
-            return self.run_one_by_one(card, &hand);
+            let leader = (hand.is_empty() && card.is_online()).then_some(leader);
+            self.run_one_by_one(card, &hand);
+            return leader;
         };
         let mut batch = Vec::with_capacity(DEPTH);
         let mut others = Vec::new();
@@ -82,14 +84,18 @@ impl Gate {
         };
         let wakes = !others.is_empty();
         lock(&self.left).append(&mut others);
-        let keeps = !batch.is_empty() && batch.len() < DEPTH && !wakes;
-        let leader = keeps.then_some(leader);
+        let is_short = || is_short(kind, break_even) || self.company.count() < 2;
+        let keeps = match batch.len() {
+            0 => card.is_online() && is_short(),
+            filled => filled < DEPTH,
+        };
+        let leader = (keeps && !wakes).then_some(leader);
         card.has(batch.len() + usize::from(own.is_some()));
         if let Some(pending) = own {
             self.run_alone(card, &pending);
         }
         self.run_together(card, batch);
-        drop(leader);
+        leader
     }
 
     fn run_together(&self, card: &Card, batch: Vec<Pending>) {
@@ -128,6 +134,16 @@ impl Gate {
     pub(super) fn run_alone(&self, card: &Card, pending: &Pending) {
         let result = pending.work.alone(self.lanes.as_ref());
         self.finish(card, &pending.asked, result);
+    }
+}
+
+/// Whether one alone takes no longer than it takes another worker to wake, sleep and wake again, or little longer.
+fn is_short(kind: Kind, break_even: &BreakEven) -> bool {
+    match kind {
+        Kind::Rsa2048 | Kind::Rsa3072 | Kind::Rsa4096 => false,
+        Kind::P384Sign | Kind::P384Generate => break_even.is_wide(kind),
+        Kind::P384Derive => false,
+        _ => true,
     }
 }
 

@@ -187,8 +187,12 @@ impl Gate {
     pub(crate) fn work(&self, card: usize) {
         let card = &self.cards[card];
         let mut packet = vec![0; MOST + 1];
+        // Who leads goes on leading where another worker would wake for nothing.
+        let mut leads = None;
         loop {
-            let leader = self.lanes.as_ref().map(|_| lock(&self.leader));
+            let leader = leads
+                .take()
+                .or_else(|| self.lanes.as_ref().map(|_| lock(&self.leader)));
             let most = match self.lanes.is_some() && card.is_online() {
                 true => DEPTH,
                 false => 1,
@@ -212,7 +216,7 @@ impl Gate {
                             if card.is_online() {
                                 self.gather(&mut hand, break_even, &mut packet);
                             }
-                            self.share(card, hand, break_even, leader);
+                            leads = self.share(card, hand, break_even, leader);
                         }
                         _ => self.run_one_by_one(card, &hand),
                     }

@@ -121,6 +121,15 @@ impl Gate {
         }
         epoll::add(&epoll, end, EventData::new_u64(END), EventFlags::IN)?;
         let descriptors = process::descriptors();
+        let most = descriptors
+            .saturating_sub(OTHER_DESCRIPTORS)
+            .clamp(descriptors / 4, MOST_CONNECTIONS);
+        if most < MOST_CONNECTIONS {
+            tracing::warn!(
+                "at most {most} programs can be connected, because the service may have {descriptors} descriptors \
+                 (raise LimitNOFILE=, or run 'ulimit -n')"
+            );
+        }
         let break_even = card::are_there().then(crate::break_even);
         Ok(Self {
             epoll,
@@ -133,9 +142,7 @@ impl Gate {
             left: Mutex::default(),
             company: Company::default(),
             lanes: break_even,
-            most: descriptors
-                .saturating_sub(OTHER_DESCRIPTORS)
-                .clamp(descriptors / 4, MOST_CONNECTIONS),
+            most,
             ends: AtomicBool::new(false),
             counts: Counts::default(),
         })

@@ -2,151 +2,19 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-use std::fs;
+mod common;
+
 use std::io::{BufRead, BufReader, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::process::{Command, Stdio};
 
-use outboard_administration::{Connection, Grant, KeyInfo, Reply, Request, Right, Subject};
-use outboard_wire::{Answer, KeyId, MOST, Operation, SERVICE_SOCKET, Status};
-use rustix::net::{
-    AddressFamily, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, SocketAddrUnix,
-    SocketFlags, SocketType,
-};
-use tempfile::TempDir;
-
-/// A service of a test's own.
-struct Service {
-    child: Child,
-    directory: TempDir,
-}
-
-impl Service {
-    fn start() -> Self {
-        let directory = TempDir::new().unwrap();
-        // For a child of another user.
-        let open = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-        fs::set_permissions(directory.path(), open).unwrap();
-        let child = Command::new(env!("CARGO_BIN_EXE_outboardd"))
-            .arg("--directory")
-            .arg(directory.path())
-            .arg("--ledger")
-            .arg(directory.path().join("ledger"))
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        let service = Self { child, directory };
-        let since = Instant::now();
-        while Connection::open(service.path()).is_err() {
-            assert!(since.elapsed() < Duration::from_secs(60), "it starts");
-            std::thread::sleep(Duration::from_millis(10));
-        }
-        service
-    }
-
-    fn path(&self) -> &Path {
-        self.directory.path()
-    }
-
-    fn ask(&self, request: Request) -> Result<Reply, outboard_administration::Error> {
-        Connection::open(self.path()).unwrap().ask(&request)
-    }
-
-    /// A key that this user may use.
-    fn key(&self, name: &str) -> KeyInfo {
-        let generate = Request::Generate {
-            name: name.into(),
-            kind: "ed25519".into(),
-            exportable: false,
-        };
-        self.ask(generate).unwrap();
-        let to = Subject::User(rustix::process::getuid().as_raw());
-        let grant = Request::Grant {
-            name: name.into(),
-            grant: Grant {
-                to,
-                right: Right::Use,
-            },
-            given: true,
-        };
-        match self.ask(grant).unwrap() {
-            Reply::Key(key) => *key,
-            reply => panic!("{reply:?}"),
-        }
-    }
-
-    /// Descriptors, and kilobytes of memory.
-    fn size(&self) -> (usize, usize) {
-        let process = format!("/proc/{}", self.child.id());
-        let descriptors = fs::read_dir(format!("{process}/fd")).map_or(0, Iterator::count);
-        let status = fs::read_to_string(format!("{process}/status")).unwrap();
-        let line = status.lines().find(|line| line.starts_with("VmRSS"));
-        let memory = line.and_then(|line| line.split_whitespace().nth(1)?.parse().ok());
-        (descriptors, memory.unwrap())
-    }
-
-    /// Waits until all connections are closed.
-    #[track_caller]
-    fn has_size_again(&self, before: (usize, usize)) {
-        let since = Instant::now();
-        while self.size().0 > before.0 {
-            assert!(
-                since.elapsed() < Duration::from_secs(30),
-                "descriptors stay"
-            );
-            std::thread::sleep(Duration::from_millis(10));
-        }
-        let (_, memory) = self.size();
-        assert!(
-            memory < before.1 + 16 * 1024,
-            "{memory} kB after {before:?}"
-        );
-    }
-}
-
-impl Drop for Service {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-fn connect(directory: &Path) -> OwnedFd {
-    let flags = SocketFlags::CLOEXEC;
-    let socket =
-        rustix::net::socket_with(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None).unwrap();
-    let address = SocketAddrUnix::new(directory.join(SERVICE_SOCKET)).unwrap();
-    rustix::net::connect(&socket, &address).unwrap();
-    socket
-}
-
-fn packet(key: &KeyInfo) -> Vec<u8> {
-    let mut packet = Vec::new();
-    outboard_wire::Request {
-        id: 7,
-        key: key.id.parse().unwrap(),
-        operation: Operation::Ed25519 { message: b"hello" },
-    }
-    .encode(&mut packet);
-    packet
-}
-
-fn ask(socket: impl AsFd, packet: &[u8]) -> Option<Status> {
-    rustix::net::send(&socket, packet, SendFlags::NOSIGNAL).ok()?;
-    let mut room = vec![0; MOST];
-    let (length, _) = rustix::net::recv(&socket, &mut room, RecvFlags::empty()).ok()?;
-    Some(Answer::decode(&room[..length]).ok()?.status)
-}
-
-#[track_caller]
-fn serves(service: &Service, key: &KeyInfo) {
-    let status = ask(connect(service.path()), &packet(key));
-    assert_eq!(status, Some(Status::Done));
-}
+use common::{NOBODY, Service, ask, connect, packet, serves};
+use outboard_administration::{Connection, Grant, Reply, Request, Right, Subject};
+use outboard_wire::{KeyId, MOST, Operation};
+use rustix::net::{RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags};
 
 /// xorshift64 (Marsaglia 2003)
 fn random(state: &mut u64) -> u64 {
@@ -349,9 +217,6 @@ fn as_a_silent_user() {
     let _ = std::io::stdin().read_line(&mut String::new());
     drop(silent);
 }
-
-/// The user whom nothing belongs to.
-const NOBODY: u32 = 65_534;
 
 /// The other side of [`another_user_has_what_is_granted`].
 #[test]

@@ -1,0 +1,159 @@
+//! What the tests of the service share: one of their own, and small clients.
+
+#![allow(dead_code, reason = "each test uses its part")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+use std::fs;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use outboard_administration::{Connection, Grant, KeyInfo, Reply, Request, Right, Subject};
+use outboard_wire::{Answer, MOST, Operation, SERVICE_SOCKET, Status};
+use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketAddrUnix, SocketFlags, SocketType};
+use tempfile::TempDir;
+
+/// The user whom nothing belongs to.
+pub(crate) const NOBODY: u32 = 65_534;
+
+/// A service of a test's own.
+pub(crate) struct Service {
+    child: Child,
+    directory: TempDir,
+}
+
+impl Service {
+    pub(crate) fn start() -> Self {
+        let directory = TempDir::new().unwrap();
+        // For a child of another user.
+        let open = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        fs::set_permissions(directory.path(), open).unwrap();
+        // As a login limits it: the service raises that itself.
+        let child = Command::new("sh")
+            .args(["-c", "ulimit -S -n 1024 && exec \"$@\"", "sh"])
+            .arg(env!("CARGO_BIN_EXE_outboardd"))
+            .arg("--directory")
+            .arg(directory.path())
+            .arg("--ledger")
+            .arg(directory.path().join("ledger"))
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let service = Self { child, directory };
+        let since = Instant::now();
+        while Connection::open(service.path()).is_err() {
+            assert!(since.elapsed() < Duration::from_secs(60), "it starts");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        service
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.directory.path()
+    }
+
+    pub(crate) fn ask(&self, request: Request) -> Result<Reply, outboard_administration::Error> {
+        Connection::open(self.path()).unwrap().ask(&request)
+    }
+
+    /// A key that this user may use.
+    pub(crate) fn key(&self, name: &str) -> KeyInfo {
+        self.key_of_type(name, "ed25519")
+    }
+
+    /// The same, of a type.
+    pub(crate) fn key_of_type(&self, name: &str, kind: &str) -> KeyInfo {
+        let generate = Request::Generate {
+            name: name.into(),
+            kind: kind.into(),
+            exportable: false,
+        };
+        self.ask(generate).unwrap();
+        self.grant(name, rustix::process::getuid().as_raw())
+    }
+
+    /// Lets a user use a key.
+    pub(crate) fn grant(&self, name: &str, uid: u32) -> KeyInfo {
+        let grant = Request::Grant {
+            name: name.into(),
+            grant: Grant {
+                to: Subject::User(uid),
+                right: Right::Use,
+            },
+            given: true,
+        };
+        match self.ask(grant).unwrap() {
+            Reply::Key(key) => *key,
+            reply => panic!("{reply:?}"),
+        }
+    }
+
+    /// Descriptors, and kilobytes of memory.
+    pub(crate) fn size(&self) -> (usize, usize) {
+        let process = format!("/proc/{}", self.child.id());
+        let descriptors = fs::read_dir(format!("{process}/fd")).map_or(0, Iterator::count);
+        let status = fs::read_to_string(format!("{process}/status")).unwrap();
+        let line = status.lines().find(|line| line.starts_with("VmRSS"));
+        let memory = line.and_then(|line| line.split_whitespace().nth(1)?.parse().ok());
+        (descriptors, memory.unwrap())
+    }
+
+    /// Waits until all connections are closed.
+    #[track_caller]
+    pub(crate) fn has_size_again(&self, before: (usize, usize)) {
+        let since = Instant::now();
+        while self.size().0 > before.0 {
+            assert!(
+                since.elapsed() < Duration::from_secs(30),
+                "descriptors stay"
+            );
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        let (_, memory) = self.size();
+        assert!(
+            memory < before.1 + 16 * 1024,
+            "{memory} kB after {before:?}"
+        );
+    }
+}
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+pub(crate) fn connect(directory: &Path) -> OwnedFd {
+    let flags = SocketFlags::CLOEXEC;
+    let socket =
+        rustix::net::socket_with(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None).unwrap();
+    let address = SocketAddrUnix::new(directory.join(SERVICE_SOCKET)).unwrap();
+    rustix::net::connect(&socket, &address).unwrap();
+    socket
+}
+
+pub(crate) fn packet(key: &KeyInfo) -> Vec<u8> {
+    let mut packet = Vec::new();
+    outboard_wire::Request {
+        id: 7,
+        key: key.id.parse().unwrap(),
+        operation: Operation::Ed25519 { message: b"hello" },
+    }
+    .encode(&mut packet);
+    packet
+}
+
+pub(crate) fn ask(socket: impl AsFd, packet: &[u8]) -> Option<Status> {
+    rustix::net::send(&socket, packet, SendFlags::NOSIGNAL).ok()?;
+    let mut room = vec![0; MOST];
+    let (length, _) = rustix::net::recv(&socket, &mut room, RecvFlags::empty()).ok()?;
+    Some(Answer::decode(&room[..length]).ok()?.status)
+}
+
+#[track_caller]
+pub(crate) fn serves(service: &Service, key: &KeyInfo) {
+    let status = ask(connect(service.path()), &packet(key));
+    assert_eq!(status, Some(Status::Done));
+}

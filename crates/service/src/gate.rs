@@ -31,7 +31,7 @@ use crate::keys::Keys;
 use crate::peer::Peer;
 use crate::process;
 use crate::sockets;
-use crate::work::{self, Work};
+use crate::work::Work;
 
 /// The most connections, however many descriptors there may be.
 const MOST_CONNECTIONS: usize = 16_384;
@@ -361,13 +361,7 @@ impl Gate {
                     work,
                 })
             }
-            Err(unfit) => {
-                let status = match unfit {
-                    work::Unfit::Type => Status::NotAllowed,
-                    work::Unfit::Engine(_) => Status::Malformed,
-                };
-                self.refuse(connection, id, status, &unfit.to_string())
-            }
+            Err(unfit) => self.refuse(connection, id, unfit.status(), &unfit.to_string()),
         }
     }
 

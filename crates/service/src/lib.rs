@@ -12,12 +12,15 @@
 //! gate.rs     requests and answers  company.rs  whether a short wait fills lanes
 //! agent/      what ssh clients say
 //! keys.rs     keys that are ready   work.rs     what is done with a key
+//! dry.rs      all that without sockets, for the fuzzer
 //! master.rs   where the master key comes from   process.rs  what the kernel keeps others from
 //! ```
 
 mod administration;
 mod agent;
 mod company;
+#[cfg(any(test, feature = "fuzz"))]
+pub mod dry;
 mod gate;
 mod keys;
 mod master;

@@ -200,7 +200,10 @@ fn somebody_can_log_in_at_each_step() {
     let drop_in = system.path(DROP_IN);
 
     // The drop-in comes first, and the sshd that runs does not know of it.
-    system.refuses(&hosts(""), "systemctl reload ssh");
+    system.refuses(
+        &hosts(""),
+        "Run systemctl reload ssh (or sshd), then this command again. Clients must know",
+    );
     let text = fs::read_to_string(&drop_in).expect("it is written");
     let agent = system.service.path("agent.sock");
     common::says(&text, &format!("\nHostKeyAgent {}\n", agent.display()));

@@ -46,7 +46,8 @@ pub(super) fn asks(socket: &Path) -> Result<(), Failure> {
             write_drop_in(socket)?;
             Err(format!(
                 "no key was touched yet: sshd must ask the service first. {DROP_IN} now says so, and 'sshd -t' accepts it. \
-                 Run {RELOAD}, then this command again"
+                 Run {RELOAD}, then this command again. Clients must know all host keys of this machine before, or \
+                 sshd ends their sessions (docs/service.md, SSH)"
             )
             .into())
         }

@@ -556,17 +556,6 @@ fn ssh_uses_keys_of_the_service() {
         let user = user.to_str().expect("it is ASCII");
         service.says(&["keys", "adopt", user, "--user", &us, "--destroy"]);
     }
-    // A file that sshd reads stays, as long as sshd does not ask this service.
-    let host = service.path("ssh_host_ed25519_key");
-    let words = ["-q", "-N", "", "-t", "ed25519", "-f"];
-    let made = Command::new("ssh-keygen").args(words).arg(&host).output();
-    succeeds(&made.expect("it is installed"));
-    let path = host.to_str().expect("it is ASCII");
-    common::says(
-        &service.refuses(&["keys", "adopt", path]),
-        "nobody could log in",
-    );
-    assert!(host.exists());
     let sshd = Sshd::start(&workplace, options).expect("it starts without a private key");
     let login = |host: &str, kind: &str| {
         let public = workplace.join(format!("user_{kind}.pub"));

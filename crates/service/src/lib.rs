@@ -14,6 +14,7 @@
 //! complaints.rs  what the log says, and how often
 //! agent/      what ssh clients say
 //! keys.rs     keys that are ready   work.rs     what is done with a key
+//! dry.rs      all that without sockets, for the fuzzer
 //! master.rs   where the master key comes from   process.rs  what the kernel keeps others from
 //! ```
 
@@ -22,6 +23,8 @@ mod agent;
 mod cards;
 mod company;
 mod complaints;
+#[cfg(any(test, feature = "fuzz"))]
+pub mod dry;
 mod gate;
 mod keys;
 mod master;

@@ -35,6 +35,16 @@ pub(crate) enum Unfit {
     Engine(#[from] Error),
 }
 
+impl Unfit {
+    /// What the client is told.
+    pub(crate) fn status(self) -> wire::Status {
+        match self {
+            Self::Type => wire::Status::NotAllowed,
+            Self::Engine(_) => wire::Status::Malformed,
+        }
+    }
+}
+
 impl From<Pair> for Native {
     fn from(pair: Pair) -> Self {
         match pair.private {

@@ -11,7 +11,7 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use common::{Service, answer, ask, connect, packet, serves};
+use common::{NOBODY, Service, answer, ask, connect, packet, serves};
 use outboard_administration::{Connection, Grant, Reply, Request, Right, Subject};
 use outboard_wire::{Answer, KeyId, MOST, Operation, Reference, Status};
 use rustix::net::{RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags};
@@ -270,9 +270,6 @@ fn as_a_silent_user() {
     let _ = std::io::stdin().read_line(&mut String::new());
     drop(silent);
 }
-
-/// The user whom nothing belongs to.
-const NOBODY: u32 = 65_534;
 
 /// The other side of [`another_user_has_what_is_granted`].
 #[test]

@@ -39,7 +39,7 @@ use crate::peer::Peer;
 use crate::process;
 use crate::sockets;
 use crate::usage::{self, Command, Purpose};
-use crate::work::{self, Work};
+use crate::work::Work;
 
 /// The most connections, however many descriptors there may be.
 const MOST_CONNECTIONS: usize = 16_384;
@@ -143,6 +143,15 @@ impl Gate {
         }
         epoll::add(&epoll, end, EventData::new_u64(END), EventFlags::IN)?;
         let descriptors = process::descriptors();
+        let most = descriptors
+            .saturating_sub(OTHER_DESCRIPTORS)
+            .clamp(descriptors / 4, MOST_CONNECTIONS);
+        if most < MOST_CONNECTIONS {
+            tracing::warn!(
+                "at most {most} programs can be connected, because the service may have {descriptors} descriptors \
+                 (raise LimitNOFILE=, or run 'ulimit -n')"
+            );
+        }
         let break_even = card::are_there().then(crate::break_even);
         Ok(Self {
             epoll,
@@ -156,9 +165,7 @@ impl Gate {
             company: Company::default(),
             lanes: break_even,
             cards: (0..workers).map(|_| Card::new()).collect(),
-            most: descriptors
-                .saturating_sub(OTHER_DESCRIPTORS)
-                .clamp(descriptors / 4, MOST_CONNECTIONS),
+            most,
             ends: AtomicBool::new(false),
             counts: Counts::default(),
             complaints: Complaints::default(),
@@ -439,13 +446,7 @@ impl Gate {
         }
         match asked.key.native().work(operation) {
             Ok(work) => Some(Pending { asked, work }),
-            Err(unfit) => {
-                let status = match unfit {
-                    work::Unfit::Type => Status::NotAllowed,
-                    work::Unfit::Engine(_) => Status::Malformed,
-                };
-                self.refuse_use(&asked, status, &unfit.to_string())
-            }
+            Err(unfit) => self.refuse_use(&asked, unfit.status(), &unfit.to_string()),
         }
     }
 

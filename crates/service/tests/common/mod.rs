@@ -14,6 +14,9 @@ use outboard_wire::{Answer, MOST, Operation, SERVICE_SOCKET, Status};
 use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketAddrUnix, SocketFlags, SocketType};
 use tempfile::TempDir;
 
+/// The user whom nothing belongs to.
+pub(crate) const NOBODY: u32 = 65_534;
+
 /// A service of a test's own.
 pub(crate) struct Service {
     child: Child,
@@ -26,7 +29,10 @@ impl Service {
         // For a child of another user.
         let open = std::os::unix::fs::PermissionsExt::from_mode(0o755);
         fs::set_permissions(directory.path(), open).unwrap();
-        let child = Command::new(env!("CARGO_BIN_EXE_outboardd"))
+        // As a login limits it: the service raises that itself.
+        let child = Command::new("sh")
+            .args(["-c", "ulimit -S -n 1024 && exec \"$@\"", "sh"])
+            .arg(env!("CARGO_BIN_EXE_outboardd"))
             .arg("--directory")
             .arg(directory.path())
             .arg("--ledger")
@@ -71,11 +77,15 @@ impl Service {
             exportable: false,
         };
         self.ask(generate).unwrap();
-        let to = Subject::User(rustix::process::getuid().as_raw());
+        self.grant(name, rustix::process::getuid().as_raw())
+    }
+
+    /// Lets a user use a key.
+    pub(crate) fn grant(&self, name: &str, uid: u32) -> KeyInfo {
         let grant = Request::Grant {
             name: name.into(),
             grant: Grant {
-                to,
+                to: Subject::User(uid),
                 right: Right::Use,
             },
             given: true,

@@ -4,17 +4,19 @@ use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use outboard_administration::{Connection, Grant, KeyInfo, Request, Right, Subject};
 use outboard_file_replacement::{copy_beside, replace};
 use outboard_wire::{AGENT_SOCKET, KeyType};
 use zeroize::Zeroizing;
 
-use super::{key, private_key, text};
+use super::{key, private_key, sshd, text};
 use crate::accounts::{self, Account};
 use crate::output::print;
 use crate::{Failure, WrongUsage};
+
+/// What the name of a copy ends with.
+const BACKUP: &str = ".outboard-backup";
 
 /// What the labels of private keys in PEM end with.
 const LABEL: &str = "PRIVATE KEY-----";
@@ -23,7 +25,7 @@ const LABEL: &str = "PRIVATE KEY-----";
 pub(super) struct Arguments {
     /// The key files: PEM, perhaps with certificates beside the key, or OpenSSH's
     #[arg(required = true, value_name = "FILE")]
-    files: Vec<PathBuf>,
+    pub(super) files: Vec<PathBuf>,
     /// The key's name; otherwise the file's, without its extension
     #[arg(long)]
     name: Option<String>,
@@ -36,6 +38,9 @@ pub(super) struct Arguments {
     /// Keep no copy of the file
     #[arg(long)]
     destroy: bool,
+    /// Put the copies back that were kept of these files
+    #[arg(long, conflicts_with_all = ["name", "passphrase", "user", "destroy"])]
+    pub(super) revert: bool,
 }
 
 pub(super) fn run(
@@ -100,8 +105,11 @@ fn adopt(
         Some(name) => name.clone(),
         None => name_of(&file),
     };
-    if is_of_openssh(&file) && is_host_key(&file) {
-        sshd_asks_the_agent(directory)?;
+    let is_ssh = is_of_openssh(&file);
+    let is_host = is_ssh && is_host_key(&file);
+    let socket = directory.join(AGENT_SOCKET);
+    if is_host {
+        sshd::asks(&socket)?;
     }
     let backup = backup_of(&file);
     if !arguments.destroy && backup.exists() {
@@ -117,15 +125,19 @@ fn adopt(
         exportable: false,
     };
     let mut adopted = key(service, &request)?;
-    for &uid in users {
+    // sshd asks as root.
+    for &uid in users.iter().chain(is_host.then_some(&0)) {
         adopted = grant(service, &name, uid)?;
     }
+    let offered = match is_host {
+        true => sshd::offers(&socket, &public_beside(&file)),
+        false => Ok(()),
+    };
     // sshd and ssh read the public half beside it, and ask the agent for the rest.
-    let is_ssh = is_of_openssh(&file);
-    let put = match is_ssh {
+    let put = offered.and_then(|()| match is_ssh {
         true => remove(&file, &content, !arguments.destroy),
         false => put_reference(&file, &content, block, &adopted, !arguments.destroy),
-    };
+    });
     put.map_err(|error| {
         format!(
             "{} is as it was: {error} (the service has the key '{name}'; to try again, first run \
@@ -153,6 +165,40 @@ fn adopt(
         )?;
     }
     Ok(is_ssh)
+}
+
+/// Puts the copies of files back; the service keeps the keys, and is not needed for this.
+pub(super) fn revert(files: &[PathBuf]) -> Result<(), Failure> {
+    for file in files {
+        // The file may be gone, and a pattern of the shell then finds the copy alone.
+        let name = file.to_string_lossy();
+        let file = match name.strip_suffix(BACKUP) {
+            Some(name) => PathBuf::from(name),
+            None => file.canonicalize().unwrap_or_else(|_| file.clone()),
+        };
+        let backup = backup_of(&file);
+        fs::rename(&backup, &file).map_err(|error| {
+            format!(
+                "{} is as it was: cannot move {} there: {error}",
+                file.display(),
+                backup.display()
+            )
+        })?;
+        print(&format!(
+            "{} is as it was before 'adopt'.\n",
+            file.display()
+        ))?;
+    }
+    if sshd::release()? {
+        print(&format!(
+            "sshd asks the service no longer for its host keys, as soon as you run {}.\n",
+            sshd::RELOAD
+        ))?;
+    }
+    print(
+        "The service still has the keys: 'outboard keys delete NAME --yes' destroys one there.\n",
+    )?;
+    Ok(())
 }
 
 fn grant(service: &mut Connection, name: &str, uid: u32) -> Result<KeyInfo, Failure> {
@@ -212,30 +258,8 @@ fn is_host_key(file: &Path) -> bool {
     name.to_string_lossy().starts_with("ssh_host_")
 }
 
-/// sshd reads its host keys again for each connection: without the agent, nobody could log in once the files are gone.
-fn sshd_asks_the_agent(directory: &Path) -> Result<(), Failure> {
-    let socket = directory.join(AGENT_SOCKET);
-    let told = Command::new("sshd")
-        .arg("-T")
-        .env("PATH", "/usr/local/sbin:/usr/sbin:/sbin:/usr/bin:/bin")
-        .output();
-    let told = told.map_err(|error| format!("cannot run 'sshd -T': {error}"))?;
-    let text = String::from_utf8_lossy(&told.stdout).to_ascii_lowercase();
-    let wanted = format!("hostkeyagent {}", socket.display()).to_ascii_lowercase();
-    if text.lines().any(|line| line.trim() == wanted) {
-        return Ok(());
-    }
-    Err(format!(
-        "without this host key nobody could log in, because sshd does not ask the service yet. First put the line \
-         'HostKeyAgent {}' into a file of /etc/ssh/sshd_config.d, check it with 'sshd -t', and reload sshd. Then run this \
-         command again",
-        socket.display()
-    )
-    .into())
-}
-
 /// Where OpenSSH has the public half of the key in a file.
-fn public_beside(file: &Path) -> PathBuf {
+pub(super) fn public_beside(file: &Path) -> PathBuf {
     let mut name = file.as_os_str().to_owned();
     name.push(".pub");
     name.into()
@@ -254,7 +278,7 @@ fn wipe(file: &Path) -> io::Result<()> {
 /// Where the file as it was is kept.
 fn backup_of(file: &Path) -> PathBuf {
     let mut name = file.as_os_str().to_owned();
-    name.push(".outboard-backup");
+    name.push(BACKUP);
     name.into()
 }
 

@@ -3,6 +3,7 @@
 mod adopt;
 mod csr;
 mod private_key;
+mod sshd;
 mod text;
 
 use std::io::{self, Read, Write};
@@ -24,6 +25,7 @@ Examples:
   outboard keys generate site --type rsa-3072   Make a key inside the service
   outboard keys import site < site.key          Take a key over
   outboard keys adopt /etc/nginx/site.key       Leave a reference in its place
+  outboard keys adopt /etc/ssh/ssh_host_*_key   Let sshd ask for its host keys
   outboard keys grant site --user www-data      Let nginx use it
   outboard keys csr site --subject /CN=a.org    Request a certificate for it
   outboard keys list                            List the keys
@@ -202,6 +204,12 @@ struct PolicyArguments {
 }
 
 pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
+    if let Command::Adopt(what) = &arguments.command
+        && what.revert
+    {
+        adopt::revert(&what.files)?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let mut connection = Connection::open(&arguments.directory)?;
     let service = &mut connection;
     match arguments.command {

@@ -1,0 +1,280 @@
+//! `outboard keys adopt /etc/ssh/ssh_host_*_key`: sshd is told to ask the service, and at each step somebody can log in.
+//!
+//! /etc/ssh is a directory of the test's own, in a mount namespace of each program that the test starts.
+
+mod common;
+
+use common::service::{Service, succeeds};
+use outboard_programs::{Sshd, free_port};
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::PathBuf;
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+const DROP_IN: &str = "sshd_config.d/outboard.conf";
+const HOSTS: [&str; 3] = ["ed25519", "ecdsa", "rsa"];
+
+/// A system with a service and an sshd that waits for connections.
+struct System {
+    service: Service,
+    port: u16,
+    sshd: Option<Child>,
+}
+
+impl System {
+    /// None where such namespaces cannot be made.
+    fn new() -> Option<Self> {
+        let programs = ["sshd", "ssh", "ssh-keygen", "unshare"];
+        if !rustix::process::geteuid().is_root() || !common::are_installed(&programs) {
+            return None;
+        }
+        Sshd::make_its_directory().expect("it can be made");
+        let port = free_port().expect("a port is free");
+        let system = Self {
+            service: Service::start(),
+            port,
+            sshd: None,
+        };
+        fs::create_dir_all(system.path("sshd_config.d")).expect("it is ours");
+        system.configure("Include /etc/ssh/sshd_config.d/*.conf\n");
+        let key = |kind: &str, name: &str| {
+            let mut command = Command::new("ssh-keygen");
+            command
+                .args(["-q", "-N", "", "-t", kind, "-f"])
+                .arg(system.path(name));
+            succeeds(&command.output().expect("it is installed"));
+            fs::read_to_string(system.path(&format!("{name}.pub"))).expect("it is there")
+        };
+        let known = HOSTS.map(|kind| {
+            let public = key(kind, &format!("ssh_host_{kind}_key"));
+            format!("[127.0.0.1]:{port} {public}")
+        });
+        fs::write(system.path("authorized_keys"), key("ed25519", "user")).expect("it is ours");
+        fs::write(system.path("known_hosts"), known.concat()).expect("it is ours");
+        Some(system)
+    }
+
+    /// In the directory that is /etc/ssh.
+    fn path(&self, name: &str) -> PathBuf {
+        self.service.directory().join("ssh").join(name)
+    }
+
+    fn configure(&self, first: &str) {
+        let path = |name| self.path(name).display().to_string();
+        let text = format!(
+            "{first}ListenAddress 127.0.0.1:{}\nPidFile {}\nAuthorizedKeysFile {}\nStrictModes no\nUsePAM no\nUseDNS no\n\
+             PermitRootLogin prohibit-password\n",
+            self.port,
+            path("sshd.pid"),
+            path("authorized_keys")
+        );
+        fs::write(self.path("sshd_config"), text).expect("it is ours");
+    }
+
+    /// A program for which the directory is /etc/ssh.
+    fn inside(&self, program: &str) -> Command {
+        let mut command = Command::new("unshare");
+        command
+            .args([
+                "--mount",
+                "sh",
+                "-c",
+                "mount --bind \"$0\" /etc/ssh && exec \"$@\"",
+            ])
+            .arg(self.path(""))
+            .arg(program)
+            .env("LC_ALL", "C.UTF-8");
+        command
+    }
+
+    fn adopt(&self, words: &[&str], files: &[String]) -> Output {
+        let mut command = self.inside("env");
+        command.arg(assert_cmd::cargo::cargo_bin("outboard"));
+        command
+            .args(["keys", "adopt", "--directory"])
+            .arg(self.service.directory());
+        command
+            .args(words)
+            .args(files)
+            .output()
+            .expect("it is built")
+    }
+
+    #[track_caller]
+    fn refuses(&self, files: &[String], part: &str) {
+        let output = self.adopt(&[], files);
+        assert!(!output.status.success());
+        common::says(&String::from_utf8_lossy(&output.stderr), part);
+        for kind in HOSTS {
+            assert!(
+                self.path(&format!("ssh_host_{kind}_key")).exists(),
+                "{kind}"
+            );
+        }
+    }
+
+    fn start(&mut self) {
+        let log = fs::File::create(self.path("log")).expect("it is ours");
+        let mut command = self.inside("/usr/sbin/sshd");
+        let sshd = command.args(["-D", "-e"]).stderr(log).spawn();
+        self.sshd = Some(sshd.expect("it is installed"));
+        self.wait_for_pid_file(None);
+    }
+
+    fn reload(&self) {
+        let before = self.pid_file();
+        let process = self.sshd.as_ref().expect("it was started").id();
+        let process = rustix::process::Pid::from_raw(process as i32).expect("it is no 0");
+        rustix::process::kill_process(process, rustix::process::Signal::HUP).expect("it is ours");
+        self.wait_for_pid_file(before);
+    }
+
+    fn pid_file(&self) -> Option<(i64, i64)> {
+        let file = fs::metadata(self.path("sshd.pid")).ok()?;
+        Some((file.ctime(), file.ctime_nsec()))
+    }
+
+    fn wait_for_pid_file(&self, before: Option<(i64, i64)>) {
+        let since = Instant::now();
+        while self.pid_file().is_none_or(|now| Some(now) == before) {
+            let log = fs::read_to_string(self.path("log")).unwrap_or_default();
+            assert!(
+                since.elapsed() < Duration::from_secs(60),
+                "sshd does not start: {log}"
+            );
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    /// Logs in, with each kind of host key.
+    #[track_caller]
+    fn logs_in(&self) {
+        for host in ["ssh-ed25519", "ecdsa-sha2-nistp256", "rsa-sha2-512"] {
+            let file = |name: &str| self.path(name).display().to_string();
+            let output = Command::new("ssh")
+                .args([
+                    "-F",
+                    "none",
+                    "-o",
+                    "BatchMode=yes",
+                    "-o",
+                    "StrictHostKeyChecking=yes",
+                ])
+                .args(["-o", &format!("HostKeyAlgorithms={host}")])
+                .args(["-o", &format!("UserKnownHostsFile={}", file("known_hosts"))])
+                .args(["-o", "IdentityAgent=none", "-i", &file("user")])
+                .args(["-p", &self.port.to_string(), "root@127.0.0.1", "echo in"])
+                .stdin(Stdio::null())
+                .output()
+                .expect("it is installed");
+            let said = String::from_utf8_lossy(&output.stderr);
+            let log = fs::read_to_string(self.path("log")).unwrap_or_default();
+            assert_eq!(output.stdout, b"in\n", "{host}: {said}\n{log}");
+        }
+    }
+}
+
+impl Drop for System {
+    fn drop(&mut self) {
+        if let Some(sshd) = &mut self.sshd {
+            let _ = sshd.kill();
+            let _ = sshd.wait();
+        }
+    }
+}
+
+/// As the system's files are called; with an ending.
+fn hosts(ending: &str) -> Vec<String> {
+    let name = |kind| format!("/etc/ssh/ssh_host_{kind}_key{ending}");
+    HOSTS.map(name).to_vec()
+}
+
+#[test]
+fn somebody_can_log_in_at_each_step() {
+    let Some(mut system) = System::new() else {
+        return;
+    };
+    system.start();
+    system.logs_in();
+    let drop_in = system.path(DROP_IN);
+
+    // The drop-in comes first, and the sshd that runs does not know of it.
+    system.refuses(
+        &hosts(""),
+        "Run systemctl reload ssh (or sshd), then this command again. Clients must know",
+    );
+    let text = fs::read_to_string(&drop_in).expect("it is written");
+    let agent = system.service.path("agent.sock");
+    common::says(&text, &format!("\nHostKeyAgent {}\n", agent.display()));
+    system.logs_in();
+    system.refuses(&hosts(""), "has not read its configuration");
+    system.reload();
+    system.logs_in();
+
+    // Now it does.
+    let output = system.adopt(&[], &hosts(""));
+    succeeds(&output);
+    assert!(
+        HOSTS
+            .iter()
+            .all(|kind| !system.path(&format!("ssh_host_{kind}_key")).exists())
+    );
+    system.logs_in();
+    system.reload();
+    system.logs_in();
+
+    // Back, one by one; the service is not needed for that.
+    let copies = hosts(".outboard-backup");
+    succeeds(&system.adopt(&["--revert"], &copies[..1]));
+    assert!(drop_in.exists(), "two keys are the service's");
+    system.logs_in();
+    system.service.says(&["service", "stop"]);
+    let output = system.adopt(&["--revert"], &copies[1..]);
+    succeeds(&output);
+    common::says(
+        &String::from_utf8_lossy(&output.stdout),
+        "systemctl reload ssh",
+    );
+    assert!(!drop_in.exists());
+    system.logs_in();
+    system.reload();
+    system.logs_in();
+}
+
+#[test]
+fn no_configuration_is_broken_and_none_of_others_is_changed() {
+    let Some(system) = System::new() else { return };
+    let include = "Include /etc/ssh/sshd_config.d/*.conf\n";
+    let drop_in = system.path(DROP_IN);
+
+    system.configure(&format!("{include}HostKeyAgent /run/other.sock\n"));
+    system.refuses(&hosts(""), "another agent");
+    assert!(!drop_in.exists());
+
+    system.configure("");
+    system.refuses(&hosts(""), "does not include it");
+    assert!(!drop_in.exists());
+
+    system.configure(&format!("{include}Nonsense yes\n"));
+    system.refuses(&hosts(""), "Nonsense");
+    assert!(!drop_in.exists());
+
+    system.configure(include);
+    fs::write(&drop_in, "# mine\n").expect("it is ours");
+    system.refuses(&hosts(""), "is there");
+    assert_eq!(
+        fs::read_to_string(&drop_in).expect("it is there"),
+        "# mine\n"
+    );
+    fs::remove_file(&drop_in).expect("it is ours");
+
+    // Nobody would answer sshd.
+    fs::rename(
+        system.service.path("agent.sock"),
+        system.service.path("aside"),
+    )
+    .expect("it is ours");
+    system.refuses(&hosts(""), "nobody answers");
+    assert!(!drop_in.exists());
+}

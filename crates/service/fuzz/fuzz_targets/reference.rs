@@ -13,6 +13,9 @@ fuzz_target!(|bytes: &[u8]| {
         }
     }
     if let Ok(reference) = Reference::from_pem(bytes) {
-        assert_eq!(Reference::from_der(&reference.to_der().expect("it was read")), Ok(reference));
+        assert_eq!(
+            Reference::from_der(&reference.to_der().expect("it was read")),
+            Ok(reference)
+        );
     }
 });

@@ -269,6 +269,15 @@ fn no_configuration_is_broken_and_none_of_others_is_changed() {
     );
     fs::remove_file(&drop_in).expect("it is ours");
 
+    // A host key by its place in the configuration, whatever its name.
+    system.configure(&format!("HostKey {}\n", system.path("user").display()));
+    system.refuses(
+        &[system.path("user").display().to_string()],
+        "does not include it",
+    );
+    assert!(system.path("user").exists());
+    system.configure(include);
+
     // Nobody would answer sshd.
     fs::rename(
         system.service.path("agent.sock"),

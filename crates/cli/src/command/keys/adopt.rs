@@ -106,7 +106,7 @@ fn adopt(
         None => name_of(&file),
     };
     let is_ssh = is_of_openssh(&file);
-    let is_host = is_ssh && is_host_key(&file);
+    let is_host = is_ssh && sshd::is_host_key(&file);
     let socket = directory.join(AGENT_SOCKET);
     if is_host {
         sshd::asks(&socket)?;
@@ -250,12 +250,6 @@ fn is_of_openssh(file: &Path) -> bool {
     ["ssh-", "ecdsa-sha2-"]
         .iter()
         .any(|kind| public.starts_with(kind))
-}
-
-/// Whether sshd reads it, by the name that ssh-keygen gives host keys.
-fn is_host_key(file: &Path) -> bool {
-    let name = file.file_name().unwrap_or_default();
-    name.to_string_lossy().starts_with("ssh_host_")
 }
 
 /// Where OpenSSH has the public half of the key in a file.

@@ -28,6 +28,14 @@ pub(super) const RELOAD: &str = "systemctl reload ssh (or sshd)";
 /// How long an agent may take to list its keys.
 const PATIENCE: Duration = Duration::from_secs(30);
 
+/// Whether sshd reads that file: by the name that ssh-keygen gives host keys, or by sshd's configuration.
+pub(super) fn is_host_key(file: &Path) -> bool {
+    let name = file.file_name().unwrap_or_default();
+    let is_this = |host_key: &PathBuf| host_key.canonicalize().is_ok_and(|path| path == file);
+    name.to_string_lossy().starts_with("ssh_host_")
+        || Settings::of_system().is_ok_and(|settings| settings.host_keys.iter().any(is_this))
+}
+
 /// Makes sure that the sshd that runs asks the agent at `socket`.
 ///
 /// # Errors

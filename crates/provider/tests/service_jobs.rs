@@ -347,12 +347,21 @@ fn what_is_dropped_leaves_nothing_open() {
 fn a_child_asks_by_itself() {
     let _alone = alone();
     let stand = Stand::new();
-    let _service = stand.serve(|_| None);
+    // Its threads hold no lock of libcrypto's when the process forks: nobody would release the child's copy.
+    let gate = Arc::new(Gate::default());
+    let door = Arc::clone(&gate);
+    let _service = stand.serve(move |_| {
+        door.pass();
+        None
+    });
     let (mut jobs, signatures): (Vec<Job>, Vec<_>) = (0..2)
         .map(|_| signing(&stand.library, &stand.key, 3))
         .unzip();
     // SAFETY: the child makes no thread's lock its own: it runs jobs, and leaves.
     let child = unsafe { libc::fork() };
+    if child != 0 {
+        gate.open();
+    }
     while child == 0 && jobs.iter().any(|job| job.result().is_none()) {
         // What its parent waits for is no sign for the child.
         jobs.iter_mut().for_each(|job| job.resume().unwrap());

@@ -67,6 +67,8 @@ struct Outgoing {
     packet: Zeroizing<Vec<u8>>,
     /// Tried until then.
     until: Instant,
+    /// Whether it waits for a place. A job's does not: paused jobs of its own thread may have all places.
+    waits: bool,
 }
 
 /// A request that was sent. Dropped, its connection is closed, and the service's answer lost.
@@ -114,12 +116,21 @@ impl Client {
         operation: Operation<'_>,
         result: &mut Zeroizing<Vec<u8>>,
     ) -> Result<(), Error> {
-        result.clear();
-        self.keep_asking(key, operation, result)
-            .map_err(|problem| Error {
-                key: key.name.to_owned(),
-                problem,
-            })
+        self.ask_by(key, operation, result, true)
+    }
+
+    /// As [`ask`](Self::ask), for a thread that has begun other requests ([`begin`](Self::begin)): waits for none of their
+    /// connections.
+    ///
+    /// # Errors
+    /// As [`ask`](Self::ask).
+    pub fn ask_meanwhile(
+        &self,
+        key: Key<'_>,
+        operation: Operation<'_>,
+        result: &mut Zeroizing<Vec<u8>>,
+    ) -> Result<(), Error> {
+        self.ask_by(key, operation, result, false)
     }
 
     /// The reference to the key of that name ([`is_name`](outboard_wire::is_name)), where the service lets this process
@@ -131,25 +142,29 @@ impl Client {
         // It stands for nothing.
         let id = KeyId([0; 16]);
         let mut result = Zeroizing::new(Vec::new());
-        self.keep_asking(Key { id, name }, Operation::Find { name }, &mut result)
-            .and_then(|()| Reference::from_der(&result).map_err(|_| Problem::NoReference))
-            .map_err(|problem| Error {
-                key: name.to_owned(),
-                problem: match problem {
-                    Problem::Refused {
-                        status: Status::Malformed,
-                        ..
-                    } => Problem::Older,
-                    problem => problem,
-                },
-            })
+        self.keep_asking(
+            Key { id, name },
+            Operation::Find { name },
+            &mut result,
+            true,
+        )
+        .and_then(|()| Reference::from_der(&result).map_err(|_| Problem::NoReference))
+        .map_err(|problem| Error {
+            key: name.to_owned(),
+            problem: match problem {
+                Problem::Refused {
+                    status: Status::Malformed,
+                    ..
+                } => Problem::Older,
+                problem => problem,
+            },
+        })
     }
 
     /// Sends a request and does not wait for its answer, for callers that do something else meanwhile. None where that
-    /// would take a wait, or fails: [`ask`](Self::ask) waits, tries again, and says what is wrong.
+    /// would take a wait, or fails: [`ask_meanwhile`](Self::ask_meanwhile) waits, tries again, and says what is wrong.
     pub fn begin(self: &Arc<Self>, key: Key<'_>, operation: Operation<'_>) -> Option<Pending> {
-        let request = self.request(key, operation).ok()?;
-        // Others of this thread's may have all places, and it would wait for itself.
+        let request = self.request(key, operation, false).ok()?;
         let mut place = self.pool.take_anyway();
         let (descriptor, old) = match place.descriptor() {
             Some(descriptor) => (descriptor, true),
@@ -166,17 +181,38 @@ impl Client {
         })
     }
 
+    fn ask_by(
+        &self,
+        key: Key<'_>,
+        operation: Operation<'_>,
+        result: &mut Zeroizing<Vec<u8>>,
+        waits: bool,
+    ) -> Result<(), Error> {
+        result.clear();
+        self.keep_asking(key, operation, result, waits)
+            .map_err(|problem| Error {
+                key: key.name.to_owned(),
+                problem,
+            })
+    }
+
     fn keep_asking(
         &self,
         key: Key<'_>,
         operation: Operation<'_>,
         result: &mut Vec<u8>,
+        waits: bool,
     ) -> Result<(), Problem> {
-        let request = self.request(key, operation)?;
+        let request = self.request(key, operation, waits)?;
         self.keep_trying(&request, || self.once(&request, result))
     }
 
-    fn request(&self, key: Key<'_>, operation: Operation<'_>) -> Result<Outgoing, Problem> {
+    fn request(
+        &self,
+        key: Key<'_>,
+        operation: Operation<'_>,
+        waits: bool,
+    ) -> Result<Outgoing, Problem> {
         if !self.filtered && is_filtered() {
             return Err(Problem::Confined);
         }
@@ -189,7 +225,12 @@ impl Client {
             let (length, most) = (packet.len(), MOST);
             return Err(Problem::Long { length, most });
         }
-        Ok(Outgoing { id, packet, until })
+        Ok(Outgoing {
+            id,
+            packet,
+            until,
+            waits,
+        })
     }
 
     fn keep_trying(
@@ -216,7 +257,7 @@ impl Client {
     }
 
     fn once(&self, request: &Outgoing, result: &mut Vec<u8>) -> Try {
-        let Some(mut place) = self.place(request.until) else {
+        let Some(mut place) = self.place(request) else {
             return Try::Never(Problem::Crowded {
                 connections: self.pool.len(),
                 limit: self.settings.limit,
@@ -281,14 +322,17 @@ impl Client {
         }
     }
 
-    /// A place in the pool, waited for.
-    fn place(&self, until: Instant) -> Option<Taken> {
+    /// A place in the pool, waited for; none of them for a request that does not wait.
+    fn place(&self, request: &Outgoing) -> Option<Taken> {
+        if !request.waits {
+            return Some(self.pool.take_anyway());
+        }
         let mut nap = Duration::from_micros(50);
         loop {
             if let Some(place) = self.pool.take() {
                 return Some(place);
             }
-            if Instant::now() + nap > until {
+            if Instant::now() + nap > request.until {
                 return None;
             }
             sleep(nap);

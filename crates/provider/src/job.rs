@@ -136,13 +136,13 @@ impl<'a> Job<'a> {
                     place.forget(descriptor);
                     match place.release() {
                         Some(Work::Service(pending)) => pending.collect(result),
-                        _ => client.ask(key, operation, result),
+                        _ => client.ask_meanwhile(key, operation, result),
                     }
                 } else {
                     pending.collect(result)
                 }
             }
-            None => client.ask(key, operation, result),
+            None => client.ask_meanwhile(key, operation, result),
         };
         if place.is_some_and(|place| !place.was_shown()) {
             self.withdraw(Worker::Service);

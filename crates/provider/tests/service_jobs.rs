@@ -225,6 +225,40 @@ fn no_job_waits_for_another_s_connection() {
     assert!(kept <= 2 * 64, "{kept} descriptors stay open");
 }
 
+/// Jobs that have no place are resumed first: the others have all places of the process.
+#[test]
+fn no_job_waits_for_another_s_place_when_connections_end() {
+    let _alone = alone();
+    let stand = Stand::new();
+    let gate = Arc::new(Gate::default());
+    let door = Arc::clone(&gate);
+    let asked = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&asked);
+    let service = stand.serve(move |_| {
+        count.fetch_add(1, SeqCst);
+        door.pass();
+        None
+    });
+    let (mut jobs, signatures): (Vec<Job>, Vec<_>) = (0..80)
+        .map(|_| signing(&stand.library, &stand.key, 1))
+        .unzip();
+    assert!(jobs.iter().all(|job| job.result().is_none()));
+    while asked.load(SeqCst) < jobs.len() {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    service.disconnect();
+    gate.open();
+    for job in jobs.iter_mut().rev() {
+        wait_for_any(&[&*job]);
+        job.resume().unwrap();
+    }
+    run(&mut jobs);
+    assert!(jobs.iter().all(|job| job.result() == Some(true)));
+    for signatures in &signatures {
+        assert!(stand.is_right(&signatures.borrow()[0]));
+    }
+}
+
 /// The program is woken when it is too late, and fails then.
 #[test]
 fn a_silent_service_is_not_waited_for_for_ever() {

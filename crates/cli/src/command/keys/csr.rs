@@ -119,16 +119,17 @@ const SHA256: (&str, wire::Digest) = ("SHA256", wire::Digest::Sha256);
 #[derive(Clone)]
 struct Subject(Vec<Vec<u8>>);
 
-/// The parts that a subject may have (RFC 4519, RFC 2985), with the type of their text.
-const PARTS: [(&str, &str, Tag); 8] = [
-    ("CN", "2.5.4.3", Tag::Utf8String),
-    ("serialNumber", "2.5.4.5", Tag::PrintableString),
-    ("C", "2.5.4.6", Tag::PrintableString),
-    ("L", "2.5.4.7", Tag::Utf8String),
-    ("ST", "2.5.4.8", Tag::Utf8String),
-    ("O", "2.5.4.10", Tag::Utf8String),
-    ("OU", "2.5.4.11", Tag::Utf8String),
-    ("emailAddress", "1.2.840.113549.1.9.1", Tag::Ia5String),
+/// The parts that a subject may have (RFC 4519, RFC 2985), with the type of their text and its most characters
+/// (RFC 5280, A.1; OpenSSL writes mail addresses of at most 128).
+const PARTS: [(&str, &str, Tag, usize); 8] = [
+    ("CN", "2.5.4.3", Tag::Utf8String, 64),
+    ("serialNumber", "2.5.4.5", Tag::PrintableString, 64),
+    ("C", "2.5.4.6", Tag::PrintableString, 2),
+    ("L", "2.5.4.7", Tag::Utf8String, 128),
+    ("ST", "2.5.4.8", Tag::Utf8String, 128),
+    ("O", "2.5.4.10", Tag::Utf8String, 64),
+    ("OU", "2.5.4.11", Tag::Utf8String, 64),
+    ("emailAddress", "1.2.840.113549.1.9.1", Tag::Ia5String, 128),
 ];
 
 impl FromStr for Subject {
@@ -142,7 +143,7 @@ impl FromStr for Subject {
             let (name, value) = part
                 .split_once('=')
                 .ok_or_else(|| format!("'{part}' is no part such as CN=example.org"))?;
-            let (_, oid, tag) =
+            let (_, oid, tag, most) =
                 PARTS
                     .iter()
                     .find(|(known, ..)| *known == name)
@@ -152,7 +153,7 @@ impl FromStr for Subject {
                     })?;
             let fits = match name {
                 "C" => value.len() == 2 && value.bytes().all(|byte| byte.is_ascii_uppercase()),
-                _ => is_text(value, *tag != Tag::Utf8String) && value.chars().count() <= 64,
+                _ => is_text(value, *tag) && value.chars().count() <= *most,
             };
             if !fits {
                 return Err(format!("{name} cannot be '{}'", value.escape_debug()));
@@ -186,11 +187,9 @@ impl FromStr for Alternative {
         let (number, content) = match text.parse() {
             Ok(IpAddr::V4(address)) => (ADDRESS, address.octets().to_vec()),
             Ok(IpAddr::V6(address)) => (ADDRESS, address.octets().to_vec()),
-            Err(_) if !is_text(text, true) || text.contains([' ', ':', '/']) => {
-                return Err("a name is a host name, an IP address or a mail address".into());
-            }
-            Err(_) if text.contains('@') => (MAIL, text.as_bytes().to_vec()),
-            Err(_) => (HOST, text.as_bytes().to_vec()),
+            Err(_) if is_mail(text) => (MAIL, text.as_bytes().to_vec()),
+            Err(_) if is_host(text) => (HOST, text.as_bytes().to_vec()),
+            Err(_) => return Err("a name is a host name, an IP address or a mail address".into()),
         };
         let tag = context_specific(number, false);
         let name = element(tag, &content).map_err(|error| error.to_string())?;
@@ -198,9 +197,38 @@ impl FromStr for Alternative {
     }
 }
 
-/// Whether it is a text without control characters, and of ASCII alone where that is wanted.
-fn is_text(text: &str, ascii: bool) -> bool {
-    !text.is_empty() && !text.chars().any(char::is_control) && (text.is_ascii() || !ascii)
+/// Whether it is a text of that type (X.680, 41.4) without control characters.
+fn is_text(text: &str, tag: Tag) -> bool {
+    let fits = |one: char| match tag {
+        Tag::PrintableString => one.is_ascii_alphanumeric() || " '()+,-./:=?".contains(one),
+        Tag::Ia5String => one.is_ascii(),
+        _ => true,
+    };
+    !text.is_empty() && text.chars().all(|one| fits(one) && !one.is_control())
+}
+
+/// Whether it is a mail address: no more than its form, for the authority writes to it.
+fn is_mail(text: &str) -> bool {
+    text.rsplit_once('@').is_some_and(|(user, host)| {
+        is_text(user, Tag::Ia5String) && !user.contains([' ', ':', '/', '@']) && is_host(host)
+    })
+}
+
+/// Whether it is a host name (RFC 1123, 2.1), with '*' for any first part. The last part is no number: such a name is a
+/// wrong IP address.
+fn is_host(text: &str) -> bool {
+    let is_part = |part: &str| {
+        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
+        (1..=63).contains(&part.len())
+            && part.bytes().all(is_plain)
+            && !part.starts_with('-')
+            && !part.ends_with('-')
+    };
+    let name = text.strip_prefix("*.").unwrap_or(text);
+    let last = name.rsplit('.').next().unwrap_or_default();
+    text.len() <= 253
+        && name.split('.').all(is_part)
+        && !last.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// The request's attributes: the extension subjectAltName (RFC 2985, 5.4.2), where there are such names.
@@ -245,7 +273,13 @@ mod tests {
 
     #[test]
     fn a_subject_is_read_as_openssl_writes_it() {
-        for text in ["/CN=example.org", "/C=DE/O=Käse & Co/CN=a b=c"] {
+        let place = format!("/L={}", "ä".repeat(128));
+        for text in [
+            "/CN=example.org",
+            "/C=DE/O=Käse & Co/CN=a b=c",
+            "/serialNumber=HRB 1-2.3",
+            &place,
+        ] {
             let subject: Subject = text.parse().unwrap();
             assert_eq!(subject.0.len(), text.matches('/').count(), "{text}");
         }
@@ -263,6 +297,9 @@ mod tests {
             "/C=de",
             "/CN=a\nb",
             "/emailAddress=ä@b",
+            "/serialNumber=a@b",
+            "/serialNumber=a_b",
+            "/serialNumber=a*",
             &long,
         ] {
             assert!(text.parse::<Subject>().is_err(), "{text}");
@@ -274,6 +311,8 @@ mod tests {
         for (text, tag, length) in [
             ("example.org", 0x82, 11),
             ("*.example.org", 0x82, 13),
+            ("xn--exmple-cua.org", 0x82, 18),
+            ("1.example", 0x82, 9),
             ("192.0.2.1", 0x87, 4),
             ("2001:db8::1", 0x87, 16),
             ("a@example.org", 0x81, 13),
@@ -288,6 +327,24 @@ mod tests {
             "DNS:example.org",
             "https://a",
             "a\0",
+            "256.1.1.1",
+            "192.0.2.01",
+            "192.0.2",
+            "*",
+            "a.*.org",
+            "a..org",
+            ".org",
+            "a.",
+            "-a.org",
+            "<a>",
+            "a;b",
+            "@",
+            "a@",
+            "@example.org",
+            "a@b@example.org",
+            "a@192.0.2.1",
+            &"a".repeat(64),
+            &format!("{}a", "a.".repeat(127)),
         ] {
             assert!(text.parse::<Alternative>().is_err(), "{text}");
         }

@@ -63,7 +63,13 @@ fn key_exchanges_with_sntrup761_are_inferred_whatever_the_lists() {
     let options = [&options[..], &["-o", "RekeyLimit=4M"]].concat();
     let (there_were, inferred) = exchanges(&short, &options, LONG);
     assert!(there_were > 1, "once the connection is old, again");
-    assert_eq!(inferred, [there_were; 2]);
+    // The end of the connection may interrupt the last one: then one side has done its part, and nobody logs it.
+    assert!(
+        inferred
+            .iter()
+            .all(|side| (there_were..=there_were + 1).contains(side)),
+        "{inferred:?} of {there_were}"
+    );
 }
 
 #[test]

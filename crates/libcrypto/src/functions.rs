@@ -325,6 +325,9 @@ functions! {
             *const c_void, *mut c_void,
         ) -> *mut OSSL_STORE_CTX;
         fn OSSL_STORE_expect(*mut OSSL_STORE_CTX, c_int) -> c_int;
+        fn OSSL_STORE_find(*mut OSSL_STORE_CTX, *const OSSL_STORE_SEARCH) -> c_int;
+        fn OSSL_STORE_SEARCH_by_alias(*const c_char) -> *mut OSSL_STORE_SEARCH;
+        fn OSSL_STORE_SEARCH_free(*mut OSSL_STORE_SEARCH);
         fn OSSL_STORE_load(*mut OSSL_STORE_CTX) -> *mut OSSL_STORE_INFO;
         fn OSSL_STORE_eof(*mut OSSL_STORE_CTX) -> c_int;
         fn OSSL_STORE_close(*mut OSSL_STORE_CTX) -> c_int;

@@ -47,6 +47,7 @@ pub use operation::OperationContext;
 pub use param::Params;
 pub use provider::Provider;
 pub use signature::{DigestSigner, DigestVerifier, Signer, Verifier};
+pub use store::is_searched;
 
 /// What every wrapper returns.
 pub type Result<T> = std::result::Result<T, Error>;

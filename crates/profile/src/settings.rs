@@ -77,8 +77,8 @@ pub const ALL: [Setting; 10] = [
         values: "a directory",
         default: "/run/outboard",
         meaning: "The directory of the card service. If it exists when a program loads Outboard, the program can read key \
-                  files that hold a block OUTBOARD KEY, whatever the settings offer and algorithms say. The service does \
-                  the operations with these keys.",
+                  files that hold a block OUTBOARD KEY, and open keys by name (outboard:NAME), whatever the settings \
+                  offer and algorithms say. The service does the operations with these keys.",
     },
     Setting {
         name: "service-limit",

@@ -106,12 +106,20 @@ unsafe extern "C" fn settable(_provider: *mut c_void) -> *const Param {
     SETTABLE.as_ptr()
 }
 
-/// Takes what a program wants. What it says of anything else (a property query, the form of a file) is no matter here.
+/// What a program may search a store for.
+const SEARCHES: [&CStr; 5] = [c"subject", c"issuer", c"serial", c"fingerprint", c"alias"];
+
+/// Takes what a program wants. A search is refused: one name has one key. What the program says of anything else (a
+/// property query, the form of a file) is no matter here.
 unsafe extern "C" fn set<S: Store>(context: *mut c_void, params: *const Param) -> c_int {
     // SAFETY: see above.
     unsafe {
         Context::<Open<S>>::with(context, 0, |open| {
-            if let Some(expected) = Params::new(params).find(c"expect") {
+            let params = Params::new(params);
+            if SEARCHES.iter().any(|search| params.find(search).is_some()) {
+                return Ok(0);
+            }
+            if let Some(expected) = params.find(c"expect") {
                 open.wanted = Wanted::of_type(expected.integer()?);
             }
             Ok(1)

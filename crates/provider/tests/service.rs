@@ -14,7 +14,7 @@ use held::{Held, serve};
 use outboard_client::stand_in::{Reply, Service};
 use outboard_libcrypto::{
     Context, Decryptor, Deriver, DigestSigner, DigestVerifier, Key, Library, Params, Signer,
-    Structure, Verifier,
+    Structure, Verifier, is_searched,
 };
 use outboard_openssl_versions::Version;
 use outboard_programs::Workplace;
@@ -434,6 +434,7 @@ fn keys_are_opened_by_name() {
             let alone = DigestSigner::new(&public, digest_of(name), &none)
                 .and_then(|mut signer| signer.sign(b"a message"));
             assert!(alone.is_err(), "{name}: a public half signs nothing");
+            assert!(!is_searched(&stand.context, &uri).unwrap(), "{name}");
         }
     });
 }

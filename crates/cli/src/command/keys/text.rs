@@ -33,7 +33,7 @@ pub(super) fn tell_new(key: &KeyInfo, directory: &Path) -> Result<(), Failure> {
 /// The keys as a table.
 pub(super) fn list(keys: &[KeyInfo]) -> String {
     if keys.is_empty() {
-        return "The service has no key. To make one, run 'outboard keys generate NAME --type p256'.\n".into();
+        return "The service has no key that you may see. To make one, run 'outboard keys generate NAME --type p256'.\n".into();
     }
     let mut table = Table::new(&[
         ("key", Align::Left),

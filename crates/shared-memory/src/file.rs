@@ -127,8 +127,12 @@ fn check_version<T: Format>(file: &File, may_own: impl Fn(u32) -> bool) -> Resul
 /// Puts a new, empty `T` in the place of `old`, which whoever has mapped it keeps. Of several processes that want
 /// to, one does.
 fn replace<T: Format>(path: &Path, old: &File) -> Result<(), FileError> {
-    /// A replacement takes less than one of them. Whoever holds the lock for longer stops no program.
-    const TRIES: u32 = 50;
+    /// Milliseconds: a replacement takes less than one, unless its process has to wait for a processor. Whoever holds the
+    /// lock for longer stops no program.
+    const PATIENCE: u32 = 250;
+    let identity = |metadata: Metadata| (metadata.dev(), metadata.ino());
+    let ours = old.metadata().map(identity).ok();
+    let is_there = || std::fs::symlink_metadata(path).map(identity).ok() == ours;
     let lock = || {
         // SAFETY: an open descriptor; the lock ends with it.
         match unsafe { libc::flock(old.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) } {
@@ -137,17 +141,16 @@ fn replace<T: Format>(path: &Path, old: &File) -> Result<(), FileError> {
         }
     };
     let mut locked = lock();
-    for _ in 0..TRIES {
-        if locked.is_ok() {
+    for _ in 0..PATIENCE {
+        // Somebody else has replaced it meanwhile: there is nothing to lock.
+        if locked.is_ok() || !is_there() {
             break;
         }
         std::thread::sleep(std::time::Duration::from_millis(1));
         locked = lock();
     }
-    locked.map_err(FileError::cannot("lock"))?;
-    let identity = |metadata: Metadata| (metadata.dev(), metadata.ino());
-    let there = std::fs::symlink_metadata(path).map(identity).ok();
-    if there == old.metadata().map(identity).ok() {
+    if is_there() {
+        locked.map_err(FileError::cannot("lock"))?;
         std::fs::remove_file(path).map_err(FileError::cannot("replace"))?;
     }
     match make::<T>(path) {

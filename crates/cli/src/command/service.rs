@@ -293,10 +293,12 @@ fn text(status: &Status) -> String {
         format!("{}, {} keys", status.store, count(status.keys)),
     );
     let master = master_key(status.master.state);
-    let source = match status.master.source.as_deref() {
-        Some("file") => ", from a file: for development, not for keys that matter",
-        Some("credential") => ", from a systemd credential",
-        Some("parts") => ", entered by people",
+    let source = match (status.master.state, status.master.source.as_deref()) {
+        (MasterState::Open, Some("file")) => {
+            ", from a file: for development, not for keys that matter"
+        }
+        (MasterState::Open, Some("credential")) => ", from a systemd credential",
+        (MasterState::Open, Some("parts")) => ", entered by people",
         _ => "",
     };
     line("master key", format!("{master}{source}"));

@@ -91,7 +91,8 @@ fn adopt(
     }
     let block = block(&content).ok_or_else(|| {
         format!(
-            "{} holds no PEM block of a private key (run 'outboard keys import NAME < {}' for other forms)",
+            "{} holds no PEM block of a private key (a block OUTBOARD KEY refers to a key that the service has already; for \
+             other forms, run 'outboard keys import NAME < {}')",
             file.display(),
             file.display()
         )

@@ -15,7 +15,7 @@ use outboard_wire::SYSTEM_DIRECTORY;
 use outboard_wording::{count, printable};
 use zeroize::Zeroizing;
 
-use crate::card_service::time_of;
+use crate::card_service::{option, time_of};
 use crate::output::{print, print_json};
 use crate::{Failure, WrongUsage};
 
@@ -244,7 +244,8 @@ fn enter(
     match service.ask(&request)? {
         Reply::Pattern { pattern } if part => {
             print(&format!(
-                "The check value of this part is {pattern}. After the last part, run 'outboard service enter --complete'.\n"
+                "The check value of this part is {pattern}. After the last part, run 'outboard service enter --complete{}'.\n",
+                option(directory)
             ))?;
         }
         Reply::Pattern { pattern } => {

@@ -17,6 +17,7 @@ use serde::Serialize;
 use zeroize::Zeroizing;
 
 use crate::accounts::{self, Account};
+use crate::card_service::option;
 use crate::output::{complain, print, print_json, remark};
 use crate::{Failure, WrongUsage};
 
@@ -258,7 +259,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
                         damaged: &damaged,
                     },
                 )?,
-                false => print(&text::list(&keys))?,
+                false => print(&text::list(&keys, &arguments.directory))?,
             }
             if !damaged.is_empty() {
                 damaged.iter().for_each(|sentence| complain(sentence));
@@ -288,7 +289,8 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
         }
         Command::Delete { name, yes: false } => {
             let problem = format!(
-                "the key '{name}' would be lost for ever (to destroy it, run 'outboard keys delete {name} --yes')"
+                "the key '{name}' would be lost for ever (to destroy it, run 'outboard keys delete {name} --yes{}')",
+                option(&arguments.directory)
             );
             return Err(WrongUsage(problem).into());
         }

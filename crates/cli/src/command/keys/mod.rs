@@ -191,10 +191,10 @@ struct PolicyArguments {
     /// The first second after its use, in seconds since 1970; 0: no limit
     #[arg(long, value_name = "SECONDS")]
     valid_to: Option<u64>,
-    /// So many administrators must agree before the key is exported or deleted
+    /// The number of administrators who must agree before the key is exported or deleted
     #[arg(long, value_name = "NUMBER", requires = "administrators")]
     approvals: Option<u8>,
-    /// These are asked, by name or number
+    /// The administrators who may agree, by name or number
     #[arg(
         long,
         value_name = "USER",

@@ -8,7 +8,7 @@ use outboard_wording::{count, printable};
 
 use crate::Failure;
 use crate::accounts::{self, Account};
-use crate::card_service::option;
+use crate::card_service::{option, time_of};
 use crate::output::print;
 use crate::table::{Align, Table};
 
@@ -87,7 +87,10 @@ pub(super) fn show(key: &KeyInfo) -> String {
                     let names = names.collect::<Vec<_>>().join(", ");
                     format!("{} of {names}", value["needed"])
                 }
-                (None, None) => value.to_string(),
+                (None, None) => match (name.as_str(), value.as_u64()) {
+                    ("valid_from" | "valid_to", Some(seconds)) => time(seconds),
+                    _ => value.to_string(),
+                },
             };
             line(&name.replace('_', " "), value);
         }
@@ -144,8 +147,7 @@ fn names(grants: &[Grant], right: Right) -> String {
 }
 
 fn time(seconds: u64) -> String {
-    let since = std::time::Duration::from_secs(seconds);
-    rfc3339(std::time::SystemTime::UNIX_EPOCH + since)
+    rfc3339(time_of(seconds))
 }
 
 fn day(seconds: u64) -> String {

@@ -63,12 +63,9 @@ impl Place {
         self.is_expected() || self.directory.exists() || self.units.iter().any(is_used)
     }
 
-    /// The option that names the directory to 'outboard service' and 'outboard keys', after a space.
+    /// The option that names its directory.
     pub(crate) fn option(&self) -> String {
-        match self.is_system() {
-            true => String::new(),
-            false => format!(" --directory {}", self.directory.display()),
-        }
+        option(&self.directory)
     }
 
     /// The socket of administration.
@@ -145,6 +142,14 @@ fn shown(mut key: KeyUsage) -> KeyUsage {
         process.command = process.command.as_deref().map(printable);
     }
     key
+}
+
+/// The option that names a directory to 'outboard service' and 'outboard keys', after a space; nothing for the system's.
+pub(crate) fn option(directory: &Path) -> String {
+    match directory == Path::new(SYSTEM_DIRECTORY) {
+        true => String::new(),
+        false => format!(" --directory {}", directory.display()),
+    }
 }
 
 /// The time that the service gives as seconds since 1970.

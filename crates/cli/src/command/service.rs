@@ -15,7 +15,7 @@ use outboard_wire::SYSTEM_DIRECTORY;
 use outboard_wording::{count, printable};
 use zeroize::Zeroizing;
 
-use crate::card_service::time_of;
+use crate::card_service::{option, time_of};
 use crate::output::{print, print_json};
 use crate::{Failure, WrongUsage};
 
@@ -244,7 +244,8 @@ fn enter(
     match service.ask(&request)? {
         Reply::Pattern { pattern } if part => {
             print(&format!(
-                "The check value of this part is {pattern}. After the last part, run 'outboard service enter --complete'.\n"
+                "The check value of this part is {pattern}. After the last part, run 'outboard service enter --complete{}'.\n",
+                option(directory)
             ))?;
         }
         Reply::Pattern { pattern } => {
@@ -293,10 +294,12 @@ fn text(status: &Status) -> String {
         format!("{}, {} keys", status.store, count(status.keys)),
     );
     let master = master_key(status.master.state);
-    let source = match status.master.source.as_deref() {
-        Some("file") => ", from a file: for development, not for keys that matter",
-        Some("credential") => ", from a systemd credential",
-        Some("parts") => ", entered by people",
+    let source = match (status.master.state, status.master.source.as_deref()) {
+        (MasterState::Open, Some("file")) => {
+            ", from a file: for development, not for keys that matter"
+        }
+        (MasterState::Open, Some("credential")) => ", from a systemd credential",
+        (MasterState::Open, Some("parts")) => ", entered by people",
         _ => "",
     };
     line("master key", format!("{master}{source}"));

@@ -279,7 +279,7 @@ fn locked(place: &Place, status: &Status) -> Option<Finding> {
     };
     Some(finding.remedy(match (master.parts, master.state) {
         (0, MasterState::Empty) => format!(
-            "run 'openssl rand -hex 32 | outboard service enter{option}' and keep a copy of the digits, or enter parts (docs/service.md)"
+            "run 'openssl rand -hex 32 > FILE' and 'outboard service enter{option} < FILE', and keep FILE in a safe place, or enter parts (docs/service.md)"
         ),
         (0, _) => format!("run 'outboard service enter{option}' and type the master key's 64 digits"),
         (parts, _) => format!(

@@ -12,6 +12,7 @@ use zeroize::Zeroizing;
 
 use super::{key, private_key, sshd, text};
 use crate::accounts::{self, Account};
+use crate::card_service::option;
 use crate::output::print;
 use crate::{Failure, WrongUsage};
 
@@ -91,7 +92,8 @@ fn adopt(
     }
     let block = block(&content).ok_or_else(|| {
         format!(
-            "{} holds no PEM block of a private key (run 'outboard keys import NAME < {}' for other forms)",
+            "{} holds no PEM block of a private key (a block OUTBOARD KEY refers to a key that the service has already; for \
+             other forms, run 'outboard keys import NAME < {}')",
             file.display(),
             file.display()
         )
@@ -141,8 +143,9 @@ fn adopt(
     put.map_err(|error| {
         format!(
             "{} is as it was: {error} (the service has the key '{name}'; to try again, first run \
-             'outboard keys delete {name} --yes')",
-            file.display()
+             'outboard keys delete {name} --yes{}')",
+            file.display(),
+            option(directory)
         )
     })?;
     let kept = match arguments.destroy {

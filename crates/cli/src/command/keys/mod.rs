@@ -17,6 +17,7 @@ use serde::Serialize;
 use zeroize::Zeroizing;
 
 use crate::accounts::{self, Account};
+use crate::card_service::option;
 use crate::output::{complain, print, print_json, remark};
 use crate::{Failure, WrongUsage};
 
@@ -190,10 +191,10 @@ struct PolicyArguments {
     /// The first second after its use, in seconds since 1970; 0: no limit
     #[arg(long, value_name = "SECONDS")]
     valid_to: Option<u64>,
-    /// So many administrators must agree before the key is exported or deleted
+    /// The number of administrators who must agree before the key is exported or deleted
     #[arg(long, value_name = "NUMBER", requires = "administrators")]
     approvals: Option<u8>,
-    /// These are asked, by name or number
+    /// The administrators who may agree, by name or number
     #[arg(
         long,
         value_name = "USER",
@@ -258,7 +259,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
                         damaged: &damaged,
                     },
                 )?,
-                false => print(&text::list(&keys))?,
+                false => print(&text::list(&keys, &arguments.directory))?,
             }
             if !damaged.is_empty() {
                 damaged.iter().for_each(|sentence| complain(sentence));
@@ -288,7 +289,8 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
         }
         Command::Delete { name, yes: false } => {
             let problem = format!(
-                "the key '{name}' would be lost for ever (to destroy it, run 'outboard keys delete {name} --yes')"
+                "the key '{name}' would be lost for ever (to destroy it, run 'outboard keys delete {name} --yes{}')",
+                option(&arguments.directory)
             );
             return Err(WrongUsage(problem).into());
         }

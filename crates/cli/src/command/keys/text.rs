@@ -4,11 +4,11 @@ use std::path::Path;
 
 use outboard_administration::{AuditEntry, Grant, KeyInfo, Right, Subject};
 use outboard_profile::rfc3339;
-use outboard_wire::SYSTEM_DIRECTORY;
 use outboard_wording::{count, printable};
 
 use crate::Failure;
 use crate::accounts::{self, Account};
+use crate::card_service::{option, time_of};
 use crate::output::print;
 use crate::table::{Align, Table};
 
@@ -16,14 +16,11 @@ use crate::table::{Align, Table};
 pub(super) fn tell_new(key: &KeyInfo, directory: &Path) -> Result<(), Failure> {
     let mut text = format!("The service has the key '{}' ({}).\n", key.name, key.kind);
     if !key.grants.iter().any(|grant| grant.right == Right::Use) {
-        let option = match directory == Path::new(SYSTEM_DIRECTORY) {
-            true => String::new(),
-            false => format!(" --directory {}", directory.display()),
-        };
         text += &format!(
             "Nobody may use it yet. To let a server's user use it, run:\n  \
-             outboard keys grant {} --user NAME{option}\n",
-            key.name
+             outboard keys grant {} --user NAME{}\n",
+            key.name,
+            option(directory)
         );
     }
     print(&text)?;
@@ -31,9 +28,12 @@ pub(super) fn tell_new(key: &KeyInfo, directory: &Path) -> Result<(), Failure> {
 }
 
 /// The keys as a table.
-pub(super) fn list(keys: &[KeyInfo]) -> String {
+pub(super) fn list(keys: &[KeyInfo], directory: &Path) -> String {
     if keys.is_empty() {
-        return "The service has no key that you may see. To make one, run 'outboard keys generate NAME --type p256'.\n".into();
+        return format!(
+            "The service has no key that you may see. To make one, run 'outboard keys generate NAME --type p256{}'.\n",
+            option(directory)
+        );
     }
     let mut table = Table::new(&[
         ("key", Align::Left),
@@ -87,7 +87,10 @@ pub(super) fn show(key: &KeyInfo) -> String {
                     let names = names.collect::<Vec<_>>().join(", ");
                     format!("{} of {names}", value["needed"])
                 }
-                (None, None) => value.to_string(),
+                (None, None) => match (name.as_str(), value.as_u64()) {
+                    ("valid_from" | "valid_to", Some(seconds)) => time(seconds),
+                    _ => value.to_string(),
+                },
             };
             line(&name.replace('_', " "), value);
         }
@@ -144,8 +147,7 @@ fn names(grants: &[Grant], right: Right) -> String {
 }
 
 fn time(seconds: u64) -> String {
-    let since = std::time::Duration::from_secs(seconds);
-    rfc3339(std::time::SystemTime::UNIX_EPOCH + since)
+    rfc3339(time_of(seconds))
 }
 
 fn day(seconds: u64) -> String {

@@ -29,7 +29,7 @@ impl Report {
             _ => {
                 let reason = match self.offer.as_deref() {
                     Some("none") => "tells Outboard to offer nothing",
-                    _ => "does not load Outboard",
+                    _ => "does not switch Outboard on",
                 };
                 say("off", format!("{file} {reason}"));
             }

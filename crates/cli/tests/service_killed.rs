@@ -96,7 +96,8 @@ fn no_handshake_fails_while_the_service_is_killed() {
 
     let ended = AtomicBool::new(false);
     let (of_nginx, of_haproxy, logins) = std::thread::scope(|scope| {
-        let nginx = scope.spawn(|| shake_hands(&stock, nginx.port, &ended));
+        let nginx_s = &nginx;
+        let nginx = scope.spawn(|| shake_hands(&stock, nginx_s.port, &ended));
         let haproxy = scope.spawn(|| shake_hands(&stock, haproxy.port, &ended));
         let ssh = scope.spawn(|| log_in(&sshd, &ended));
         for kill in 0..kills {
@@ -117,7 +118,9 @@ fn no_handshake_fails_while_the_service_is_killed() {
         ended.store(true, Ordering::Relaxed);
         let joined = (nginx.join(), haproxy.join(), ssh.join());
         (
-            joined.0.expect("no handshake with nginx fails"),
+            joined
+                .0
+                .unwrap_or_else(|_| panic!("a handshake with nginx failed:\n{}", nginx_s.log())),
             joined.1.expect("no handshake with HAProxy fails"),
             joined.2.expect("every login succeeds in the end"),
         )

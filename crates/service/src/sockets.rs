@@ -9,11 +9,11 @@
 use std::fs;
 use std::io;
 use std::os::fd::{AsFd, FromRawFd, OwnedFd};
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use outboard_wire::{ADMINISTRATION_SOCKET, AGENT_SOCKET, SERVICE_SOCKET};
+use rustix::fs::Mode;
 use rustix::net::{self, AddressFamily, SocketAddrUnix, SocketFlags, SocketType, sockopt};
 
 /// How many clients may wait to be accepted.
@@ -149,8 +149,11 @@ fn bind(path: &Path, kind: SocketType, mode: u32) -> io::Result<OwnedFd> {
         }
     }
     let socket = socket(kind)?;
-    net::bind(&socket, &address)?;
-    fs::set_permissions(path, fs::Permissions::from_mode(mode))?;
+    // From the first moment: a client that is refused for want of permission does not try again. No other thread runs yet.
+    let before = rustix::process::umask(Mode::from_raw_mode(!mode & 0o777));
+    let bound = net::bind(&socket, &address);
+    rustix::process::umask(before);
+    bound?;
     net::listen(&socket, BACKLOG)?;
     Ok(socket)
 }

@@ -373,14 +373,7 @@ fn what_was_acknowledged_outlives_a_kill() {
     service.says(&["keys", "generate", "kept", "--type", "ed25519"]);
     service.says(&["keys", "grant", "kept", "--user", "4711"]);
     let before = service.says(&["keys", "show", "kept", "--json"]);
-    let status = service
-        .outboard(&["service", "status", "--json"])
-        .assert()
-        .success();
-    let pid = document(&status, "outboard-service")["pid"].as_i64();
-    let pid = pid.and_then(|pid| rustix::process::Pid::from_raw(pid as i32));
-    let pid = pid.expect("it is a process");
-    rustix::process::kill_process(pid, rustix::process::Signal::KILL).expect("it is ours");
+    service.kill();
     // Its socket is still in the file system, and nobody listens.
     common::says(
         &service.refuses(&["keys", "list"]),
@@ -585,8 +578,7 @@ fn ssh_uses_keys_of_the_service() {
         login("ssh-ed25519", kind);
     }
     // A restart between logins, and while sshd listens.
-    rustix::process::kill_process(service.process(), rustix::process::Signal::KILL)
-        .expect("it is ours");
+    service.kill();
     service.says(&["service", "start"]);
     login("rsa-sha2-512", "rsa");
 

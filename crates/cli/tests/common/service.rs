@@ -1,6 +1,8 @@
 //! A card service of a test's own.
 
 use super::{module, outboard, public_directory, stderr, stdout};
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::process::{PidfdFlags, Signal, kill_process};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -103,6 +105,16 @@ impl Service {
         let pid = status["pid"].as_i64();
         pid.and_then(|pid| rustix::process::Pid::from_raw(pid as i32))
             .expect("it is a process")
+    }
+
+    /// Kills it, and waits for its end: a process that dies may still take a connection, and then lose it.
+    pub(crate) fn kill(&self) {
+        let process = self.process();
+        let watched = rustix::process::pidfd_open(process, PidfdFlags::empty());
+        let watched = watched.expect("it runs");
+        kill_process(process, Signal::KILL).expect("it is ours");
+        let mut end = [PollFd::new(&watched, PollFlags::IN)];
+        poll(&mut end, None).expect("its end is told");
     }
 
     pub(crate) fn openssl(&self, words: &[&str]) -> Output {

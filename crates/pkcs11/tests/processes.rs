@@ -95,7 +95,7 @@ fn the_module_begins_and_ends() {
         let module = module();
         let arguments = CInitializeArgs::new(CInitializeFlags::OS_LOCKING_OK);
         // Where this process's parent did so, this process may do so once.
-        let _ = module.initialize(arguments.clone());
+        let _ = module.initialize(arguments);
         let again = module.initialize(arguments);
         if !matches!(
             again,

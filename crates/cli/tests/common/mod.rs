@@ -124,6 +124,14 @@ fn isolate(command: &mut Command) {
         .env("LC_ALL", "C.UTF-8");
 }
 
+/// The PKCS #11 module, which cargo built beside these tests because it is a dependency of theirs.
+pub(crate) fn token() -> PathBuf {
+    let test = std::env::current_exe().expect("a process knows its program");
+    let module = test.with_file_name("liboutboard_pkcs11.so");
+    assert!(module.exists(), "cargo builds {}", module.display());
+    module
+}
+
 /// The provider, which cargo built beside these tests because it is a dependency of theirs.
 pub(crate) fn module() -> PathBuf {
     let test = std::env::current_exe().expect("a process knows its program");

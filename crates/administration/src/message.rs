@@ -261,7 +261,7 @@ pub struct KeyUsage {
 pub struct UserUsage {
     /// The user; none for the sum of others.
     pub uid: Option<u32>,
-    /// `sign-pkcs1`, `sign-pss`, `sign` (ECDSA, Ed25519) or `derive`; none for the sum of others.
+    /// `sign-pkcs1`, `sign-pss`, `sign` (ECDSA, Ed25519), `decrypt-pkcs1`, `decrypt-oaep` or `derive`; none for the sum of others.
     pub operation: Option<String>,
     /// How often.
     #[serde(flatten)]

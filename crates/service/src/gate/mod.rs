@@ -42,7 +42,7 @@ use crate::peer::Peer;
 use crate::process;
 use crate::sockets;
 use crate::usage::{self, Command, Purpose};
-use crate::work::Work;
+use crate::work::{Unpadding, Work};
 use relayed::Relayed;
 
 /// Descriptors for everything else: listening sockets, the store, commands.
@@ -102,6 +102,8 @@ struct Asked {
     key: Arc<Key>,
     /// None where it needs no private half.
     purpose: Option<Purpose>,
+    /// What its result is padded by.
+    unpadding: Option<Unpadding>,
 }
 
 /// A request that has passed all checks.
@@ -397,6 +399,7 @@ impl Gate {
             id,
             key,
             purpose: Purpose::of(operation),
+            unpadding: None,
         };
         let asked = match self.keys.admit(connection.client(), key, operation) {
             Ok(key) => asked(key),
@@ -417,7 +420,10 @@ impl Gate {
             return None;
         }
         match asked.key.native().work(operation) {
-            Ok(work) => Some(Pending { asked, work }),
+            Ok((work, unpadding)) => Some(Pending {
+                asked: Asked { unpadding, ..asked },
+                work,
+            }),
             Err(unfit) => self.refuse_use(&asked, unfit.status(), &unfit.to_string()),
         }
     }
@@ -428,6 +434,10 @@ impl Gate {
         asked: &Asked,
         result: Result<card::Output, outboard_engine::Error>,
     ) {
+        let result = result.and_then(|output| match &asked.unpadding {
+            None => Ok(output),
+            Some(unpadding) => unpadding.answer(&output),
+        });
         card.answered(result.is_ok());
         match result {
             Ok(output) => {

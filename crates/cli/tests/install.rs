@@ -70,6 +70,7 @@ fn what_was_built_is_installed_without_cargo() {
         "usr/local/sbin/outboardd",
         "usr/local/lib/systemd/system/outboard.service",
         "usr/local/lib/systemd/system/outboard.socket",
+        "usr/local/lib/systemd/system/outboard-agent.service",
         "usr/local/lib/systemd/system/outboard-agent.socket",
         "usr/local/lib/sysusers.d/outboard.conf",
         "modules/outboard.so",

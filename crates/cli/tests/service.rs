@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::service::{Service, daemon, key_file, succeeds, us};
+use common::service::{Service, daemon, key_file, kill, succeeds, us};
 use common::{document, stderr, stdout};
 use outboard_programs::{OpenSsl, Sshd, SshdOptions, Workplace};
 use std::fs;
@@ -538,6 +538,39 @@ fn a_master_key_is_entered_in_parts() {
     service.says(&["keys", "show", "k"]);
     service.says(&["service", "stop"]);
     child.wait().expect("it was started here");
+}
+
+/// The front for ssh clients starts and ends with the service, and outlives its death.
+#[test]
+fn a_service_has_a_front() {
+    let service = Service::start();
+    let front = service.front();
+    let state = || {
+        let status = service.outboard(&["service", "status", "--json"]).assert();
+        document(&status.success(), "outboard-service")["agent"].clone()
+    };
+    let text = service.says(&["service", "status"]);
+    common::says(&text, "ssh agent    answers at ");
+    service.kill();
+    service.says(&["service", "start"]);
+    assert_eq!((service.front(), state()), (front, "running".into()));
+
+    kill(front);
+    assert_eq!(state(), "down");
+    common::says(&service.says(&["service", "status"]), "nobody answers at ");
+    service.says(&["service", "start"]);
+    assert_eq!(state(), "running");
+    assert_ne!(service.front(), front);
+
+    service.says(&["service", "stop"]);
+    for name in ["agent.sock", "relay.sock", "service.sock"] {
+        assert!(!service.path(name).exists(), "{name}");
+    }
+    // A front alone ends, too.
+    service.says(&["service", "start"]);
+    service.kill();
+    service.refuses(&["service", "stop"]);
+    assert!(!service.path("agent.sock").exists());
 }
 
 /// sshd's host keys and a user's key move into the service: sshd asks for host keys, ssh for the user's, by the agent's socket.

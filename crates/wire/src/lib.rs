@@ -36,8 +36,10 @@ pub const MOST: usize = 64 * 1024;
 pub const SERVICE_SOCKET: &str = "service.sock";
 /// The name of the socket for administration, in a service's directory.
 pub const ADMINISTRATION_SOCKET: &str = "admin.sock";
-/// The name of the ssh-agent's socket, in a service's directory.
+/// The name of the ssh-agent's socket, in a service's directory: the front's.
 pub const AGENT_SOCKET: &str = "agent.sock";
+/// The name of the socket where the front asks for ssh clients, in a service's directory.
+pub const RELAY_SOCKET: &str = "relay.sock";
 /// The directory of the system's service.
 pub const SYSTEM_DIRECTORY: &str = "/run/outboard";
 

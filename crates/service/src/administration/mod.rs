@@ -189,7 +189,7 @@ impl Administration {
             }
             Request::Policy { name, set } => {
                 let record = self.administered(peer, &name)?;
-                let policy = with(&record.policy, set)?;
+                let policy = with(&record, set)?;
                 let record = vault
                     .set_policy(peer.uid, record.id, &policy)
                     .map_err(refused)?;
@@ -382,7 +382,8 @@ impl Administration {
             exportable: record.exportable,
             created: record.created,
             grants: record.grants.iter().map(of_message).collect(),
-            policy: serde_json::to_value(&record.policy).map_err(failed)?,
+            policy: serde_json::to_value(record.policy.narrowed(record.key_type))
+                .map_err(failed)?,
             used: self.keys.used(id),
         })
     }

@@ -173,10 +173,10 @@ struct GrantArguments {
 struct PolicyArguments {
     /// The key's name
     name: String,
-    /// Only these: sign, derive
+    /// Only these: sign, decrypt, derive
     #[arg(long, value_delimiter = ',')]
     operations: Option<Vec<String>>,
-    /// Only these: pkcs1, pss
+    /// Only these: pkcs1, pss, oaep
     #[arg(long, value_delimiter = ',')]
     paddings: Option<Vec<String>>,
     /// Only these: sha256, sha384, sha512, and so on

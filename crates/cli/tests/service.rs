@@ -30,7 +30,12 @@ fn a_key_is_made_granted_used_and_destroyed() {
     assert!(!output.status.success());
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     common::says(&said, "permission denied");
-    common::says(&said, "outboard keys grant site --user");
+    let us_there = format!(
+        "--user {} --directory {}'",
+        us(),
+        service.directory().display()
+    );
+    common::says(&said, &format!("outboard keys grant site {us_there}"));
 
     service.says(&["keys", "grant", "site", "--user", &us()]);
     let output = service.openssl(&request);

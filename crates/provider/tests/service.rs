@@ -274,8 +274,9 @@ fn refusals_reach_the_error_queue() {
     let gone = sign("p256").unwrap_err().to_string();
     let socket = stand.directory.join("service.sock");
     let expected = format!(
-        "key 'p256': the card service does not answer at {}: no such file or directory (run 'systemctl start outboard')",
-        socket.display()
+        "key 'p256': the card service does not answer at {}: no such file or directory (run 'outboard service start --directory {}')",
+        socket.display(),
+        stand.directory.display()
     );
     assert!(gone.contains(&expected), "{gone}");
     let sentence = "permission denied for user www-data (uid 33) (run 'outboard keys grant p256 --user www-data')";

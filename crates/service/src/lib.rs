@@ -115,7 +115,7 @@ pub fn serve(settings: &Settings) -> Result<(), Error> {
     source
         .unlock(&vault, us)
         .map_err(cannot("read the master key"))?;
-    let keys = Arc::new(Keys::new(vault));
+    let keys = Arc::new(Keys::new(vault, &directory));
 
     // A byte in this pair wakes every thread at the end.
     let (ends, end) = UnixStream::pair().map_err(cannot("make a socket pair"))?;

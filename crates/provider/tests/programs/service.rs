@@ -124,7 +124,7 @@ fn nginx_tells_of_a_dead_service_and_recovers() {
     let log = nginx.log();
     assert!(
         log.contains("key 'site': the card service does not answer at")
-            && log.contains("(run 'systemctl start outboard')"),
+            && log.contains("(run 'outboard service start --directory "),
         "{log}"
     );
     let (_service, _) = site.serve();

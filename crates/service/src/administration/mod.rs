@@ -299,12 +299,12 @@ impl Administration {
         if administrates(peer, &record) {
             return Ok(record);
         }
-        let uid = peer.uid;
+        let (uid, option) = (peer.uid, &self.keys.option);
         Err(Refusal {
             code: Code::Denied,
             message: format!(
                 "uid {uid} may not administer the key '{name}' (root can run 'outboard keys grant {name} --user {uid} \
-                 --administer')"
+                 --administer{option}')"
             ),
         })
     }

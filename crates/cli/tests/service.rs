@@ -369,6 +369,24 @@ fn two_administrators_agree_to_an_export() {
     common::says(&said, "1 of 2");
     service.refuses(&["keys", "export", "guarded"]);
     service.refuses(&["keys", "delete", "guarded", "--yes"]);
+    // Nor does one of them change who must agree.
+    let fewer = ["--approvals", "1", "--administrators", &us];
+    let change = [&["keys", "policy", "guarded"], &fewer[..]].concat();
+    common::says(&service.refuses(&change), "set-policy needs 2");
+    service.refuses(&["keys", "policy", "guarded", "--approvals", "0"]);
+    let agree = [&["keys", "approve", "guarded", "policy"], &fewer[..]].concat();
+    common::says(
+        &service.says(&agree),
+        "1 of 2 administrators agree to this policy",
+    );
+    service.refuses(&change);
+    for wrong in [
+        &["keys", "approve", "guarded", "policy"][..],
+        &["keys", "approve", "guarded", "export", "--rate", "7"],
+        &["keys", "policy", "guarded", "--approvals", "2"],
+    ] {
+        service.outboard(wrong).assert().code(2);
+    }
     service.says(&["keys", "show", "guarded", "--json"]);
 }
 

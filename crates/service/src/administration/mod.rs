@@ -195,13 +195,18 @@ impl Administration {
                     .map_err(refused)?;
                 self.changed(record)?
             }
-            Request::Approve { name, act } => {
+            Request::Approve { name, act, set } => {
+                let record = self.visible(peer, &name)?;
                 let act = match &*act {
                     "export" => Approvable::Export,
                     "delete" => Approvable::Delete,
-                    _ => return Err(malformed("an administrator approves export or delete")),
+                    "policy" => Approvable::Policy(with(&record, set)?),
+                    _ => {
+                        return Err(malformed(
+                            "an administrator approves export, delete or policy",
+                        ));
+                    }
                 };
-                let record = self.visible(peer, &name)?;
                 let (given, needed) = vault.approve(peer.uid, record.id, &act).map_err(refused)?;
                 Reply::Approved { given, needed }
             }

@@ -29,6 +29,7 @@ const PROGRAMS: &[Program] = &[
     Program::new("nsenter", "util-linux"),
     Program::new("openssl", "openssl"),
     Program::new("perf", "linux-perf"),
+    Program::new("pgbench", "postgresql"),
     Program::new("postgres", "postgresql"),
     Program::new("id", "coreutils"),
     Program::new("initdb", "postgresql"),

@@ -52,9 +52,12 @@ fn nginx(options: &Options) -> Vec<Case> {
         Key::ALL.into_iter().flat_map(with).collect()
     };
     let some = || {
-        let mut some = vec![(Key::RSA_2048, 2), (Key::RSA_2048, FEW)];
-        some.extend([Key::RSA_2048, Key::P256, Key::P384].map(|key| (key, 1)));
-        some.extend(Key::ALL.map(|key| (key, 16)));
+        let mut some: Vec<_> = [1, 2, FEW, 16]
+            .map(|workers| (Key::RSA_2048, workers))
+            .into();
+        some.extend([Key::RSA_3072, Key::RSA_4096].map(|key| (key, 16)));
+        some.extend([1, 16].map(|workers| (Key::P256, workers)));
+        some.extend([1, 16].map(|workers| (Key::P384, workers)));
         some
     };
     let cases: Vec<(Key, usize)> =
@@ -107,8 +110,8 @@ fn run(session: &mut Session<'_>, cases: Vec<Case>) -> Result<(), Failure> {
         &COLUMNS,
     );
     session.table(
-        "own key",
-        "The same with the key in the service, against Outboard with the key in the server",
+        "own-key",
+        "The same handshakes with the key in the service, against Outboard with the key in the server",
         &COLUMNS,
     );
     session.note(
@@ -155,7 +158,7 @@ fn measure(session: &mut Session<'_>, case: Case) -> Result<f64, Failure> {
     session.record("handshakes", &labels, &MEASURES, &comparison, &proofs)?;
     if case.workers <= FEW {
         let own_key = comparison.setups(1..3);
-        session.record("own key", &labels, &MEASURES, &own_key, &proofs[1..])?;
+        session.record("own-key", &labels, &MEASURES, &own_key, &proofs[1..])?;
     }
     Ok(busy)
 }

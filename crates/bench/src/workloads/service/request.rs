@@ -36,7 +36,7 @@ pub(super) fn run(session: &mut Session<'_>) -> Result<(), Failure> {
         &["key"],
     );
     session.table(
-        "added by the service",
+        "added",
         "What a signature takes more with a key of the service",
         &["key"],
     );
@@ -92,13 +92,7 @@ fn measure(session: &mut Session<'_>, key: Key, kind: KeyKind) -> Result<(), Fai
     let labels = [("key", key.name)];
     session.record("request", &labels, &MEASURES, &comparison, &proofs)?;
     let added = comparison.beyond_the_baseline();
-    session.record(
-        "added by the service",
-        &labels,
-        &ADDED,
-        &added,
-        &proofs[1..],
-    )
+    session.record("added", &labels, &ADDED, &added, &proofs[1..])
 }
 
 /// How long each of so many requests takes, in seconds.

@@ -4,11 +4,11 @@ use std::ffi::{c_int, c_uchar, c_void};
 use std::slice;
 
 use inout::InOutBuf;
+use zeroize::Zeroizing;
 
 use crate::boundary::tell;
 use crate::context::{Context, bytes};
 use crate::error::{Error, Reason, Result};
-use crate::memory;
 use crate::params::{Params, ParamsMut};
 use crate::provider::{Provider, State};
 use crate::raw::{Dispatch, Param, cipher};
@@ -287,7 +287,7 @@ unsafe fn feed<C: Cipher>(
     if from != to && from < to.wrapping_add(length) && to < from.wrapping_add(length) {
         // What overlaps partly comes out as if it did not.
         // SAFETY: `length` bytes by the caller's word.
-        let copy = memory::copy(unsafe { slice::from_raw_parts(input, length) })?;
+        let copy = copied(unsafe { slice::from_raw_parts(input, length) })?;
         // SAFETY: the copy is apart from the output, which has room by the caller's word.
         return cipher.process(Piece::Text(unsafe {
             InOutBuf::from_raw(copy.as_ptr(), output, length)
@@ -297,6 +297,15 @@ unsafe fn feed<C: Cipher>(
     cipher.process(Piece::Text(unsafe {
         InOutBuf::from_raw(input, output, length)
     }))
+}
+
+/// A copy of what may be as large as a program's message; an error where there is no memory for it.
+fn copied(bytes: &[u8]) -> Result<Zeroizing<Vec<u8>>> {
+    let mut copy = Zeroizing::new(Vec::new());
+    copy.try_reserve_exact(bytes.len())
+        .map_err(|_| Reason::Resource)?;
+    copy.extend_from_slice(bytes);
+    Ok(copy)
 }
 
 unsafe extern "C" fn set<C: Cipher>(context: *mut c_void, params: *const Param) -> c_int {

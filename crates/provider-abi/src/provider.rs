@@ -96,7 +96,8 @@ impl<P: Provider> State<P> {
 macro_rules! export_provider {
     ($provider:ty) => {
         #[global_allocator]
-        static ALLOCATOR: $crate::memory::Allocator = $crate::memory::Allocator::new();
+        static ALLOCATOR: $crate::guest::memory::Allocator =
+            $crate::guest::memory::Allocator::new();
 
         /// What libcrypto calls when it has loaded the module.
         ///
@@ -125,8 +126,7 @@ pub unsafe fn init<P: Provider>(
     out: *mut *const Dispatch,
     context: *mut *mut c_void,
 ) -> c_int {
-    static SILENCE: std::sync::Once = std::sync::Once::new();
-    SILENCE.call_once(|| std::panic::set_hook(Box::new(|_| {})));
+    outboard_guest::silence();
     // SAFETY: libcrypto's own table.
     let core = unsafe { Core::new(handle, dispatch) };
     boundary(core, 0, || {

@@ -28,7 +28,7 @@ use outboard_engine::card::{self, Answer, Notify, Output, Request, Ticket};
 use outboard_engine::{Error, Result, fork};
 use outboard_libcrypto::sys::{ASYNC_WAIT_CTX, WaitCallback};
 use outboard_libcrypto::{Functions, Library};
-use outboard_provider_abi::outside;
+use outboard_provider_abi::guest::cancellation::outside;
 use outboard_wire::Operation;
 use zeroize::Zeroizing;
 

@@ -1,4 +1,4 @@
-//! What the service does with what clients send, up to the computation with a private key: no listening sockets, no
+//! What the service does with what clients send, but for the computation with a private key: no listening sockets, no
 //! workers. For the fuzzer (`make service-fuzz`), and for the test that its seeds reach what they are for.
 
 use std::io::{Read, Write};
@@ -75,9 +75,13 @@ impl Dry {
         let Ok(request) = wire::Request::decode(packet) else {
             return Some(Status::Malformed);
         };
-        if let Operation::Find { name } = request.operation {
-            let found = self.keys.find(&self.peer, name);
-            return Some(found.map_or_else(|refusal| refusal.status, |_| Status::Done));
+        let known = match request.operation {
+            Operation::Find { name } => Some(self.keys.find(&self.peer, name)),
+            Operation::List { known, after } => Some(self.keys.list(&self.peer, known, after)),
+            _ => None,
+        };
+        if let Some(known) = known {
+            return Some(known.map_or_else(|refusal| refusal.status, |_| Status::Done));
         }
         let known = self.ids.get(usize::from(request.key.0[0]));
         let key = known.copied().unwrap_or(request.key);
@@ -115,15 +119,26 @@ impl Dry {
             Ok(key) => key,
             Err(refusal) => return refusal.status,
         };
-        match operation {
-            Operation::Describe => Status::Done,
-            operation => match key.native().work(operation) {
-                Ok(_) => Status::Done,
-                Err(unfit) => unfit.status(),
-            },
+        if let Operation::Describe = operation {
+            return Status::Done;
+        }
+        match (key.native().work(operation), operation) {
+            (Ok((_, Some(unpadding))), Operation::Decrypt { ciphertext, .. }) => {
+                // Bytes that the fuzzer chooses find more than those that the key would make of them.
+                let mut block = vec![0; RSA_LENGTH - ciphertext.len()];
+                block.extend_from_slice(ciphertext);
+                unpadding
+                    .answer(&block)
+                    .map_or(Status::Failed, |_| Status::Done)
+            }
+            (Ok(_), _) => Status::Done,
+            (Err(unfit), _) => unfit.status(),
         }
     }
 }
+
+/// The length of the RSA key's modulus.
+const RSA_LENGTH: usize = 256;
 
 #[cfg(test)]
 mod tests {
@@ -148,6 +163,9 @@ mod tests {
             ("ecdsa-sha384", Status::Done),
             ("ecdh", Status::Done),
             ("ed25519", Status::Done),
+            ("decrypt-pkcs1", Status::Done),
+            ("decrypt-tls", Status::Done),
+            ("decrypt-oaep", Status::Failed),
             ("find", Status::Done),
             ("find-none", Status::NoKey),
             ("not-granted", Status::Denied),
@@ -155,6 +173,8 @@ mod tests {
             ("other-type", Status::NotAllowed),
             ("other-digest", Status::NotAllowed),
             ("off-the-curve", Status::Malformed),
+            ("decrypt-above-the-modulus", Status::Malformed),
+            ("decrypt-other-type", Status::NotAllowed),
             ("other-version", Status::Malformed),
         ] {
             assert_eq!(

@@ -6,7 +6,7 @@
 use std::sync::Mutex;
 
 use outboard_administration::{ProcessUsage, Used, UserUsage};
-use outboard_wire::Operation;
+use outboard_wire::{Encryption, Operation};
 
 use crate::gate::lock;
 use crate::keys;
@@ -23,6 +23,8 @@ pub(crate) enum Purpose {
     SignPkcs1,
     SignPss,
     Sign,
+    DecryptPkcs1,
+    DecryptOaep,
     Derive,
 }
 
@@ -65,11 +67,15 @@ impl Purpose {
     /// What an operation is; none for what needs no private half.
     pub(crate) fn of(operation: &Operation<'_>) -> Option<Self> {
         match operation {
-            Operation::Describe | Operation::Find { .. } => None,
+            Operation::Describe | Operation::Find { .. } | Operation::List { .. } => None,
             Operation::Pkcs1 { .. } => Some(Self::SignPkcs1),
             Operation::Pss { .. } => Some(Self::SignPss),
             Operation::Ecdsa { .. } | Operation::Ed25519 { .. } => Some(Self::Sign),
             Operation::Ecdh { .. } => Some(Self::Derive),
+            Operation::Decrypt { encryption, .. } => Some(match encryption {
+                Encryption::Pkcs1 | Encryption::Premaster { .. } => Self::DecryptPkcs1,
+                Encryption::Oaep { .. } => Self::DecryptOaep,
+            }),
         }
     }
 
@@ -78,6 +84,8 @@ impl Purpose {
             Self::SignPkcs1 => "sign-pkcs1",
             Self::SignPss => "sign-pss",
             Self::Sign => "sign",
+            Self::DecryptPkcs1 => "decrypt-pkcs1",
+            Self::DecryptOaep => "decrypt-oaep",
             Self::Derive => "derive",
         }
     }

@@ -1,15 +1,17 @@
-//! What is done with a key: the service pads and computes.
+//! What is done with a key: the service pads, computes, and takes paddings off.
 
+use std::num::NonZeroU16;
 use std::sync::Arc;
 
 use outboard_engine::card::{self, BreakEven, Kind, Output, Request};
 use outboard_engine::scalar::digest::Digest;
 use outboard_engine::scalar::ec;
 use outboard_engine::scalar::pair::{Pair, Private};
-use outboard_engine::scalar::rsa::{SaltLength, Scheme};
+use outboard_engine::scalar::rsa::{self, Message, Rejection, SaltLength, Scheme, Versions};
 use outboard_engine::{Error, Operation};
 use outboard_vault as policy;
 use outboard_wire as wire;
+use zeroize::Zeroizing;
 
 /// A key, ready to compute with.
 pub(crate) enum Native {
@@ -24,6 +26,17 @@ pub(crate) enum Work {
     Named(Request),
     /// RSA's private operation with a key of another size.
     RsaOfAnySize(Arc<card::rsa::Key>, Vec<u8>),
+}
+
+/// The padding that is taken off what was decrypted.
+pub(crate) enum Unpadding {
+    Pkcs1(Rejection),
+    Premaster(Rejection, Versions),
+    Oaep {
+        digest: Digest,
+        mgf1: Digest,
+        label: Vec<u8>,
+    },
 }
 
 /// Why a request cannot be done with a key.
@@ -56,16 +69,19 @@ impl From<Pair> for Native {
 }
 
 impl Native {
-    /// The work that a request asks for.
-    pub(crate) fn work(&self, operation: &wire::Operation<'_>) -> Result<Work, Unfit> {
+    /// The work that a request asks for, and the padding that is then to be taken off.
+    pub(crate) fn work(
+        &self,
+        operation: &wire::Operation<'_>,
+    ) -> Result<(Work, Option<Unpadding>), Unfit> {
         use wire::Operation as Asked;
-        Ok(match (self, *operation) {
+        let work = match (self, *operation) {
             (Self::Rsa(key), Asked::Pkcs1 { digest, value }) => {
                 let block = match digest {
                     None => key.encode_unnamed(value)?,
                     Some(digest) => key.encode(Scheme::Pkcs1, engine(digest), value)?,
                 };
-                of_rsa(key, block)
+                Work::signature(key, block)
             }
             (
                 Self::Rsa(key),
@@ -82,7 +98,18 @@ impl Native {
                 };
                 let mgf1 = engine(mgf1);
                 let block = key.encode(Scheme::Pss { mgf1, salt }, engine(digest), value)?;
-                of_rsa(key, block)
+                Work::signature(key, block)
+            }
+            (
+                Self::Rsa(key),
+                Asked::Decrypt {
+                    encryption,
+                    ciphertext,
+                },
+            ) => {
+                let block = key.ciphertext(ciphertext)?;
+                let unpadding = Unpadding::of(encryption, key, &block)?;
+                return Ok((Work::decryption(key, block), Some(unpadding)));
             }
             (Self::Ec(key), Asked::Ecdsa { digest, value }) => {
                 // A policy speaks of digests: what is named one must be as long as one.
@@ -99,21 +126,93 @@ impl Native {
                 Work::Named(Request::ed25519(Arc::clone(key), message)?)
             }
             _ => return Err(Unfit::Type),
-        })
+        };
+        Ok((work, None))
     }
 }
 
-fn of_rsa(key: &Arc<card::rsa::Key>, block: Vec<u8>) -> Work {
-    let operation = match key.bits() {
-        2048 => Operation::Rsa2048Sign,
-        3072 => Operation::Rsa3072Sign,
-        4096 => Operation::Rsa4096Sign,
-        _ => return Work::RsaOfAnySize(Arc::clone(key), block),
-    };
-    Work::Named(Request::rsa(operation, Arc::clone(key), block))
+impl Unpadding {
+    fn of(
+        encryption: wire::Encryption<'_>,
+        key: &rsa::Key,
+        ciphertext: &[u8],
+    ) -> Result<Self, Error> {
+        Ok(match encryption {
+            wire::Encryption::Pkcs1 => Self::Pkcs1(key.rejection(ciphertext)?),
+            wire::Encryption::Premaster {
+                offered,
+                negotiated,
+            } => {
+                let negotiated = negotiated.map(NonZeroU16::get);
+                let versions = Versions {
+                    offered,
+                    negotiated,
+                };
+                Self::Premaster(key.rejection(ciphertext)?, versions)
+            }
+            wire::Encryption::Oaep {
+                digest,
+                mgf1,
+                label,
+            } => Self::Oaep {
+                digest: engine(digest),
+                mgf1: engine(mgf1),
+                label: label.to_vec(),
+            },
+        })
+    }
+
+    /// What is answered of a block that was decrypted: as many bytes for every message.
+    pub(crate) fn answer(&self, block: &[u8]) -> Result<Output, Error> {
+        let Message { room, length } = match self {
+            Self::Pkcs1(rejection) => rejection.message(block),
+            Self::Premaster(rejection, versions) => {
+                let secret = rejection.premaster(block, *versions);
+                return Ok(Zeroizing::new(secret.to_vec()));
+            }
+            Self::Oaep {
+                digest,
+                mgf1,
+                label,
+            } => rsa::oaep(block, *digest, *mgf1, label)?,
+        };
+        let mut answer = Zeroizing::default();
+        // INVARIANT: at most 512 bytes, as long as the longest modulus.
+        wire::message::encode(&room, length as u16, &mut answer);
+        Ok(answer)
+    }
 }
 
 impl Work {
+    fn signature(key: &Arc<card::rsa::Key>, block: Vec<u8>) -> Self {
+        let operation = match key.bits() {
+            2048 => Some(Operation::Rsa2048Sign),
+            3072 => Some(Operation::Rsa3072Sign),
+            4096 => Some(Operation::Rsa4096Sign),
+            _ => None,
+        };
+        Self::power(operation, key, block)
+    }
+
+    fn decryption(key: &Arc<card::rsa::Key>, block: Vec<u8>) -> Self {
+        let operation = match key.bits() {
+            2048 => Some(Operation::Rsa2048Decrypt),
+            3072 => Some(Operation::Rsa3072Decrypt),
+            4096 => Some(Operation::Rsa4096Decrypt),
+            _ => None,
+        };
+        Self::power(operation, key, block)
+    }
+
+    /// RSA's private operation, under its name if it has one.
+    fn power(operation: Option<Operation>, key: &Arc<card::rsa::Key>, block: Vec<u8>) -> Self {
+        let key = Arc::clone(key);
+        match operation {
+            Some(operation) => Self::Named(Request::rsa(operation, key, block)),
+            None => Self::RsaOfAnySize(key, block),
+        }
+    }
+
     /// What it could share the lanes with.
     pub(crate) fn kind(&self) -> Option<Kind> {
         match self {
@@ -155,9 +254,14 @@ pub(crate) fn policy_requests(
         padding: None,
         digest: None,
     };
+    let decrypt = |padding, digest: Option<wire::Digest>| policy::Request {
+        operation: policy::Operation::Decrypt,
+        padding: Some(padding),
+        digest: digest.map(of_policy),
+    };
     let pss = |digest| sign(Some(policy::Padding::Pss), Some(of_policy(digest)));
     let requests = match *operation {
-        Asked::Describe | Asked::Find { .. } => [None, None],
+        Asked::Describe | Asked::Find { .. } | Asked::List { .. } => [None, None],
         Asked::Pkcs1 { digest, .. } => {
             let padding = Some(policy::Padding::Pkcs1);
             [Some(sign(padding, Some(named(digest)))), None]
@@ -166,6 +270,14 @@ pub(crate) fn policy_requests(
         Asked::Ecdsa { digest, .. } => [Some(sign(None, Some(named(digest)))), None],
         Asked::Ecdh { .. } => [Some(derive), None],
         Asked::Ed25519 { .. } => [Some(sign(None, None)), None],
+        Asked::Decrypt { encryption, .. } => match encryption {
+            wire::Encryption::Pkcs1 | wire::Encryption::Premaster { .. } => {
+                [Some(decrypt(policy::Padding::Pkcs1, None)), None]
+            }
+            wire::Encryption::Oaep { digest, mgf1, .. } => {
+                [digest, mgf1].map(|digest| Some(decrypt(policy::Padding::Oaep, Some(digest))))
+            }
+        },
     };
     requests.into_iter().flatten()
 }

@@ -11,9 +11,9 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use common::{NOBODY, Service, answer, ask, connect, packet, serves};
+use common::{NOBODY, Service, answer, ask, connect, packet, packet_of, serves};
 use outboard_administration::{Connection, Grant, Reply, Request, Right, Subject};
-use outboard_wire::{Answer, KeyId, MOST, Operation, Reference, Status};
+use outboard_wire::{Answer, Digest, Encryption, KeyId, MOST, Operation, Reference, Status};
 use rustix::net::{RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags};
 
 /// xorshift64 (Marsaglia 2003)
@@ -52,7 +52,7 @@ fn wrong_packets_are_refused_and_leave_nothing() {
         let right = right.min(wrong.len());
         wrong[..right].copy_from_slice(&good[..right]);
         if wrong.len() > 5 {
-            wrong[5] = (random(&mut state) % 9) as u8;
+            wrong[5] = (random(&mut state) % 10) as u8;
         }
         if rustix::net::send(&socket, &wrong, SendFlags::NOSIGNAL).is_ok()
             && length.is_multiple_of(2)
@@ -62,6 +62,70 @@ fn wrong_packets_are_refused_and_leave_nothing() {
         }
     }
     serves(&service, &key);
+    service.has_size_again(before);
+}
+
+fn oaep(digest: Digest, label: &[u8]) -> Encryption<'_> {
+    Encryption::Oaep {
+        digest,
+        mgf1: Digest::Sha1,
+        label,
+    }
+}
+
+/// No ciphertext and no label keeps the service from its answers, and a wrong one is an error alone or an answer as long
+/// as any.
+#[test]
+fn wrong_ciphertexts_reveal_nothing() {
+    let service = Service::start();
+    let (rsa, ec) = (service.key_of("rsa-2048", "site"), service.key("other"));
+    let socket = connect(service.path());
+    let answers = |key: &_, encryption: Encryption<'_>, ciphertext: &[u8]| {
+        let operation = Operation::Decrypt {
+            encryption,
+            ciphertext,
+        };
+        let answered = answer(&socket, &packet_of(key, operation)).unwrap();
+        let answered = Answer::decode(&answered).unwrap();
+        (answered.status, answered.bytes.to_vec())
+    };
+    let tls = Encryption::Premaster {
+        offered: 0x0303,
+        negotiated: None,
+    };
+    let before = service.size();
+    let mut refusals = Vec::new();
+    for seed in 1..=50_u8 {
+        // Below the modulus, whose first bit is set.
+        let ciphertext: Vec<u8> = (0..255).map(|place| seed.wrapping_mul(place | 1)).collect();
+        let (status, message) = answers(&rsa, Encryption::Pkcs1, &ciphertext);
+        assert_eq!((status, message.len()), (Status::Done, 2 + 256));
+        assert!(outboard_wire::message::decode(&message).unwrap().len() <= 256 - 11);
+        assert_eq!(answers(&rsa, Encryption::Pkcs1, &ciphertext).1, message);
+        let (status, secret) = answers(&rsa, tls, &ciphertext);
+        assert_eq!((status, secret.len()), (Status::Done, 48));
+        assert_eq!(answers(&rsa, tls, &ciphertext).1, secret);
+        refusals.push(answers(&rsa, oaep(Digest::Sha512, b""), &ciphertext));
+        refusals.push(answers(
+            &rsa,
+            oaep(Digest::Sha1, &[seed; 60_000]),
+            &ciphertext,
+        ));
+    }
+    assert!(refusals.iter().all(|refusal| refusal.0 == Status::Failed));
+    assert!(refusals.iter().all(|refusal| *refusal == refusals[0]));
+    for (key, ciphertext, status) in [
+        (&rsa, &[][..], Status::Malformed),
+        (&rsa, &[1; 257], Status::Malformed),
+        (&rsa, &[0xff; 256], Status::Malformed),
+        (&rsa, &[1; 60_000], Status::Malformed),
+        (&ec, &[1; 256], Status::NotAllowed),
+    ] {
+        for encryption in [Encryption::Pkcs1, tls, oaep(Digest::Sha256, b"")] {
+            assert_eq!(answers(key, encryption, ciphertext).0, status);
+        }
+    }
+    serves(&service, &ec);
     service.has_size_again(before);
 }
 

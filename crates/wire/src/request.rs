@@ -7,10 +7,13 @@
 //!  └───────┴───────┴───────┴───────┴─────────────┴──────────────────────────┘
 //!   nothing, Describe: nothing      Pkcs1: digest, value        Pss: digest, mgf1, salt (2), value
 //!   Ecdsa: digest, value            Ecdh: point                 Ed25519: message
-//!   Find: name
+//!   Find: name                      Decrypt: encryption, what it has, ciphertext
+//!   List: generation (8), name
 //! ```
 //!
-//! The service adds paddings itself, for a key's policy speaks of paddings and digests.
+//! The service adds and removes paddings itself, for a key's policy speaks of paddings and digests.
+
+use std::num::NonZeroU16;
 
 use crate::bytes::Reader;
 use crate::{KeyId, MOST, Malformed, VERSION, is_name};
@@ -71,6 +74,44 @@ pub enum Operation<'a> {
     Find {
         /// The name.
         name: &'a str,
+    },
+    /// The keys that the client may use, by name; the request's key stands for nothing. The answer is a
+    /// [`Page`](crate::Page).
+    List {
+        /// The generation that the client knows; 0: none. Where it is still that one, the answer has no keys.
+        known: u64,
+        /// The keys after that name; empty: from the first one.
+        after: &'a str,
+    },
+    /// RSA decryption. The answer is a [`message`](crate::message); the secret of a TLS client comes as its 48 bytes.
+    Decrypt {
+        /// How the message was padded.
+        encryption: Encryption<'a>,
+        /// The message, encrypted: at most as many bytes as the modulus has.
+        ciphertext: &'a [u8],
+    },
+}
+
+/// How a message was padded before it was encrypted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Encryption<'a> {
+    /// PKCS #1 v1.5 (RFC 8017, 7.2). A wrong padding gives a message, too.
+    Pkcs1,
+    /// PKCS #1 v1.5 around the secret of a TLS client (RFC 5246, 7.4.7.1). What is no such secret gives 48 bytes, too.
+    Premaster {
+        /// The version that the client offered.
+        offered: u16,
+        /// The version that was negotiated, for clients that wrongly send that one.
+        negotiated: Option<NonZeroU16>,
+    },
+    /// OAEP (RFC 8017, 7.1).
+    Oaep {
+        /// The digest of the label.
+        digest: Digest,
+        /// The digest of the masks.
+        mgf1: Digest,
+        /// The label.
+        label: &'a [u8],
     },
 }
 
@@ -174,6 +215,8 @@ impl<'a> Operation<'a> {
             Self::Ecdh { .. } => 5,
             Self::Ed25519 { .. } => 6,
             Self::Find { .. } => 7,
+            Self::Decrypt { .. } => 8,
+            Self::List { .. } => 9,
         }
     }
 
@@ -207,10 +250,18 @@ impl<'a> Operation<'a> {
                 message: reader.rest(),
             },
             7 => Self::Find {
-                name: std::str::from_utf8(reader.rest())
-                    .ok()
-                    .filter(|name| is_name(name))
-                    .ok_or(Malformed::Name)?,
+                name: name(reader.rest())?,
+            },
+            8 => Self::Decrypt {
+                encryption: Encryption::decode(reader)?,
+                ciphertext: reader.rest(),
+            },
+            9 => Self::List {
+                known: u64::from_le_bytes(reader.array()?),
+                after: match reader.rest() {
+                    [] => "",
+                    after => name(after)?,
+                },
             },
             code => return Err(Malformed::Code(code)),
         })
@@ -240,8 +291,70 @@ impl<'a> Operation<'a> {
             Self::Ecdh { point } => point,
             Self::Ed25519 { message } => message,
             Self::Find { name } => name.as_bytes(),
+            Self::List { known, after } => {
+                packet.extend_from_slice(&known.to_le_bytes());
+                after.as_bytes()
+            }
+            Self::Decrypt {
+                encryption,
+                ciphertext,
+            } => {
+                encryption.encode(packet);
+                ciphertext
+            }
         };
         packet.extend_from_slice(data);
+    }
+}
+
+fn name(bytes: &[u8]) -> Result<&str, Malformed> {
+    let name = std::str::from_utf8(bytes).ok();
+    name.filter(|name| is_name(name)).ok_or(Malformed::Name)
+}
+
+impl<'a> Encryption<'a> {
+    fn decode(reader: &mut Reader<'a>) -> Result<Self, Malformed> {
+        Ok(match reader.u8()? {
+            1 => Self::Pkcs1,
+            2 => Self::Premaster {
+                offered: reader.u16()?,
+                negotiated: NonZeroU16::new(reader.u16()?),
+            },
+            3 => Self::Oaep {
+                digest: Digest::from_code(reader.u8()?)?,
+                mgf1: Digest::from_code(reader.u8()?)?,
+                label: {
+                    let length = reader.u16()?;
+                    reader.take(length.into())?
+                },
+            },
+            code => return Err(Malformed::Code(code)),
+        })
+    }
+
+    /// A label of more than 65,535 bytes makes a packet that is longer than any.
+    fn encode(&self, packet: &mut Vec<u8>) {
+        match *self {
+            Self::Pkcs1 => packet.push(1),
+            Self::Premaster {
+                offered,
+                negotiated,
+            } => {
+                packet.push(2);
+                packet.extend_from_slice(&offered.to_le_bytes());
+                packet.extend_from_slice(&negotiated.map_or(0, NonZeroU16::get).to_le_bytes());
+            }
+            Self::Oaep {
+                digest,
+                mgf1,
+                label,
+            } => {
+                packet.extend_from_slice(&[3, digest as u8, mgf1 as u8]);
+                let length = u16::try_from(label.len()).unwrap_or(u16::MAX);
+                packet.extend_from_slice(&length.to_le_bytes());
+                packet.extend_from_slice(label);
+            }
+        }
     }
 }
 
@@ -257,11 +370,13 @@ mod tests {
     proptest! {
         #[test]
         fn a_request_is_read_as_it_is_written(
-            id: u32, key: [u8; 16], code in 1..=7_u8, named: bool,
+            id: u32, key: [u8; 16], code in 1..=11_u8, named: bool, known: u64,
             name in "[a-z0-9][a-z0-9._-]{0,63}",
             digest in digest(), mgf1 in digest(), salt in 0..=65_534_u16,
             data in proptest::collection::vec(any::<u8>(), 0..300),
+            label in proptest::collection::vec(any::<u8>(), 0..300),
         ) {
+            let decrypt = |encryption| Operation::Decrypt { encryption, ciphertext: &data };
             let operation = match code {
                 1 => Operation::Describe,
                 2 => Operation::Pkcs1 { digest: named.then_some(digest), value: &data },
@@ -274,7 +389,14 @@ mod tests {
                 4 => Operation::Ecdsa { digest: named.then_some(digest), value: &data },
                 5 => Operation::Ecdh { point: &data },
                 6 => Operation::Ed25519 { message: &data },
-                _ => Operation::Find { name: &name },
+                7 => decrypt(Encryption::Pkcs1),
+                8 => decrypt(Encryption::Premaster {
+                    offered: salt,
+                    negotiated: NonZeroU16::new(salt / 2),
+                }),
+                9 => decrypt(Encryption::Oaep { digest, mgf1, label: &label }),
+                10 => Operation::Find { name: &name },
+                _ => Operation::List { known, after: if named { &name } else { "" } },
             };
             let request = Request { id, key: KeyId(key), operation };
             let mut packet = vec![1, 2, 3];
@@ -287,7 +409,7 @@ mod tests {
         #[test]
         fn what_is_read_is_written_the_same(mut packet in proptest::collection::vec(any::<u8>(), 0..100)) {
             if packet.len() > 8 {
-                (packet[4], packet[5]) = (VERSION, packet[5] % 9);
+                (packet[4], packet[5]) = (VERSION, packet[5] % 11);
                 (packet[6], packet[7]) = (0, 0);
             }
             if let Ok(request) = Request::decode(&packet) {

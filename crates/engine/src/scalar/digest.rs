@@ -194,7 +194,8 @@ impl Hasher {
         })
     }
 
-    fn finish_in_place(&mut self) -> Result<Value> {
+    /// The digest of what was taken; the hasher is of no more use.
+    pub(super) fn finish_in_place(&mut self) -> Result<Value> {
         let mut value = Value {
             bytes: [0; MAX_LENGTH],
             length: self.digest.length(),

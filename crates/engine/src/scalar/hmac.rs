@@ -1,4 +1,4 @@
-//! HMAC (RFC 2104) for the key schedules of TLS: many short messages, each with a key of its own.
+//! HMAC (RFC 2104) for the key schedules of TLS and for RSA: many short messages, each with a key of its own.
 //!
 //! ```text
 //! key ──▶ inner = state after key ⊕ 0x36…     outer = state after key ⊕ 0x5c…
@@ -6,8 +6,8 @@
 //! ```
 //!
 //! AWS-LC's own HMAC asks for memory and fetches its digest for each key. Here a keyed state is some hundred bytes on the
-//! stack, copied for each message. Nothing is wiped here: `key_schedule`, which alone uses it, clears the stack below each
-//! derivation, with all that the compiler has copied there.
+//! stack, copied for each message. Nothing is wiped here: `key_schedule` and `rsa` clear the stack below each derivation,
+//! with all that the compiler has copied there.
 
 use std::ffi::{c_int, c_void};
 

@@ -1,4 +1,8 @@
-//! RSA: signatures by PKCS #1 v1.5 and PSS (RFC 8017).
+//! RSA: signatures by PKCS #1 v1.5 and PSS (RFC 8017), and the paddings of encryption.
+
+mod decryption;
+
+pub use decryption::{Message, PREMASTER, Rejection, Versions, oaep};
 
 use std::ffi::{c_int, c_uint};
 use std::{ptr, slice};
@@ -430,11 +434,21 @@ unsafe fn bytes_of(number: *const lc::BIGNUM) -> Option<Zeroizing<Vec<u8>>> {
         return None;
     }
     // SAFETY: a live number.
-    unsafe {
-        let mut bytes = Zeroizing::new(vec![0; lc::BN_num_bytes(number) as usize]);
-        big_number::to_bytes(number, &mut bytes).ok()?;
-        Some(bytes)
+    unsafe { bytes_of_length(number, lc::BN_num_bytes(number) as usize) }
+}
+
+/// A number's bytes, that many, most significant first; none of null, or of a number that is longer.
+///
+/// # Safety
+/// `number` is null or live.
+unsafe fn bytes_of_length(number: *const lc::BIGNUM, length: usize) -> Option<Zeroizing<Vec<u8>>> {
+    if number.is_null() {
+        return None;
     }
+    let mut bytes = Zeroizing::new(vec![0; length]);
+    // SAFETY: a live number.
+    unsafe { big_number::to_bytes(number, &mut bytes).ok()? };
+    Some(bytes)
 }
 
 /// A private key of those numbers, if AWS-LC can compute with them.

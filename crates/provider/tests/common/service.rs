@@ -6,9 +6,10 @@ use std::sync::{Arc, OnceLock};
 
 use outboard_client::stand_in::{Reply, Service};
 use outboard_libcrypto::{
-    Context, Deriver, DigestSigner, Key, Library, Params, Result, Selection, Signer, Structure,
+    Context, Decryptor, Deriver, DigestSigner, Key, Library, Params, Result, Selection, Signer,
+    Structure,
 };
-use outboard_wire::{Digest, KeyId, Operation, Reference, Request, Salt, Status};
+use outboard_wire::{Digest, Encryption, KeyId, Operation, Reference, Request, Salt, Status};
 
 /// A key of the service.
 pub(crate) struct Held {
@@ -126,6 +127,36 @@ fn compute(key: &Key, operation: &Operation<'_>) -> Result<Vec<u8>> {
         }
         Operation::Ed25519 { message } => {
             DigestSigner::new(key, None, &Params::new())?.sign(message)
+        }
+        Operation::Decrypt {
+            encryption,
+            ciphertext,
+        } => {
+            let params = match encryption {
+                Encryption::Pkcs1 => Params::new().text(c"pad-mode", "pkcs1"),
+                // RSA_PKCS1_WITH_TLS_PADDING
+                Encryption::Premaster { offered, .. } => Params::new()
+                    .int(c"pad-mode", 7)
+                    .unsigned(c"tls-client-version", offered.into()),
+                Encryption::Oaep {
+                    digest,
+                    mgf1,
+                    label,
+                } => Params::new()
+                    .text(c"pad-mode", "oaep")
+                    .text(c"digest", name(digest))
+                    .text(c"mgf1-digest", name(mgf1))
+                    .bytes(c"oaep-label", label),
+            };
+            let message = Decryptor::new(key, &params)?.decrypt(ciphertext)?;
+            if let Encryption::Premaster { .. } = encryption {
+                return Ok(message.to_vec());
+            }
+            let mut room = vec![0; 512];
+            room[512 - message.len()..].copy_from_slice(&message);
+            let mut answer = Vec::new();
+            outboard_wire::message::encode(&room, message.len() as u16, &mut answer);
+            Ok(answer)
         }
     }
 }

@@ -39,7 +39,7 @@ use crate::peer::Peer;
 use crate::process;
 use crate::sockets;
 use crate::usage::{self, Command, Purpose};
-use crate::work::Work;
+use crate::work::{Unpadding, Work};
 
 /// The most connections, however many descriptors there may be.
 const MOST_CONNECTIONS: usize = 16_384;
@@ -101,6 +101,8 @@ struct Asked {
     key: Arc<Key>,
     /// None where it needs no private half.
     purpose: Option<Purpose>,
+    /// What its result is padded by.
+    unpadding: Option<Unpadding>,
 }
 
 /// A request that has passed all checks.
@@ -353,16 +355,28 @@ impl Gate {
             }
         };
         match request.operation {
-            wire::Operation::Find { name } => self.find(connection, id, name),
+            wire::Operation::Find { name } => {
+                self.tell(connection, id, self.keys.find(&connection.peer, name))
+            }
+            wire::Operation::List { known, after } => self.tell(
+                connection,
+                id,
+                self.keys.list(&connection.peer, known, after),
+            ),
             operation => self.admit(connection, id, request.key, &operation),
         }
     }
 
-    /// Answers which key has that name.
-    fn find(&self, connection: &Arc<Connection>, id: u32, name: &str) -> Option<Pending> {
-        match self.keys.find(&connection.peer, name) {
-            Ok(reference) => {
-                self.answer(connection, id, Status::Done, &reference);
+    /// Tells what is known of keys.
+    fn tell(
+        &self,
+        connection: &Arc<Connection>,
+        id: u32,
+        known: Result<Vec<u8>, Refusal>,
+    ) -> Option<Pending> {
+        match known {
+            Ok(known) => {
+                self.answer(connection, id, Status::Done, &known);
                 None
             }
             Err(refusal) => self.refuse(connection, id, None, refusal.status, &refusal.sentence),
@@ -425,6 +439,7 @@ impl Gate {
             id,
             key,
             purpose: Purpose::of(operation),
+            unpadding: None,
         };
         let asked = match self.keys.admit(&connection.peer, key, operation) {
             Ok(key) => asked(key),
@@ -445,7 +460,10 @@ impl Gate {
             return None;
         }
         match asked.key.native().work(operation) {
-            Ok(work) => Some(Pending { asked, work }),
+            Ok((work, unpadding)) => Some(Pending {
+                asked: Asked { unpadding, ..asked },
+                work,
+            }),
             Err(unfit) => self.refuse_use(&asked, unfit.status(), &unfit.to_string()),
         }
     }
@@ -456,6 +474,10 @@ impl Gate {
         asked: &Asked,
         result: Result<card::Output, outboard_engine::Error>,
     ) {
+        let result = result.and_then(|output| match &asked.unpadding {
+            None => Ok(output),
+            Some(unpadding) => unpadding.answer(&output),
+        });
         card.answered(result.is_ok());
         match result {
             Ok(output) => {

@@ -1,12 +1,12 @@
 //! Memory for when the system has none left.
 //!
-//! OpenSSL answers an allocation that fails with an error; Rust's standard library ends the process. So the module
-//! allocates with [`Allocator`], which has a reserve:
+//! OpenSSL and other libraries answer an allocation that fails with an error; Rust's standard library ends the process. So a
+//! module allocates with [`Allocator`], which has a reserve:
 //!
 //! ```text
 //! allocation ──▶ malloc ──▶ memory
 //!                  └─ none left ──▶ reserve ──▶ memory
-//!                                      └─ half used ──▶ boundary: each new call fails with ERR_R_MALLOC_FAILURE
+//!                                      └─ half used ──▶ is_low: each new call fails, as without memory
 //! ```
 //!
 //! A call that has begun finishes with what the reserve holds, and the next ones fail as stock's do, until memory
@@ -17,10 +17,6 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::UnsafeCell;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-
-use zeroize::Zeroizing;
-
-use crate::error::{Reason, Result};
 
 /// Bytes of a block: what an allocation's alignment may be at most.
 const BLOCK: usize = 256;
@@ -111,17 +107,8 @@ static IN_USE: AtomicUsize = AtomicUsize::new(0);
 
 /// Whether so little is left that no new call may begin.
 #[inline]
-pub(crate) fn is_low() -> bool {
+pub fn is_low() -> bool {
     IN_USE.load(Ordering::Relaxed) >= LOW
-}
-
-/// A copy of what may be as large as a program's message; an error where there is no memory for it.
-pub(crate) fn copy(bytes: &[u8]) -> Result<Zeroizing<Vec<u8>>> {
-    let mut copy = Zeroizing::new(Vec::new());
-    copy.try_reserve_exact(bytes.len())
-        .map_err(|_| Reason::Resource)?;
-    copy.extend_from_slice(bytes);
-    Ok(copy)
 }
 
 #[repr(align(256))]

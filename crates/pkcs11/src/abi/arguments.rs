@@ -1,0 +1,140 @@
+//! What C passes: pointers with lengths, made into what Rust may touch.
+
+use std::slice;
+
+use cryptoki_sys::*;
+
+use crate::error::Result;
+
+/// The bytes that a pointer and a length stand for.
+///
+/// # Safety
+/// There are as many bytes, which nobody changes for as long as `'a`, or none.
+pub(super) unsafe fn bytes<'a>(from: *const CK_BYTE, length: CK_ULONG) -> Result<&'a [u8]> {
+    if length == 0 {
+        return Ok(&[]);
+    }
+    if from.is_null() {
+        return Err(CKR_ARGUMENTS_BAD.into());
+    }
+    match isize::try_from(length) {
+        // SAFETY: by the caller's word.
+        Ok(_) => Ok(unsafe { slice::from_raw_parts(from, length as usize) }),
+        Err(_) => Err(CKR_ARGUMENTS_BAD.into()),
+    }
+}
+
+/// Bytes that the program wants filled.
+///
+/// # Safety
+/// As [`bytes`], and nobody reads them.
+pub(super) unsafe fn room<'a>(to: *mut CK_BYTE, length: CK_ULONG) -> Result<&'a mut [u8]> {
+    if length == 0 {
+        return Ok(&mut []);
+    }
+    if to.is_null() || isize::try_from(length).is_err() {
+        return Err(CKR_ARGUMENTS_BAD.into());
+    }
+    // SAFETY: by the caller's word.
+    Ok(unsafe { slice::from_raw_parts_mut(to, length as usize) })
+}
+
+/// A place for one value.
+pub(super) struct Place<T>(*mut T);
+
+impl<T> Place<T> {
+    /// The place that a pointer leads to.
+    ///
+    /// # Safety
+    /// It is null or leads to a place for a `T`, for as long as this lives.
+    pub(super) unsafe fn new(place: *mut T) -> Result<Self> {
+        match place.is_null() {
+            true => Err(CKR_ARGUMENTS_BAD.into()),
+            false => Ok(Self(place)),
+        }
+    }
+
+    pub(super) fn put(self, value: T) {
+        // SAFETY: a place, by the word of who made this.
+        unsafe { self.0.write(value) }
+    }
+}
+
+/// Where a result goes: a buffer and its length, or the question how long one has to be (PKCS #11, 5.2).
+pub(crate) struct Output<'a> {
+    buffer: *mut CK_BYTE,
+    length: &'a mut CK_ULONG,
+}
+
+impl Output<'_> {
+    /// # Safety
+    /// `length` is null or leads to a number; `buffer` is null or has room for as many bytes; for as long as this lives.
+    pub(super) unsafe fn new(buffer: *mut CK_BYTE, length: *mut CK_ULONG) -> Result<Self> {
+        // SAFETY: by the caller's word.
+        match unsafe { length.as_mut() } {
+            Some(length) => Ok(Self { buffer, length }),
+            None => Err(CKR_ARGUMENTS_BAD.into()),
+        }
+    }
+
+    /// Whether the program asks only how long the result is: tells it.
+    ///
+    /// # Errors
+    /// The buffer is too small; the length is told.
+    pub(crate) fn is_question(&mut self, needed: usize) -> Result<bool> {
+        let given = std::mem::replace(self.length, needed as CK_ULONG);
+        if self.buffer.is_null() {
+            return Ok(true);
+        }
+        match given < needed as CK_ULONG {
+            true => Err(CKR_BUFFER_TOO_SMALL.into()),
+            false => Ok(false),
+        }
+    }
+
+    /// Writes the result.
+    ///
+    /// # Errors
+    /// The buffer is too small; the length is told.
+    pub(crate) fn put(&mut self, result: &[u8]) -> Result<()> {
+        if !self.is_question(result.len())? {
+            // SAFETY: a buffer with room for at least as many bytes, by the word of who made this.
+            unsafe { slice::from_raw_parts_mut(self.buffer, result.len()) }.copy_from_slice(result);
+        }
+        Ok(())
+    }
+}
+
+/// A list that the program wants, or the question how long it is.
+///
+/// # Safety
+/// `length` is null or leads to a number; `list` is null or has room for as many values.
+pub(super) unsafe fn list<T: Copy>(
+    values: &[T],
+    list: *mut T,
+    length: *mut CK_ULONG,
+) -> Result<()> {
+    // SAFETY: by the caller's word.
+    let length = unsafe { length.as_mut() }.ok_or(CKR_ARGUMENTS_BAD)?;
+    let given = std::mem::replace(length, values.len() as CK_ULONG);
+    if list.is_null() {
+        return Ok(());
+    }
+    if given < values.len() as CK_ULONG {
+        return Err(CKR_BUFFER_TOO_SMALL.into());
+    }
+    // SAFETY: room for at least as many values, by the caller's word.
+    unsafe { std::ptr::copy_nonoverlapping(values.as_ptr(), list, values.len()) };
+    Ok(())
+}
+
+/// A text as the standard's structures have it: of fixed length, filled with spaces.
+pub(crate) fn padded<const N: usize>(text: &str) -> [CK_UTF8CHAR; N] {
+    let mut padded = [b' '; N];
+    let mut end = text.len().min(N);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    padded[..end].copy_from_slice(&text.as_bytes()[..end]);
+    padded
+}

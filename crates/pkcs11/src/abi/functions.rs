@@ -1,0 +1,605 @@
+//! The functions that the module has, in the standard's order (PKCS #11, 5).
+//!
+//! What each pointer leads to is the program's word: the standard's, for that function.
+#![expect(
+    clippy::undocumented_unsafe_blocks,
+    reason = "what each pointer leads to is the program's word"
+)]
+
+use std::ffi::{CStr, c_void};
+
+use cryptoki_sys::*;
+
+use super::arguments::{Output, Place, bytes, list, room};
+use super::lists::{INTERFACES, LIST_2_40, NEWEST, find};
+use super::template::{self, Template};
+use super::{answer, enter, mechanism};
+use crate::error::{Error, Result};
+use crate::mechanism::all as all_mechanisms;
+use crate::module::{Module, Threads};
+use crate::slot;
+
+type Session = CK_SESSION_HANDLE;
+type Object = CK_OBJECT_HANDLE;
+
+// General purpose
+
+pub(super) unsafe extern "C" fn C_Initialize(arguments: *mut c_void) -> CK_RV {
+    enter(|| {
+        outboard_guest::silence();
+        let given = unsafe { arguments.cast::<CK_C_INITIALIZE_ARGS>().as_ref() };
+        let may_start =
+            given.is_none_or(|given| given.flags & CKF_LIBRARY_CANT_CREATE_OS_THREADS == 0);
+        if let Some(given) = given {
+            let functions = [
+                given.CreateMutex.is_some(),
+                given.DestroyMutex.is_some(),
+                given.LockMutex.is_some(),
+                given.UnlockMutex.is_some(),
+            ];
+            let all = functions.iter().all(|&is_there| is_there);
+            if !given.pReserved.is_null() || (functions.contains(&true) && !all) {
+                return Err(CKR_ARGUMENTS_BAD.into());
+            }
+            // The program's own locks alone, which the module has no use for.
+            if all && given.flags & CKF_OS_LOCKING_OK == 0 {
+                return Err(CKR_CANT_LOCK.into());
+            }
+        }
+        Module::initialise(&Threads { may_start })
+    })
+}
+
+pub(super) unsafe extern "C" fn C_Finalize(reserved: *mut c_void) -> CK_RV {
+    answer(|module| match reserved.is_null() {
+        true => module.finalise(),
+        false => Err(CKR_ARGUMENTS_BAD.into()),
+    })
+}
+
+pub(super) unsafe extern "C" fn C_GetInfo(info: *mut CK_INFO) -> CK_RV {
+    answer(|_| {
+        unsafe { Place::new(info)? }.put(slot::library_info(NEWEST));
+        Ok(())
+    })
+}
+
+/// What every program looks up first: the table of version 2.40.
+///
+/// # Safety
+/// `table` is null or leads to a place for a pointer.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn C_GetFunctionList(table: *mut *mut CK_FUNCTION_LIST) -> CK_RV {
+    enter(|| {
+        unsafe { Place::new(table)? }.put((&raw const LIST_2_40).cast_mut());
+        Ok(())
+    })
+}
+
+/// The interfaces: the same functions, by version.
+///
+/// # Safety
+/// `count` is null or leads to a number, `interfaces` is null or has room for as many.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn C_GetInterfaceList(
+    interfaces: *mut CK_INTERFACE,
+    count: *mut CK_ULONG,
+) -> CK_RV {
+    enter(|| unsafe { list(&INTERFACES.each_ref().map(|one| one.0), interfaces, count) })
+}
+
+/// The interface of a name and a version.
+///
+/// # Safety
+/// `name` is null or a terminated text, `version` is null or leads to a version, `found` is null or leads to a place for a
+/// pointer.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn C_GetInterface(
+    name: *mut CK_UTF8CHAR,
+    version: *mut CK_VERSION,
+    found: *mut *mut CK_INTERFACE,
+    flags: CK_FLAGS,
+) -> CK_RV {
+    enter(|| {
+        let place = unsafe { Place::new(found)? };
+        let name = match name.is_null() {
+            true => None,
+            false => Some(unsafe { CStr::from_ptr(name.cast()) }.to_bytes()),
+        };
+        let version = unsafe { version.as_ref() }.copied();
+        let interface = find(name, version, flags).ok_or(CKR_ARGUMENTS_BAD)?;
+        place.put((&raw const interface.0).cast_mut());
+        Ok(())
+    })
+}
+
+// Slots and tokens
+
+pub(super) unsafe extern "C" fn C_GetSlotList(
+    _with_token: CK_BBOOL,
+    slots: *mut CK_SLOT_ID,
+    count: *mut CK_ULONG,
+) -> CK_RV {
+    answer(|module| {
+        let ids: Vec<CK_SLOT_ID> = module.slots().iter().map(|slot| slot.id()).collect();
+        unsafe { list(&ids, slots, count) }
+    })
+}
+
+pub(super) unsafe extern "C" fn C_GetSlotInfo(id: CK_SLOT_ID, info: *mut CK_SLOT_INFO) -> CK_RV {
+    answer(|module| {
+        let slot = module.slot(id)?;
+        unsafe { Place::new(info)? }.put(slot.info());
+        Ok(())
+    })
+}
+
+pub(super) unsafe extern "C" fn C_GetTokenInfo(id: CK_SLOT_ID, info: *mut CK_TOKEN_INFO) -> CK_RV {
+    answer(|module| {
+        let slot = module.slot(id)?;
+        let (sessions, writing) = module.sessions_of(slot);
+        unsafe { Place::new(info)? }.put(slot.token_info(sessions, writing));
+        Ok(())
+    })
+}
+
+pub(super) unsafe extern "C" fn C_WaitForSlotEvent(
+    flags: CK_FLAGS,
+    _slot: *mut CK_SLOT_ID,
+    _reserved: *mut c_void,
+) -> CK_RV {
+    // No slot ever changes.
+    answer(|_| match flags & CKF_DONT_BLOCK {
+        0 => Err(CKR_FUNCTION_NOT_SUPPORTED.into()),
+        _ => Err(CKR_NO_EVENT.into()),
+    })
+}
+
+pub(super) unsafe extern "C" fn C_GetMechanismList(
+    id: CK_SLOT_ID,
+    mechanisms: *mut CK_MECHANISM_TYPE,
+    count: *mut CK_ULONG,
+) -> CK_RV {
+    answer(|module| {
+        module.slot(id)?;
+        let kinds: Vec<CK_MECHANISM_TYPE> = all_mechanisms().map(|(kind, _)| kind).collect();
+        unsafe { list(&kinds, mechanisms, count) }
+    })
+}
+
+pub(super) unsafe extern "C" fn C_GetMechanismInfo(
+    id: CK_SLOT_ID,
+    kind: CK_MECHANISM_TYPE,
+    info: *mut CK_MECHANISM_INFO,
+) -> CK_RV {
+    answer(|module| {
+        module.slot(id)?;
+        let found = all_mechanisms().find(|(known, _)| *known == kind);
+        let (_, found) = found.ok_or(CKR_MECHANISM_INVALID)?;
+        unsafe { Place::new(info)? }.put(found);
+        Ok(())
+    })
+}
+
+// Sessions
+
+pub(super) unsafe extern "C" fn C_OpenSession(
+    id: CK_SLOT_ID,
+    flags: CK_FLAGS,
+    _application: *mut c_void,
+    _notify: CK_NOTIFY,
+    session: *mut Session,
+) -> CK_RV {
+    answer(|module| {
+        let place = unsafe { Place::new(session)? };
+        place.put(module.open(module.slot(id)?, flags)?);
+        Ok(())
+    })
+}
+
+pub(super) unsafe extern "C" fn C_CloseSession(session: Session) -> CK_RV {
+    answer(|module| module.close(session))
+}
+
+pub(super) unsafe extern "C" fn C_CloseAllSessions(id: CK_SLOT_ID) -> CK_RV {
+    answer(|module| {
+        module.close_all(module.slot(id)?);
+        Ok(())
+    })
+}
+
+pub(super) unsafe extern "C" fn C_GetSessionInfo(
+    session: Session,
+    info: *mut CK_SESSION_INFO,
+) -> CK_RV {
+    answer(|module| {
+        let place = unsafe { Place::new(info)? };
+        place.put(module.session(session, |session| session.info())?);
+        Ok(())
+    })
+}
+
+pub(super) unsafe extern "C" fn C_SessionCancel(session: Session, flags: CK_FLAGS) -> CK_RV {
+    answer(|module| module.session(session, |session| session.cancel(flags)))
+}
+
+pub(super) unsafe extern "C" fn C_GetSessionValidationFlags(
+    session: Session,
+    _kind: CK_SESSION_VALIDATION_FLAGS_TYPE,
+    flags: *mut CK_FLAGS,
+) -> CK_RV {
+    answer(|module| {
+        let place = unsafe { Place::new(flags)? };
+        module.session(session, |_| ())?;
+        place.put(0);
+        Ok(())
+    })
+}
+
+// Nobody logs in: the operating system says who the program is.
+
+pub(super) unsafe extern "C" fn C_Login(
+    session: Session,
+    user: CK_USER_TYPE,
+    _pin: *mut CK_UTF8CHAR,
+    _length: CK_ULONG,
+) -> CK_RV {
+    answer(|module| log_in(module, session, user))
+}
+
+pub(super) unsafe extern "C" fn C_LoginUser(
+    session: Session,
+    user: CK_USER_TYPE,
+    _pin: *mut CK_UTF8CHAR,
+    _length: CK_ULONG,
+    _name: *mut CK_UTF8CHAR,
+    _name_length: CK_ULONG,
+) -> CK_RV {
+    answer(|module| log_in(module, session, user))
+}
+
+pub(super) unsafe extern "C" fn C_Logout(session: Session) -> CK_RV {
+    answer(|module| {
+        module.session(session, |_| ())?;
+        Err(CKR_USER_NOT_LOGGED_IN.into())
+    })
+}
+
+fn log_in(module: &Module, session: Session, user: CK_USER_TYPE) -> Result<()> {
+    module.session(session, |_| ())?;
+    match user {
+        CKU_USER | CKU_CONTEXT_SPECIFIC => Err(CKR_USER_PIN_NOT_INITIALIZED.into()),
+        CKU_SO => Err(CKR_PIN_INCORRECT.into()),
+        _ => Err(CKR_USER_TYPE_INVALID.into()),
+    }
+}
+
+// Objects
+
+pub(super) unsafe extern "C" fn C_CreateObject(
+    session: Session,
+    attributes: *mut CK_ATTRIBUTE,
+    count: CK_ULONG,
+    object: *mut Object,
+) -> CK_RV {
+    answer(|module| {
+        let place = unsafe { Place::new(object)? };
+        let template = unsafe { Template::new(attributes, count)? };
+        place.put(module.create(session, &template)?);
+        Ok(())
+    })
+}
+
+pub(super) unsafe extern "C" fn C_CopyObject(
+    session: Session,
+    object: Object,
+    attributes: *mut CK_ATTRIBUTE,
+    count: CK_ULONG,
+    copy: *mut Object,
+) -> CK_RV {
+    answer(|module| {
+        let place = unsafe { Place::new(copy)? };
+        let template = unsafe { Template::new(attributes, count)? };
+        place.put(module.copy(session, object, &template)?);
+        Ok(())
+    })
+}
+
+pub(super) unsafe extern "C" fn C_DestroyObject(session: Session, object: Object) -> CK_RV {
+    answer(|module| module.destroy(session, object))
+}
+
+pub(super) unsafe extern "C" fn C_GetAttributeValue(
+    session: Session,
+    object: Object,
+    attributes: *mut CK_ATTRIBUTE,
+    count: CK_ULONG,
+) -> CK_RV {
+    answer(|module| {
+        let object = module.object(session, object, CKR_OBJECT_HANDLE_INVALID)?;
+        unsafe { template::answer(attributes, count, |kind| object.attributes.tell(kind)) }
+    })
+}
+
+pub(super) unsafe extern "C" fn C_SetAttributeValue(
+    session: Session,
+    object: Object,
+    attributes: *mut CK_ATTRIBUTE,
+    count: CK_ULONG,
+) -> CK_RV {
+    answer(|module| {
+        let template = unsafe { Template::new(attributes, count)? };
+        module.change(session, object, &template)
+    })
+}
+
+pub(super) unsafe extern "C" fn C_FindObjectsInit(
+    session: Session,
+    attributes: *mut CK_ATTRIBUTE,
+    count: CK_ULONG,
+) -> CK_RV {
+    answer(|module| {
+        let template = unsafe { Template::new(attributes, count)? };
+        module.search(session, &template)
+    })
+}
+
+pub(super) unsafe extern "C" fn C_FindObjects(
+    session: Session,
+    objects: *mut Object,
+    most: CK_ULONG,
+    count: *mut CK_ULONG,
+) -> CK_RV {
+    answer(|module| {
+        let place = unsafe { Place::new(count)? };
+        if objects.is_null() && most > 0 {
+            return Err(CKR_ARGUMENTS_BAD.into());
+        }
+        let found = module.found(session, usize::try_from(most).unwrap_or(usize::MAX))?;
+        unsafe { std::ptr::copy_nonoverlapping(found.as_ptr(), objects, found.len()) };
+        place.put(found.len() as CK_ULONG);
+        Ok(())
+    })
+}
+
+pub(super) unsafe extern "C" fn C_FindObjectsFinal(session: Session) -> CK_RV {
+    answer(|module| module.take(session, |session| &mut session.found).map(drop))
+}
+
+// Digests
+
+pub(super) unsafe extern "C" fn C_DigestInit(
+    session: Session,
+    mechanism: *mut CK_MECHANISM,
+) -> CK_RV {
+    answer(|module| {
+        let mechanism = unsafe { mechanism::read(mechanism)? };
+        module.digest_init(session, &mechanism)
+    })
+}
+
+pub(super) unsafe extern "C" fn C_Digest(
+    session: Session,
+    data: *mut CK_BYTE,
+    length: CK_ULONG,
+    digest: *mut CK_BYTE,
+    digest_length: *mut CK_ULONG,
+) -> CK_RV {
+    answer(|module| {
+        let (data, output) = unsafe { (bytes(data, length)?, Output::new(digest, digest_length)?) };
+        module.digest_final(session, Some(data), output)
+    })
+}
+
+pub(super) unsafe extern "C" fn C_DigestUpdate(
+    session: Session,
+    part: *mut CK_BYTE,
+    length: CK_ULONG,
+) -> CK_RV {
+    answer(|module| module.digest_update(session, unsafe { bytes(part, length)? }))
+}
+
+pub(super) unsafe extern "C" fn C_DigestFinal(
+    session: Session,
+    digest: *mut CK_BYTE,
+    digest_length: *mut CK_ULONG,
+) -> CK_RV {
+    answer(|module| {
+        let output = unsafe { Output::new(digest, digest_length)? };
+        module.digest_final(session, None, output)
+    })
+}
+
+// Signatures
+
+pub(super) unsafe extern "C" fn C_SignInit(
+    session: Session,
+    mechanism: *mut CK_MECHANISM,
+    key: Object,
+) -> CK_RV {
+    answer(|module| {
+        // No mechanism: what is under way is given up (PKCS #11 3.0).
+        if mechanism.is_null() {
+            return module
+                .take(session, |session| &mut session.signing)
+                .map(drop);
+        }
+        let mechanism = unsafe { mechanism::read(mechanism)? };
+        module.sign_init(session, &mechanism, key)
+    })
+}
+
+pub(super) unsafe extern "C" fn C_Sign(
+    session: Session,
+    data: *mut CK_BYTE,
+    length: CK_ULONG,
+    signature: *mut CK_BYTE,
+    signature_length: *mut CK_ULONG,
+) -> CK_RV {
+    answer(|module| {
+        let (data, output) = unsafe {
+            (
+                bytes(data, length)?,
+                Output::new(signature, signature_length)?,
+            )
+        };
+        module.sign(session, data, output)
+    })
+}
+
+pub(super) unsafe extern "C" fn C_SignUpdate(
+    session: Session,
+    part: *mut CK_BYTE,
+    length: CK_ULONG,
+) -> CK_RV {
+    answer(|module| module.sign_update(session, unsafe { bytes(part, length)? }))
+}
+
+pub(super) unsafe extern "C" fn C_SignFinal(
+    session: Session,
+    signature: *mut CK_BYTE,
+    signature_length: *mut CK_ULONG,
+) -> CK_RV {
+    answer(|module| {
+        let output = unsafe { Output::new(signature, signature_length)? };
+        module.sign_final(session, output)
+    })
+}
+
+pub(super) unsafe extern "C" fn C_VerifyInit(
+    session: Session,
+    mechanism: *mut CK_MECHANISM,
+    key: Object,
+) -> CK_RV {
+    answer(|module| {
+        if mechanism.is_null() {
+            return module
+                .take(session, |session| &mut session.verifying)
+                .map(drop);
+        }
+        let mechanism = unsafe { mechanism::read(mechanism)? };
+        module.verify_init(session, &mechanism, key)
+    })
+}
+
+pub(super) unsafe extern "C" fn C_Verify(
+    session: Session,
+    data: *mut CK_BYTE,
+    length: CK_ULONG,
+    signature: *mut CK_BYTE,
+    signature_length: CK_ULONG,
+) -> CK_RV {
+    answer(|module| {
+        let (data, signature) =
+            unsafe { (bytes(data, length)?, bytes(signature, signature_length)?) };
+        module.verify(session, data, signature)
+    })
+}
+
+pub(super) unsafe extern "C" fn C_VerifyUpdate(
+    session: Session,
+    part: *mut CK_BYTE,
+    length: CK_ULONG,
+) -> CK_RV {
+    answer(|module| module.verify_update(session, unsafe { bytes(part, length)? }))
+}
+
+pub(super) unsafe extern "C" fn C_VerifyFinal(
+    session: Session,
+    signature: *mut CK_BYTE,
+    length: CK_ULONG,
+) -> CK_RV {
+    answer(|module| module.verify_final(session, unsafe { bytes(signature, length)? }))
+}
+
+// Keys
+
+pub(super) unsafe extern "C" fn C_GenerateKey(
+    session: Session,
+    mechanism: *mut CK_MECHANISM,
+    attributes: *mut CK_ATTRIBUTE,
+    count: CK_ULONG,
+    key: *mut Object,
+) -> CK_RV {
+    answer(|module| {
+        let place = unsafe { Place::new(key)? };
+        let mechanism = unsafe { mechanism::read(mechanism)? };
+        let template = unsafe { Template::new(attributes, count)? };
+        place.put(module.generate(session, &mechanism, &template)?);
+        Ok(())
+    })
+}
+
+pub(super) unsafe extern "C" fn C_GenerateKeyPair(
+    session: Session,
+    mechanism: *mut CK_MECHANISM,
+    public: *mut CK_ATTRIBUTE,
+    public_count: CK_ULONG,
+    private: *mut CK_ATTRIBUTE,
+    private_count: CK_ULONG,
+    public_key: *mut Object,
+    private_key: *mut Object,
+) -> CK_RV {
+    answer(|module| {
+        let places = unsafe { (Place::new(public_key)?, Place::new(private_key)?) };
+        let mechanism = unsafe { mechanism::read(mechanism)? };
+        let public = unsafe { Template::new(public, public_count)? };
+        let private = unsafe { Template::new(private, private_count)? };
+        let made = module.generate_pair(session, &mechanism, &public, &private)?;
+        places.0.put(made.0);
+        places.1.put(made.1);
+        Ok(())
+    })
+}
+
+pub(super) unsafe extern "C" fn C_DeriveKey(
+    session: Session,
+    mechanism: *mut CK_MECHANISM,
+    base: Object,
+    attributes: *mut CK_ATTRIBUTE,
+    count: CK_ULONG,
+    key: *mut Object,
+) -> CK_RV {
+    answer(|module| {
+        let place = unsafe { Place::new(key)? };
+        let mechanism = unsafe { mechanism::read(mechanism)? };
+        let template = unsafe { Template::new(attributes, count)? };
+        place.put(module.derive(session, &mechanism, base, &template)?);
+        Ok(())
+    })
+}
+
+// Random numbers
+
+pub(super) unsafe extern "C" fn C_SeedRandom(
+    session: Session,
+    _seed: *mut CK_BYTE,
+    _length: CK_ULONG,
+) -> CK_RV {
+    answer(|module| {
+        module.session(session, |_| ())?;
+        Err(CKR_RANDOM_SEED_NOT_SUPPORTED.into())
+    })
+}
+
+pub(super) unsafe extern "C" fn C_GenerateRandom(
+    session: Session,
+    random: *mut CK_BYTE,
+    length: CK_ULONG,
+) -> CK_RV {
+    answer(|module| {
+        module.session(session, |_| ())?;
+        let random = unsafe { room(random, length)? };
+        outboard_engine::scalar::randomise(random).map_err(Error::from)
+    })
+}
+
+// Functions of old that all modules answer alike
+
+pub(super) unsafe extern "C" fn C_GetFunctionStatus(_session: Session) -> CK_RV {
+    answer(|_| Err(CKR_FUNCTION_NOT_PARALLEL.into()))
+}
+
+pub(super) unsafe extern "C" fn C_CancelFunction(_session: Session) -> CK_RV {
+    answer(|_| Err(CKR_FUNCTION_NOT_PARALLEL.into()))
+}

@@ -1,0 +1,124 @@
+//! Reads mechanisms and their parameters.
+
+use cryptoki_sys::*;
+use outboard_engine::scalar::digest::Digest;
+use outboard_engine::scalar::rsa::{SaltLength, Scheme};
+
+use super::arguments::bytes;
+use crate::error::Result;
+use crate::mechanism::{HASHINGS, Mechanism, Sign, SignScheme, What, digest};
+
+/// What a program asks for.
+///
+/// # Safety
+/// `mechanism` is null, or leads to one whose parameter is as long as it says and what the standard says it is.
+///
+/// # Errors
+/// `CKR_MECHANISM_INVALID`, `CKR_MECHANISM_PARAM_INVALID`.
+pub(super) unsafe fn read(mechanism: *const CK_MECHANISM) -> Result<Mechanism> {
+    // SAFETY: by the caller's word.
+    let raw = unsafe { mechanism.as_ref() }.ok_or(CKR_ARGUMENTS_BAD)?;
+    let kind = raw.mechanism;
+    let none = |what| match raw.ulParameterLen {
+        0 => Ok(what),
+        _ => Err(CKR_MECHANISM_PARAM_INVALID),
+    };
+    let sign = |scheme, hash| What::Sign(Sign { scheme, hash });
+    let what = match kind {
+        CKM_RSA_PKCS_KEY_PAIR_GEN => none(What::RsaKeyPair)?,
+        CKM_EC_KEY_PAIR_GEN => none(What::EcKeyPair)?,
+        CKM_EC_EDWARDS_KEY_PAIR_GEN => none(What::EdwardsKeyPair)?,
+        CKM_EC_MONTGOMERY_KEY_PAIR_GEN => none(What::MontgomeryKeyPair)?,
+        CKM_GENERIC_SECRET_KEY_GEN => none(What::SecretKey)?,
+        CKM_RSA_PKCS => none(sign(SignScheme::Pkcs1, None))?,
+        CKM_RSA_X_509 => none(sign(SignScheme::Raw, None))?,
+        CKM_ECDSA => none(sign(SignScheme::Ecdsa, None))?,
+        // SAFETY: by the caller's word.
+        CKM_EDDSA => sign(unsafe { eddsa(raw)? }, None),
+        // SAFETY: by the caller's word.
+        CKM_RSA_PKCS_PSS => sign(unsafe { pss(raw, None)? }, None),
+        // SAFETY: by the caller's word.
+        CKM_ECDH1_DERIVE => What::Agree(unsafe { peer(raw)? }),
+        _ => match (digest(kind), HASHINGS.iter().find(|one| one.signs(kind))) {
+            (Some(digest), _) => none(What::Digest(digest))?,
+            (None, Some(one)) => {
+                let hash = Some(one.digest);
+                match kind {
+                    kind if kind == one.pkcs1 => none(sign(SignScheme::Pkcs1, hash))?,
+                    kind if kind == one.ecdsa => none(sign(SignScheme::Ecdsa, hash))?,
+                    // SAFETY: by the caller's word.
+                    _ => sign(unsafe { pss(raw, hash)? }, hash),
+                }
+            }
+            (None, None) => return Err(CKR_MECHANISM_INVALID.into()),
+        },
+    };
+    Ok(Mechanism { kind, what })
+}
+
+/// A structure that a parameter leads to.
+///
+/// # Safety
+/// As [`read`].
+unsafe fn parameter<T: Copy>(raw: &CK_MECHANISM) -> Result<T> {
+    if raw.pParameter.is_null() || raw.ulParameterLen != size_of::<T>() as CK_ULONG {
+        return Err(CKR_MECHANISM_PARAM_INVALID.into());
+    }
+    // SAFETY: that long, and a `T`, by the caller's word.
+    Ok(unsafe { raw.pParameter.cast::<T>().read_unaligned() })
+}
+
+/// The scheme of PSS, where the module hashes by `hash`.
+///
+/// # Safety
+/// As [`read`].
+unsafe fn pss(raw: &CK_MECHANISM, hash: Option<Digest>) -> Result<SignScheme> {
+    // SAFETY: by the caller's word.
+    let given: CK_RSA_PKCS_PSS_PARAMS = unsafe { parameter(raw)? };
+    let invalid = CKR_MECHANISM_PARAM_INVALID;
+    let signed = HASHINGS.iter().find(|one| one.mechanism == given.hashAlg);
+    let signed = signed.ok_or(invalid)?.digest;
+    let mask = HASHINGS.iter().find(|one| one.mask == given.mgf);
+    let mgf1 = mask.ok_or(invalid)?.digest;
+    if hash.is_some_and(|hash| hash != signed) {
+        return Err(invalid.into());
+    }
+    let salt = u16::try_from(given.sLen).map_err(|_| invalid)?;
+    let salt = SaltLength::Bytes(salt.into());
+    Ok(SignScheme::Pss(signed, Scheme::Pss { mgf1, salt }))
+}
+
+/// Ed25519 without a context; nothing else.
+///
+/// # Safety
+/// As [`read`].
+unsafe fn eddsa(raw: &CK_MECHANISM) -> Result<SignScheme> {
+    if raw.ulParameterLen == 0 {
+        return Ok(SignScheme::Eddsa);
+    }
+    // SAFETY: by the caller's word.
+    let given: CK_EDDSA_PARAMS = unsafe { parameter(raw)? };
+    match (given.phFlag, given.ulContextDataLen) {
+        (CK_FALSE, 0) => Ok(SignScheme::Eddsa),
+        _ => Err(CKR_MECHANISM_PARAM_INVALID.into()),
+    }
+}
+
+/// The public half of ECDH without a key derivation of its own.
+///
+/// # Safety
+/// As [`read`].
+unsafe fn peer(raw: &CK_MECHANISM) -> Result<Vec<u8>> {
+    // SAFETY: by the caller's word.
+    let given: CK_ECDH1_DERIVE_PARAMS = unsafe { parameter(raw)? };
+    if given.kdf != CKD_NULL || given.ulSharedDataLen != 0 {
+        return Err(CKR_MECHANISM_PARAM_INVALID.into());
+    }
+    // SAFETY: by the caller's word.
+    let peer = unsafe { bytes(given.pPublicData, given.ulPublicDataLen) };
+    // No public half is longer.
+    match peer {
+        Ok(peer @ [_, ..]) if peer.len() <= 256 => Ok(peer.to_vec()),
+        _ => Err(CKR_MECHANISM_PARAM_INVALID.into()),
+    }
+}

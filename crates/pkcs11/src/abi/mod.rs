@@ -1,0 +1,46 @@
+//! The C interface: each function checks what it is given, and calls the module.
+//!
+//! ```text
+//! program ──▶ lists ──▶ functions ──answer──▶ Module: Result ──▶ CK_RV
+//!                          └─ arguments, template, mechanism: pointers made into slices and values
+//! ```
+
+mod arguments;
+#[expect(non_snake_case, reason = "the standard's names")]
+mod functions;
+mod lists;
+mod mechanism;
+mod template;
+#[expect(non_snake_case, reason = "the standard's names")]
+mod unsupported;
+
+pub(crate) use arguments::{Output, padded};
+pub use functions::{C_GetFunctionList, C_GetInterface, C_GetInterfaceList};
+pub(crate) use template::{Template, Untold};
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use cryptoki_sys::*;
+use outboard_guest::cancellation::Uncancelled;
+use outboard_guest::memory;
+
+use crate::error::Result;
+use crate::module::Module;
+
+/// Runs the body of a function that needs the module initialised.
+fn answer(body: impl FnOnce(&'static Module) -> Result<()>) -> CK_RV {
+    enter(|| body(Module::get()?))
+}
+
+/// Runs the body of a function: no panic passes, and the thread is not cancelled in it.
+fn enter(body: impl FnOnce() -> Result<()>) -> CK_RV {
+    let _uncancelled = Uncancelled::begin();
+    if memory::is_low() {
+        return CKR_HOST_MEMORY;
+    }
+    match catch_unwind(AssertUnwindSafe(body)) {
+        Ok(Ok(())) => CKR_OK,
+        Ok(Err(error)) => error.code(),
+        Err(_) => CKR_GENERAL_ERROR,
+    }
+}

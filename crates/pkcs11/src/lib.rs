@@ -1,0 +1,30 @@
+//! The PKCS #11 module `outboard-pkcs11.so`: what Java, OpenSSH and others reach cryptographic hardware by.
+//!
+//! ```text
+//! program ──▶ abi ──▶ module: sessions, objects ──▶ operation ──▶ engine          keys of the program: slot "accelerator"
+//!             (C)        (tables)                       └───────▶ client ──▶ outboardd   keys of the card service: "coprocessor"
+//! ```
+//!
+//! - `abi`: pointers in, slices and `Result`s out; the only unsafe code but for the tables' locks at a fork.
+//! - `module`, `session`, `table`: what lives between two calls, in tables that a fork leaves whole.
+//! - `slot`, `mechanism`: what is there, and what it can do.
+//! - `coprocessor`: the card service's keys, as objects.
+//! - `object`: attributes, which ones an object may have, and keys that are ready to compute.
+//! - `operation`: what is done with them.
+
+mod abi;
+mod coprocessor;
+mod error;
+mod mechanism;
+mod module;
+mod object;
+mod operation;
+mod session;
+mod settings;
+mod slot;
+mod table;
+
+pub use abi::{C_GetFunctionList, C_GetInterface, C_GetInterfaceList};
+
+#[global_allocator]
+static ALLOCATOR: outboard_guest::memory::Allocator = outboard_guest::memory::Allocator::new();

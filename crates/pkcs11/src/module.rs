@@ -1,0 +1,323 @@
+//! The module of a process: whether it is initialised, its sessions and its objects.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
+
+use cryptoki_sys::*;
+use outboard_engine::{card, fork, ledger};
+
+use crate::abi::Template;
+use crate::coprocessor::Coprocessor;
+use crate::error::{Error, Result};
+use crate::object::{Object, Origin};
+use crate::session::Session;
+use crate::settings::Settings;
+use crate::slot::Slot;
+use crate::table::Table;
+
+/// The one of this process.
+static MODULE: Module = Module {
+    initialised: AtomicBool::new(false),
+    by: AtomicU32::new(0),
+    sessions: Table::new(),
+    objects: Table::new(),
+    coprocessor: Coprocessor::new(),
+};
+
+/// What lives between two calls.
+pub(crate) struct Module {
+    initialised: AtomicBool,
+    /// The process that said so: a child has what its parent had, and may say so once more.
+    by: AtomicU32,
+    pub(crate) sessions: Table<Session>,
+    pub(crate) objects: Table<Arc<Object>>,
+    pub(crate) coprocessor: Coprocessor,
+}
+
+/// What `C_Initialize` is told of threads.
+pub(crate) struct Threads {
+    /// Whether the module may start some.
+    pub(crate) may_start: bool,
+}
+
+impl Module {
+    /// The module, where it is initialised.
+    pub(crate) fn get() -> Result<&'static Self> {
+        match MODULE.initialised.load(SeqCst) {
+            true => Ok(&MODULE),
+            false => Err(CKR_CRYPTOKI_NOT_INITIALIZED.into()),
+        }
+    }
+
+    /// Initialises it. A forked child goes on with what its parent had, whether it says this again, as programs do that know
+    /// no module that can, or not.
+    ///
+    /// # Errors
+    /// This process did so already.
+    pub(crate) fn initialise(threads: &Threads) -> Result<()> {
+        let process = std::process::id();
+        let by = MODULE.by.swap(process, SeqCst);
+        if MODULE.initialised.swap(true, SeqCst) {
+            return match by == process {
+                true => Err(CKR_CRYPTOKI_ALREADY_INITIALIZED.into()),
+                false => Ok(()),
+            };
+        }
+        let settings = Settings::of_environment();
+        MODULE.coprocessor.reach(&settings);
+        fork::watch();
+        watch_forks();
+        ledger::open(&settings.ledger);
+        card::open(card::Settings {
+            limit: match threads.may_start {
+                true => settings.cards,
+                false => Some(0),
+            },
+            break_even: settings.break_even(),
+        });
+        Ok(())
+    }
+
+    /// Forgets everything.
+    pub(crate) fn finalise(&self) -> Result<()> {
+        if !self.initialised.swap(false, SeqCst) {
+            return Err(CKR_CRYPTOKI_NOT_INITIALIZED.into());
+        }
+        drop(self.sessions.remove_all(|_| true));
+        drop(self.objects.remove_all(|_| true));
+        self.coprocessor.forget();
+        card::close();
+        ledger::close();
+        Ok(())
+    }
+
+    /// The slots that are there.
+    pub(crate) fn slots(&self) -> &'static [Slot] {
+        Slot::all(self.coprocessor.is_there())
+    }
+
+    /// The slot of that number.
+    pub(crate) fn slot(&self, id: CK_SLOT_ID) -> Result<Slot> {
+        Slot::of(id, self.coprocessor.is_there())
+    }
+
+    /// Opens a session.
+    pub(crate) fn open(&self, slot: Slot, flags: CK_FLAGS) -> Result<CK_SESSION_HANDLE> {
+        if flags & CKF_SERIAL_SESSION == 0 {
+            return Err(CKR_SESSION_PARALLEL_NOT_SUPPORTED.into());
+        }
+        if flags & CKF_ASYNC_SESSION != 0 {
+            return Err(CKR_SESSION_ASYNC_NOT_SUPPORTED.into());
+        }
+        let session = Session::new(slot, flags & CKF_RW_SESSION != 0);
+        Ok(self.sessions.insert(session))
+    }
+
+    /// Closes a session; its objects end with it.
+    pub(crate) fn close(&self, handle: CK_SESSION_HANDLE) -> Result<()> {
+        let session = self.sessions.remove(handle);
+        session.ok_or(CKR_SESSION_HANDLE_INVALID)?;
+        drop(self.objects.remove_all(|object| object.session == handle));
+        Ok(())
+    }
+
+    /// Closes the sessions of a slot.
+    pub(crate) fn close_all(&self, slot: Slot) {
+        drop(self.sessions.remove_all(|session| session.slot == slot));
+        let ends = |object: &Arc<Object>| object.slot == slot && object.session != 0;
+        drop(self.objects.remove_all(ends));
+    }
+
+    /// How many sessions a slot has, and how many of them write.
+    pub(crate) fn sessions_of(&self, slot: Slot) -> (usize, usize) {
+        let of_slot = |session: &Session| session.slot == slot;
+        (
+            self.sessions.count(of_slot),
+            self.sessions
+                .count(|session| of_slot(session) && session.writes),
+        )
+    }
+
+    /// What `look` answers of a session.
+    pub(crate) fn session<R>(
+        &self,
+        handle: CK_SESSION_HANDLE,
+        look: impl FnOnce(&mut Session) -> R,
+    ) -> Result<R> {
+        let found = self.sessions.with(handle, look);
+        found.ok_or(CKR_SESSION_HANDLE_INVALID.into())
+    }
+
+    /// Begins an operation in a session, where none of its kind is under way.
+    pub(crate) fn begin<T>(
+        &self,
+        handle: CK_SESSION_HANDLE,
+        place: impl FnOnce(&mut Session) -> &mut Option<T>,
+        operation: T,
+    ) -> Result<()> {
+        self.session(handle, |session| match place(session) {
+            Some(_) => Err(Error::from(CKR_OPERATION_ACTIVE)),
+            none => {
+                *none = Some(operation);
+                Ok(())
+            }
+        })?
+    }
+
+    /// Takes an operation out of its session, to go on with it: what is under way holds no lock.
+    pub(crate) fn take<T>(
+        &self,
+        handle: CK_SESSION_HANDLE,
+        place: impl FnOnce(&mut Session) -> &mut Option<T>,
+    ) -> Result<T> {
+        let taken = self.session(handle, |session| place(session).take())?;
+        taken.ok_or(CKR_OPERATION_NOT_INITIALIZED.into())
+    }
+
+    /// Puts it back.
+    pub(crate) fn put_back<T>(
+        &self,
+        handle: CK_SESSION_HANDLE,
+        place: impl FnOnce(&mut Session) -> &mut Option<T>,
+        operation: T,
+    ) {
+        // The session may have been closed meanwhile: then the operation ends here.
+        let _ = self.session(handle, |session| *place(session) = Some(operation));
+    }
+
+    /// An object that a session can use.
+    pub(crate) fn object(
+        &self,
+        session: CK_SESSION_HANDLE,
+        handle: CK_OBJECT_HANDLE,
+        otherwise: CK_RV,
+    ) -> Result<Arc<Object>> {
+        let slot = self.session(session, |session| session.slot)?;
+        let found = self.objects.with(handle, |object| Arc::clone(object));
+        let found = found.filter(|object| object.slot == slot);
+        found.ok_or(otherwise.into())
+    }
+
+    /// Creates an object of a program's own numbers.
+    pub(crate) fn create(
+        &self,
+        session: CK_SESSION_HANDLE,
+        template: &Template<'_>,
+    ) -> Result<CK_OBJECT_HANDLE> {
+        let slot = self.session(session, |session| session.slot)?;
+        let object = Object::new(slot, session, template, &[], Origin::Created)?;
+        Ok(self.keep(object))
+    }
+
+    /// Keeps an object.
+    pub(crate) fn keep(&self, object: Object) -> CK_OBJECT_HANDLE {
+        self.objects.insert(Arc::new(object))
+    }
+
+    /// Copies an object, with changes.
+    pub(crate) fn copy(
+        &self,
+        session: CK_SESSION_HANDLE,
+        handle: CK_OBJECT_HANDLE,
+        template: &Template<'_>,
+    ) -> Result<CK_OBJECT_HANDLE> {
+        let object = self.object(session, handle, CKR_OBJECT_HANDLE_INVALID)?;
+        if object.attributes.flag(CKA_COPYABLE) == Some(false) {
+            return Err(CKR_ACTION_PROHIBITED.into());
+        }
+        Ok(self.keep(object.changed(session, template, true)?))
+    }
+
+    /// Changes an object.
+    pub(crate) fn change(
+        &self,
+        session: CK_SESSION_HANDLE,
+        handle: CK_OBJECT_HANDLE,
+        template: &Template<'_>,
+    ) -> Result<()> {
+        let object = self.object(session, handle, CKR_OBJECT_HANDLE_INVALID)?;
+        if object.attributes.flag(CKA_MODIFIABLE) == Some(false) {
+            return Err(CKR_ACTION_PROHIBITED.into());
+        }
+        let changed = Arc::new(object.changed(object.session, template, false)?);
+        let before = self
+            .objects
+            .with(handle, |place| std::mem::replace(place, changed));
+        before.map(drop).ok_or(CKR_OBJECT_HANDLE_INVALID.into())
+    }
+
+    /// Destroys an object. What is under way with it goes on.
+    pub(crate) fn destroy(
+        &self,
+        session: CK_SESSION_HANDLE,
+        handle: CK_OBJECT_HANDLE,
+    ) -> Result<()> {
+        let object = self.object(session, handle, CKR_OBJECT_HANDLE_INVALID)?;
+        if object.session == 0 {
+            return Err(CKR_TOKEN_WRITE_PROTECTED.into());
+        }
+        if object.attributes.flag(CKA_DESTROYABLE) == Some(false) {
+            return Err(CKR_ACTION_PROHIBITED.into());
+        }
+        let destroyed = self.objects.remove(handle);
+        destroyed.map(drop).ok_or(CKR_OBJECT_HANDLE_INVALID.into())
+    }
+
+    /// Begins a search.
+    pub(crate) fn search(&self, session: CK_SESSION_HANDLE, template: &Template<'_>) -> Result<()> {
+        let (slot, is_active) =
+            self.session(session, |session| (session.slot, session.found.is_some()))?;
+        if is_active {
+            return Err(CKR_OPERATION_ACTIVE.into());
+        }
+        if slot == Slot::Coprocessor {
+            self.refresh()?;
+        }
+        let is_it =
+            |object: &Arc<Object>| object.slot == slot && object.attributes.match_all(template);
+        let mut found = self.objects.find(is_it);
+        found.reverse();
+        self.begin(session, |session| &mut session.found, found)
+    }
+
+    /// Goes on with it: at most so many.
+    pub(crate) fn found(
+        &self,
+        session: CK_SESSION_HANDLE,
+        most: usize,
+    ) -> Result<Vec<CK_OBJECT_HANDLE>> {
+        self.session(session, |session| {
+            let found = session
+                .found
+                .as_mut()
+                .ok_or(CKR_OPERATION_NOT_INITIALIZED)?;
+            let rest = found.len().saturating_sub(most);
+            let mut next = found.split_off(rest);
+            next.reverse();
+            Ok(next)
+        })?
+    }
+}
+
+/// Makes each fork of this process wait until no table is being changed, so that the child finds them whole.
+fn watch_forks() {
+    use std::cell::RefCell;
+    thread_local! {
+        static HELD: RefCell<Option<Held>> = const { RefCell::new(None) };
+    }
+    type Held = Box<dyn std::any::Any>;
+    extern "C" fn before() {
+        // In the order in which they are taken elsewhere.
+        let known = MODULE.coprocessor.hold();
+        let held: Held = Box::new((known, MODULE.sessions.hold(), MODULE.objects.hold()));
+        let _ = HELD.try_with(|place| *place.borrow_mut() = Some(held));
+    }
+    extern "C" fn after() {
+        let _ = HELD.try_with(|place| place.borrow_mut().take());
+    }
+    static WATCHED: AtomicBool = AtomicBool::new(false);
+    if !WATCHED.swap(true, SeqCst) {
+        // SAFETY: the functions are there as long as the module is: the C library forgets them when it is unloaded.
+        unsafe { libc::pthread_atfork(Some(before), Some(after), Some(after)) };
+    }
+}

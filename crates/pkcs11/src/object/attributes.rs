@@ -1,0 +1,245 @@
+//! The attributes of an object.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use cryptoki_sys::*;
+use zeroize::Zeroizing;
+
+use super::rules::{Form, Giver, Rule, SECRETS, rules};
+use crate::abi::{Template, Untold};
+use crate::error::Result;
+
+/// How an object came to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// A program gave all of it.
+    Created,
+    /// It was generated here, by that mechanism.
+    Generated(CK_MECHANISM_TYPE),
+    /// It was derived here.
+    Derived,
+    /// The card service has it, and alone what is secret of it.
+    Service,
+}
+
+/// Attributes by their type.
+#[derive(Clone)]
+pub(crate) struct Attributes(BTreeMap<CK_ATTRIBUTE_TYPE, Zeroizing<Vec<u8>>>);
+
+/// The bytes of a number, as attributes have them.
+pub(crate) fn number(value: CK_ULONG) -> Vec<u8> {
+    value.to_ne_bytes().to_vec()
+}
+
+/// The length of a modulus in bits, as attributes have it.
+pub(super) fn bits(modulus: &[u8]) -> Vec<u8> {
+    let first = modulus.iter().position(|&byte| byte != 0);
+    let bits = first.map_or(0, |first| {
+        8 * (modulus.len() - first) - modulus[first].leading_zeros() as usize
+    });
+    number(bits as CK_ULONG)
+}
+
+fn read_number(bytes: &[u8]) -> Option<CK_ULONG> {
+    Some(CK_ULONG::from_ne_bytes(bytes.try_into().ok()?))
+}
+
+impl Attributes {
+    /// The attributes of a new object: what the program gives, what was `made`, and what neither says.
+    ///
+    /// # Errors
+    /// The standard's, where the template does not fit the class.
+    pub(crate) fn new(
+        template: &Template<'_>,
+        made: &[(CK_ATTRIBUTE_TYPE, &[u8])],
+        origin: Origin,
+    ) -> Result<Self> {
+        let of = |kind| {
+            let made = made.iter().find(|(known, _)| *known == kind);
+            made.map(|&(_, value)| value).or_else(|| template.get(kind))
+        };
+        let as_number = |value| read_number(value).ok_or(CKR_ATTRIBUTE_VALUE_INVALID);
+        let class = as_number(of(CKA_CLASS).ok_or(CKR_TEMPLATE_INCOMPLETE)?)?;
+        let is_key = matches!(class, CKO_PUBLIC_KEY | CKO_PRIVATE_KEY | CKO_SECRET_KEY);
+        let key_type = match is_key {
+            true => Some(as_number(of(CKA_KEY_TYPE).ok_or(CKR_TEMPLATE_INCOMPLETE)?)?),
+            false => None,
+        };
+        let all_rules = || rules(class, key_type).ok_or(CKR_ATTRIBUTE_VALUE_INVALID);
+        let mut attributes = Self(BTreeMap::new());
+        for (kind, value) in template.iter() {
+            let rule = all_rules()?.find(|rule| rule.kind == kind);
+            let rule = rule.ok_or(CKR_ATTRIBUTE_TYPE_INVALID)?;
+            rule.check(value)?;
+            let made = made.iter().find(|(known, _)| *known == kind);
+            if made.is_some_and(|&(_, made)| made != value) {
+                return Err(CKR_TEMPLATE_INCONSISTENT.into());
+            }
+            if made.is_none() && rule.giver == Giver::Module {
+                return Err(CKR_ATTRIBUTE_READ_ONLY.into());
+            }
+            attributes.set(kind, value);
+        }
+        for &(kind, value) in made {
+            attributes.set(kind, value);
+        }
+        attributes.describe(origin);
+        for rule in all_rules()? {
+            if attributes.get(rule.kind).is_some() {
+                continue;
+            }
+            match rule.giver {
+                Giver::Creator if origin == Origin::Service && SECRETS.contains(&rule.kind) => {}
+                Giver::Creator => return Err(CKR_TEMPLATE_INCOMPLETE.into()),
+                Giver::Anybody(value) => attributes.set(rule.kind, value),
+                Giver::Nobody | Giver::Module => {}
+            }
+        }
+        attributes.keep_history(origin);
+        Ok(attributes)
+    }
+
+    /// What the module says of where it comes from.
+    fn describe(&mut self, origin: Origin) {
+        static LAST: AtomicU64 = AtomicU64::new(0);
+        if origin != Origin::Service {
+            let unique = format!("{:x}-{:x}", std::process::id(), LAST.fetch_add(1, Relaxed));
+            self.set(CKA_UNIQUE_ID, unique.as_bytes());
+        }
+        if self.get(CKA_KEY_TYPE).is_none() {
+            return;
+        }
+        let mechanism = match origin {
+            Origin::Generated(mechanism) => mechanism,
+            _ => CK_UNAVAILABLE_INFORMATION,
+        };
+        let is_local = matches!(origin, Origin::Generated(_));
+        self.set(CKA_LOCAL, &[is_local.into()]);
+        self.set(CKA_KEY_GEN_MECHANISM, &number(mechanism));
+        if self.number(CKA_CLASS) == Some(CKO_SECRET_KEY)
+            && let Some(length) = self.get(CKA_VALUE).map(<[u8]>::len)
+        {
+            self.set(CKA_VALUE_LEN, &number(length as CK_ULONG));
+        }
+        if self.number(CKA_CLASS) == Some(CKO_PUBLIC_KEY)
+            && let Some(modulus) = self.get(CKA_MODULUS)
+        {
+            let bits = bits(modulus);
+            self.set(CKA_MODULUS_BITS, &bits);
+        }
+    }
+
+    /// Whether a key was always sensitive and never extractable: never of one that came from outside.
+    fn keep_history(&mut self, origin: Origin) {
+        let is_ours = matches!(origin, Origin::Generated(_) | Origin::Derived);
+        if let Some(sensitive) = self.flag(CKA_SENSITIVE) {
+            self.set(CKA_ALWAYS_SENSITIVE, &[(is_ours && sensitive).into()]);
+        }
+        if let Some(extractable) = self.flag(CKA_EXTRACTABLE) {
+            self.set(CKA_NEVER_EXTRACTABLE, &[(is_ours && !extractable).into()]);
+        }
+    }
+
+    /// The same with changes (`C_SetAttributeValue`; of a copy: `C_CopyObject`).
+    ///
+    /// # Errors
+    /// The standard's, where one of them may not be changed so.
+    pub(crate) fn changed(&self, template: &Template<'_>, of_copy: bool) -> Result<Self> {
+        const OF_COPIES: &[CK_ATTRIBUTE_TYPE] =
+            &[CKA_TOKEN, CKA_PRIVATE, CKA_MODIFIABLE, CKA_DESTROYABLE];
+        let class = self.number(CKA_CLASS).ok_or(CKR_GENERAL_ERROR)?;
+        let key_type = self.number(CKA_KEY_TYPE);
+        let mut changed = self.clone();
+        for (kind, value) in template.iter() {
+            let rule = rules(class, key_type)
+                .and_then(|mut rules| rules.find(|rule| rule.kind == kind))
+                .ok_or(CKR_ATTRIBUTE_TYPE_INVALID)?;
+            rule.check(value)?;
+            let may = rule.is_modifiable || (of_copy && OF_COPIES.contains(&kind));
+            let is_step_back = match kind {
+                CKA_SENSITIVE => self.flag(kind) == Some(true) && value == [CK_FALSE],
+                CKA_EXTRACTABLE => self.flag(kind) == Some(false) && value == [CK_TRUE],
+                _ => false,
+            };
+            if (!may || is_step_back) && self.get(kind) != Some(value) {
+                return Err(CKR_ATTRIBUTE_READ_ONLY.into());
+            }
+            changed.set(kind, value);
+        }
+        Ok(changed)
+    }
+
+    /// The value of an attribute, whoever asks.
+    pub(crate) fn get(&self, kind: CK_ATTRIBUTE_TYPE) -> Option<&[u8]> {
+        self.0.get(&kind).map(|value| value.as_slice())
+    }
+
+    /// The value of an attribute, for a program.
+    ///
+    /// # Errors
+    /// It is secret, or there is none.
+    pub(crate) fn tell(&self, kind: CK_ATTRIBUTE_TYPE) -> std::result::Result<&[u8], Untold> {
+        let is_hidden =
+            self.flag(CKA_SENSITIVE) == Some(true) || self.flag(CKA_EXTRACTABLE) == Some(false);
+        // An attribute that a key of the card service has, and this process does not.
+        let is_secret = is_hidden && SECRETS.contains(&kind);
+        match self.get(kind) {
+            _ if is_secret && self.has(kind) => Err(Untold::Sensitive),
+            Some(value) => Ok(value),
+            None => Err(Untold::Unknown),
+        }
+    }
+
+    /// Whether its class has that attribute.
+    fn has(&self, kind: CK_ATTRIBUTE_TYPE) -> bool {
+        let class = self.number(CKA_CLASS);
+        let rules = class.and_then(|class| rules(class, self.number(CKA_KEY_TYPE)));
+        rules.is_some_and(|mut rules| rules.any(|rule| rule.kind == kind))
+    }
+
+    /// Whether it has all that a search asks for. A secret is never found by its value.
+    pub(crate) fn match_all(&self, template: &Template<'_>) -> bool {
+        // Most objects differ: whether they would tell is asked of the others alone.
+        let is_it = |(kind, value)| self.get(kind) == Some(value) && self.tell(kind).is_ok();
+        template.iter().all(is_it)
+    }
+
+    pub(crate) fn flag(&self, kind: CK_ATTRIBUTE_TYPE) -> Option<bool> {
+        self.get(kind).map(|value| value != [CK_FALSE])
+    }
+
+    pub(crate) fn number(&self, kind: CK_ATTRIBUTE_TYPE) -> Option<CK_ULONG> {
+        self.get(kind).and_then(read_number)
+    }
+
+    /// Whether the key may be used by a mechanism.
+    pub(crate) fn allows(&self, mechanism: CK_MECHANISM_TYPE) -> bool {
+        let list = self.get(CKA_ALLOWED_MECHANISMS).unwrap_or_default();
+        let mut allowed = list.chunks_exact(size_of::<CK_ULONG>());
+        list.is_empty() || allowed.any(|one| read_number(one) == Some(mechanism))
+    }
+
+    fn set(&mut self, kind: CK_ATTRIBUTE_TYPE, value: &[u8]) {
+        self.0.insert(kind, Zeroizing::new(value.to_vec()));
+    }
+}
+
+impl Rule {
+    /// Whether a value looks as it must.
+    fn check(&self, value: &[u8]) -> Result<()> {
+        let fits = match self.form {
+            Form::Flag => matches!(value, [CK_FALSE | CK_TRUE]),
+            Form::Number => value.len() == size_of::<CK_ULONG>(),
+            Form::Numbers => value.len().is_multiple_of(size_of::<CK_ULONG>()),
+            Form::Date => {
+                value.is_empty() || (value.len() == 8 && value.iter().all(u8::is_ascii_digit))
+            }
+            Form::Bytes => true,
+        };
+        match fits {
+            true => Ok(()),
+            false => Err(CKR_ATTRIBUTE_VALUE_INVALID.into()),
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! Objects: attributes, and the key that they make.
+
+mod attributes;
+mod generated;
+mod material;
+mod rules;
+
+pub(crate) use attributes::{Attributes, Origin, number};
+pub(crate) use generated::{Halves, What, halves};
+pub(crate) use material::{Material, Named, point_of};
+
+use cryptoki_sys::*;
+
+use crate::abi::Template;
+use crate::error::Result;
+use crate::slot::Slot;
+
+/// An object of a slot. It never changes: a change makes another one, in its place.
+pub(crate) struct Object {
+    /// Where it is.
+    pub(crate) slot: Slot,
+    /// The session that it ends with; 0: it is the token's.
+    pub(crate) session: CK_SESSION_HANDLE,
+    pub(crate) attributes: Attributes,
+    pub(crate) material: Material,
+}
+
+impl Object {
+    /// An object that a program creates, or that was made here.
+    ///
+    /// # Errors
+    /// The template does not fit, or makes no key.
+    pub(crate) fn new(
+        slot: Slot,
+        session: CK_SESSION_HANDLE,
+        template: &Template<'_>,
+        made: &[(CK_ATTRIBUTE_TYPE, &[u8])],
+        origin: Origin,
+    ) -> Result<Self> {
+        let attributes = Attributes::new(template, made, origin)?;
+        if attributes.flag(CKA_TOKEN) == Some(true) {
+            return Err(CKR_TOKEN_WRITE_PROTECTED.into());
+        }
+        let material = Material::of(&attributes)?;
+        Ok(Self {
+            slot,
+            session,
+            attributes,
+            material,
+        })
+    }
+
+    /// The same with changes.
+    ///
+    /// # Errors
+    /// They are not allowed.
+    pub(crate) fn changed(
+        &self,
+        session: CK_SESSION_HANDLE,
+        template: &Template<'_>,
+        of_copy: bool,
+    ) -> Result<Self> {
+        let attributes = self.attributes.changed(template, of_copy)?;
+        if attributes.flag(CKA_TOKEN) == Some(true) {
+            return Err(CKR_TOKEN_WRITE_PROTECTED.into());
+        }
+        Ok(Self {
+            slot: self.slot,
+            session,
+            attributes,
+            material: self.material.clone(),
+        })
+    }
+
+    /// Whether the key may be used for that (`CKA_SIGN`, …) by that mechanism.
+    ///
+    /// # Errors
+    /// `CKR_KEY_FUNCTION_NOT_PERMITTED`, `CKR_MECHANISM_INVALID`.
+    pub(crate) fn admit(
+        &self,
+        usage: CK_ATTRIBUTE_TYPE,
+        mechanism: CK_MECHANISM_TYPE,
+    ) -> Result<()> {
+        if self.attributes.flag(usage) != Some(true) {
+            return Err(CKR_KEY_FUNCTION_NOT_PERMITTED.into());
+        }
+        match self.attributes.allows(mechanism) {
+            true => Ok(()),
+            false => Err(CKR_MECHANISM_INVALID.into()),
+        }
+    }
+}

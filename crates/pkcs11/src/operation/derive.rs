@@ -1,0 +1,71 @@
+//! Secrets that two keys share.
+
+use std::sync::Arc;
+
+use cryptoki_sys::*;
+use outboard_engine::card::{self, Request};
+use outboard_engine::scalar::ec;
+use outboard_wire::Operation as Asked;
+
+use crate::abi::Template;
+use crate::coprocessor::Kind;
+use crate::error::{Error, Result};
+use crate::mechanism::{Mechanism, What};
+use crate::module::Module;
+use crate::object::{Material, Named, Object, Origin, point_of};
+
+impl Module {
+    /// `C_DeriveKey`
+    pub(crate) fn derive(
+        &self,
+        session: CK_SESSION_HANDLE,
+        mechanism: &Mechanism,
+        base: CK_OBJECT_HANDLE,
+        template: &Template<'_>,
+    ) -> Result<CK_OBJECT_HANDLE> {
+        let base = self.object(session, base, CKR_KEY_HANDLE_INVALID)?;
+        let What::Agree(peer) = &mechanism.what else {
+            return Err(CKR_MECHANISM_INVALID.into());
+        };
+        base.admit(CKA_DERIVE, mechanism.kind)?;
+        let invalid = |_| Error::from(CKR_MECHANISM_PARAM_INVALID);
+        let shared = match &base.material {
+            Material::Ec(key) if key.is_private() => {
+                let peer = point_of(peer, Named::Nist(key.curve())).map_err(invalid)?;
+                let peer = ec::Key::public(key.curve(), peer);
+                let peer = peer.map_err(|_| Error::from(CKR_MECHANISM_PARAM_INVALID))?;
+                card::run(Request::ecdh(Arc::clone(key), Arc::new(peer))?)?
+            }
+            Material::X25519(key) => {
+                let peer = point_of(peer, Named::X25519).map_err(invalid)?;
+                let peer = peer.try_into().map_err(|_| CKR_MECHANISM_PARAM_INVALID)?;
+                card::run(Request::x25519(key, peer))?
+            }
+            Material::Service(key) if key.kind == Kind::Ec => {
+                let named = base.attributes.get(CKA_EC_PARAMS).unwrap_or_default();
+                let named = Named::from_parameters(named).ok_or(CKR_GENERAL_ERROR)?;
+                let point = point_of(peer, named).map_err(invalid)?;
+                key.ask(&self.coprocessor, Asked::Ecdh { point })?
+            }
+            _ => return Err(CKR_KEY_TYPE_INCONSISTENT.into()),
+        };
+        let length = match template.get(CKA_VALUE_LEN) {
+            Some(length) => {
+                let length = length.try_into().map_err(|_| CKR_ATTRIBUTE_VALUE_INVALID)?;
+                CK_ULONG::from_ne_bytes(length) as usize
+            }
+            None => shared.len(),
+        };
+        // What is too much is taken away at the front (PKCS #11, ECDH).
+        let start = shared.len().checked_sub(length);
+        let start = start.filter(|_| length > 0).ok_or(CKR_KEY_SIZE_RANGE)?;
+        let secret = Object::secret(
+            base.slot,
+            session,
+            template,
+            &shared[start..],
+            Origin::Derived,
+        )?;
+        Ok(self.keep(secret))
+    }
+}

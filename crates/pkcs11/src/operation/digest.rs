@@ -1,0 +1,57 @@
+//! Digests.
+
+use cryptoki_sys::*;
+use outboard_engine::scalar::digest::Hasher;
+
+use crate::abi::Output;
+use crate::error::Result;
+use crate::mechanism::{Mechanism, What};
+use crate::module::Module;
+use crate::session::Session;
+
+fn place(session: &mut Session) -> &mut Option<Hasher> {
+    &mut session.digest
+}
+
+impl Module {
+    /// `C_DigestInit`
+    pub(crate) fn digest_init(
+        &self,
+        session: CK_SESSION_HANDLE,
+        mechanism: &Mechanism,
+    ) -> Result<()> {
+        let What::Digest(digest) = mechanism.what else {
+            return Err(CKR_MECHANISM_INVALID.into());
+        };
+        self.begin(session, place, Hasher::new(digest)?)
+    }
+
+    /// `C_DigestUpdate`
+    pub(crate) fn digest_update(&self, session: CK_SESSION_HANDLE, part: &[u8]) -> Result<()> {
+        let mut hasher = self.take(session, place)?;
+        hasher.update(part)?;
+        self.put_back(session, place, hasher);
+        Ok(())
+    }
+
+    /// `C_DigestFinal`, and `C_Digest` with the whole message.
+    pub(crate) fn digest_final(
+        &self,
+        session: CK_SESSION_HANDLE,
+        message: Option<&[u8]>,
+        mut output: Output<'_>,
+    ) -> Result<()> {
+        let mut hasher = self.take(session, place)?;
+        match output.is_question(hasher.digest().length()) {
+            Ok(false) => {}
+            answer => {
+                self.put_back(session, place, hasher);
+                return answer.map(drop);
+            }
+        }
+        if let Some(message) = message {
+            hasher.update(message)?;
+        }
+        output.put(&hasher.finish()?)
+    }
+}

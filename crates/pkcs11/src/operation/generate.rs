@@ -1,0 +1,121 @@
+//! New keys, and random numbers.
+
+use cryptoki_sys::*;
+use outboard_engine::scalar::pair::Kind;
+use outboard_engine::scalar::{self, ec::Curve};
+use zeroize::Zeroizing;
+
+use crate::abi::Template;
+use crate::error::{Error, Result};
+use crate::mechanism::{self, Mechanism};
+use crate::module::Module;
+use crate::object::{Halves, Named, Object, Origin, What, number};
+
+/// The longest secret that is made here.
+const MOST_SECRET: CK_ULONG = 4096;
+
+impl Module {
+    /// `C_GenerateKeyPair`: the handles of the public and the private half.
+    pub(crate) fn generate_pair(
+        &self,
+        session: CK_SESSION_HANDLE,
+        mechanism: &Mechanism,
+        public: &Template<'_>,
+        private: &Template<'_>,
+    ) -> Result<(CK_OBJECT_HANDLE, CK_OBJECT_HANDLE)> {
+        let slot = self.session(session, |session| session.slot)?;
+        let halves = Halves::generate(wanted(mechanism, public)?)?;
+        let made = Origin::Generated(mechanism.kind);
+        let public = Object::new(slot, session, public, &halves.public(), made)?;
+        let private = Object::new(slot, session, private, &halves.private(), made)?;
+        Ok((self.keep(public), self.keep(private)))
+    }
+
+    /// `C_GenerateKey`
+    pub(crate) fn generate(
+        &self,
+        session: CK_SESSION_HANDLE,
+        mechanism: &Mechanism,
+        template: &Template<'_>,
+    ) -> Result<CK_OBJECT_HANDLE> {
+        let slot = self.session(session, |session| session.slot)?;
+        if mechanism.what != mechanism::What::SecretKey {
+            return Err(CKR_MECHANISM_INVALID.into());
+        }
+        let length = wanted_number(template, CKA_VALUE_LEN)?;
+        if !(1..=MOST_SECRET).contains(&length) {
+            return Err(CKR_ATTRIBUTE_VALUE_INVALID.into());
+        }
+        let mut value = Zeroizing::new(vec![0; length as usize]);
+        scalar::randomise(&mut value)?;
+        let origin = Origin::Generated(mechanism.kind);
+        let secret = Object::secret(slot, session, template, &value, origin)?;
+        Ok(self.keep(secret))
+    }
+}
+
+/// What key pair a template asks for.
+fn wanted(mechanism: &Mechanism, template: &Template<'_>) -> Result<What> {
+    let curve = || {
+        let parameters = template
+            .get(CKA_EC_PARAMS)
+            .ok_or(Error::from(CKR_TEMPLATE_INCOMPLETE))?;
+        Named::from_parameters(parameters).ok_or(Error::from(CKR_CURVE_NOT_SUPPORTED))
+    };
+    match mechanism.what {
+        mechanism::What::RsaKeyPair => {
+            let bits = wanted_number(template, CKA_MODULUS_BITS)?;
+            let exponent = template.get(CKA_PUBLIC_EXPONENT);
+            if exponent.is_some_and(|exponent| exponent != [1, 0, 1]) {
+                return Err(CKR_ATTRIBUTE_VALUE_INVALID.into());
+            }
+            match bits {
+                2048..=4096 if bits.is_multiple_of(8) => Ok(What::Pair(Kind::Rsa(bits as usize))),
+                _ => Err(CKR_KEY_SIZE_RANGE.into()),
+            }
+        }
+        mechanism::What::EcKeyPair => match curve()? {
+            Named::Nist(curve @ (Curve::P256 | Curve::P384 | Curve::P521)) => {
+                Ok(What::Pair(Kind::Ec(curve)))
+            }
+            _ => Err(CKR_CURVE_NOT_SUPPORTED.into()),
+        },
+        mechanism::What::EdwardsKeyPair => match curve()? {
+            Named::Ed25519 => Ok(What::Pair(Kind::Ed25519)),
+            _ => Err(CKR_CURVE_NOT_SUPPORTED.into()),
+        },
+        mechanism::What::MontgomeryKeyPair => match curve()? {
+            Named::X25519 => Ok(What::X25519),
+            _ => Err(CKR_CURVE_NOT_SUPPORTED.into()),
+        },
+        _ => Err(CKR_MECHANISM_INVALID.into()),
+    }
+}
+
+/// A number that the template must have.
+fn wanted_number(template: &Template<'_>, kind: CK_ATTRIBUTE_TYPE) -> Result<CK_ULONG> {
+    let value = template.get(kind).ok_or(CKR_TEMPLATE_INCOMPLETE)?;
+    let value = value.try_into().map_err(|_| CKR_ATTRIBUTE_VALUE_INVALID)?;
+    Ok(CK_ULONG::from_ne_bytes(value))
+}
+
+impl Object {
+    /// A secret that was made here. A template may say which type it has and how long it is.
+    pub(super) fn secret(
+        slot: crate::slot::Slot,
+        session: CK_SESSION_HANDLE,
+        template: &Template<'_>,
+        value: &[u8],
+        origin: Origin,
+    ) -> Result<Self> {
+        let (class, key_type) = (number(CKO_SECRET_KEY), number(CKK_GENERIC_SECRET));
+        let length = number(value.len() as CK_ULONG);
+        let made: [(_, &[u8]); 4] = [
+            (CKA_CLASS, &class),
+            (CKA_KEY_TYPE, &key_type),
+            (CKA_VALUE, value),
+            (CKA_VALUE_LEN, &length),
+        ];
+        Self::new(slot, session, template, &made, origin)
+    }
+}

@@ -1,0 +1,25 @@
+//! What is done with keys, and without one.
+//!
+//! ```text
+//! Init ──▶ session ◀──take, put_back──▶ Update …, Final, or all in one call ──▶ engine
+//! ```
+
+mod derive;
+mod digest;
+mod generate;
+mod sign;
+mod verify;
+
+pub(crate) use sign::Signing;
+pub(crate) use verify::Verifying;
+
+use outboard_engine::scalar::digest::{Digest, Hasher, Value};
+
+use crate::error::Result;
+
+/// The digest of one message.
+fn hash(digest: Digest, message: &[u8]) -> Result<Value> {
+    let mut hasher = Hasher::new(digest)?;
+    hasher.update(message)?;
+    Ok(hasher.finish()?)
+}

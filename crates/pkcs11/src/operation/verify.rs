@@ -1,0 +1,116 @@
+//! Verification.
+
+use std::sync::Arc;
+
+use cryptoki_sys::*;
+use der::Encode;
+use der::asn1::UintRef;
+use outboard_engine::scalar::digest::Hasher;
+use outboard_engine::scalar::ed25519;
+use outboard_engine::scalar::rsa::Scheme;
+
+use super::hash;
+use super::sign::{Pair, end, fits, go_on, length};
+use crate::error::Result;
+use crate::mechanism::{Mechanism, Sign, SignScheme, What};
+use crate::module::Module;
+use crate::object::{Material, Object};
+use crate::session::Session;
+
+/// A verification under way.
+pub(crate) struct Verifying {
+    key: Arc<Object>,
+    sign: Sign,
+    hasher: Option<Hasher>,
+}
+
+fn place(session: &mut Session) -> &mut Option<Verifying> {
+    &mut session.verifying
+}
+
+impl Module {
+    /// `C_VerifyInit`
+    pub(crate) fn verify_init(
+        &self,
+        session: CK_SESSION_HANDLE,
+        mechanism: &Mechanism,
+        key: CK_OBJECT_HANDLE,
+    ) -> Result<()> {
+        let key = self.object(session, key, CKR_KEY_HANDLE_INVALID)?;
+        let What::Sign(sign) = mechanism.what else {
+            return Err(CKR_MECHANISM_INVALID.into());
+        };
+        if sign.scheme == SignScheme::Raw {
+            return Err(CKR_MECHANISM_INVALID.into());
+        }
+        fits(&key.material, sign.scheme)?;
+        key.admit(CKA_VERIFY, mechanism.kind)?;
+        let hasher = None;
+        self.begin(session, place, Verifying { key, sign, hasher })
+    }
+
+    /// `C_Verify`
+    pub(crate) fn verify(
+        &self,
+        session: CK_SESSION_HANDLE,
+        data: &[u8],
+        signature: &[u8],
+    ) -> Result<()> {
+        let verifying = self.take(session, place)?;
+        if verifying.hasher.is_some() {
+            return Err(CKR_OPERATION_ACTIVE.into());
+        }
+        match verifying.sign.hash {
+            Some(digest) => verifying.finish(&hash(digest, data)?, signature),
+            None => verifying.finish(data, signature),
+        }
+    }
+
+    /// `C_VerifyUpdate`
+    pub(crate) fn verify_update(&self, session: CK_SESSION_HANDLE, part: &[u8]) -> Result<()> {
+        let mut verifying = self.take(session, place)?;
+        go_on(&mut verifying.hasher, verifying.sign, part)?;
+        self.put_back(session, place, verifying);
+        Ok(())
+    }
+
+    /// `C_VerifyFinal`
+    pub(crate) fn verify_final(&self, session: CK_SESSION_HANDLE, signature: &[u8]) -> Result<()> {
+        let mut verifying = self.take(session, place)?;
+        let value = end(&mut verifying.hasher, verifying.sign)?;
+        verifying.finish(&value, signature)
+    }
+}
+
+impl Verifying {
+    /// Judges the signature of a digest, or of what the program gave instead.
+    fn finish(&self, value: &[u8], signature: &[u8]) -> Result<()> {
+        if signature.len() != length(&self.key.material) {
+            return Err(CKR_SIGNATURE_LEN_RANGE.into());
+        }
+        let is_right = match (&self.key.material, self.sign.scheme) {
+            (Material::Rsa(key), SignScheme::Pkcs1) => match self.sign.hash {
+                Some(digest) => key.verify(Scheme::Pkcs1, digest, value, signature),
+                None => key.verify_unnamed(value, signature),
+            },
+            (Material::Rsa(key), SignScheme::Pss(digest, scheme)) => {
+                key.verify(scheme, digest, value, signature)
+            }
+            (Material::Ec(key), _) => {
+                let (r, s) = signature.split_at(signature.len() / 2);
+                let pair = UintRef::new(r).and_then(|r| {
+                    let s = UintRef::new(s)?;
+                    Pair { r, s }.to_der()
+                });
+                pair.is_ok_and(|pair| key.verify(value, &pair))
+            }
+            (Material::Ed25519(key), _) => ed25519::verify(key.public(), value, signature),
+            (Material::Ed25519Public(key), _) => ed25519::verify(key, value, signature),
+            _ => return Err(CKR_KEY_TYPE_INCONSISTENT.into()),
+        };
+        match is_right {
+            true => Ok(()),
+            false => Err(CKR_SIGNATURE_INVALID.into()),
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! Sessions, and what is under way in them.
+
+use cryptoki_sys::*;
+use outboard_engine::scalar::digest::Hasher;
+
+use crate::operation::{Signing, Verifying};
+use crate::slot::Slot;
+
+/// A session.
+pub(crate) struct Session {
+    pub(crate) slot: Slot,
+    /// Whether it is for reading and writing.
+    pub(crate) writes: bool,
+    /// Objects that were found and not told yet, the last one first.
+    pub(crate) found: Option<Vec<CK_OBJECT_HANDLE>>,
+    pub(crate) digest: Option<Hasher>,
+    pub(crate) signing: Option<Signing>,
+    pub(crate) verifying: Option<Verifying>,
+}
+
+impl Session {
+    pub(crate) fn new(slot: Slot, writes: bool) -> Self {
+        Self {
+            slot,
+            writes,
+            found: None,
+            digest: None,
+            signing: None,
+            verifying: None,
+        }
+    }
+
+    /// What `C_GetSessionInfo` tells.
+    pub(crate) fn info(&self) -> CK_SESSION_INFO {
+        CK_SESSION_INFO {
+            slotID: self.slot.id(),
+            state: match self.writes {
+                true => CKS_RW_PUBLIC_SESSION,
+                false => CKS_RO_PUBLIC_SESSION,
+            },
+            flags: CKF_SERIAL_SESSION | if self.writes { CKF_RW_SESSION } else { 0 },
+            ulDeviceError: 0,
+        }
+    }
+
+    /// Gives up what is under way, of the kinds that `flags` name.
+    pub(crate) fn cancel(&mut self, flags: CK_FLAGS) {
+        if flags & CKF_FIND_OBJECTS != 0 {
+            self.found = None;
+        }
+        if flags & CKF_DIGEST != 0 {
+            self.digest = None;
+        }
+        if flags & CKF_SIGN != 0 {
+            self.signing = None;
+        }
+        if flags & CKF_VERIFY != 0 {
+            self.verifying = None;
+        }
+    }
+}

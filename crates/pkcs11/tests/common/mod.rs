@@ -1,0 +1,42 @@
+//! The module, as a program has it.
+
+use std::path::PathBuf;
+
+use cryptoki::context::{CInitializeArgs, CInitializeFlags, Pkcs11};
+use cryptoki::session::Session;
+use cryptoki::slot::Slot;
+
+/// The module's file; `make check` builds it first.
+pub(crate) fn file() -> PathBuf {
+    let test = std::env::current_exe().expect("it is a file");
+    let built = test.parent().and_then(|directory| directory.parent());
+    let file = built.expect("a directory").join("liboutboard_pkcs11.so");
+    assert!(
+        file.is_file(),
+        "run 'cargo build -p outboard-pkcs11' first: there is no {}",
+        file.display()
+    );
+    file
+}
+
+/// The module of this process, initialised.
+pub(crate) fn module() -> Pkcs11 {
+    let module = Pkcs11::new(file()).expect("it is a module");
+    let arguments = CInitializeArgs::new(CInitializeFlags::OS_LOCKING_OK);
+    // Another test of this process may have done so.
+    let _ = module.initialize(arguments);
+    module
+}
+
+/// The slot that computes in the program's process.
+pub(crate) fn accelerator(module: &Pkcs11) -> Slot {
+    let slots = module.get_slots_with_token().expect("it has slots");
+    let is_it = |slot: &&Slot| slot.id() == 1;
+    *slots.iter().find(is_it).expect("an accelerator")
+}
+
+pub(crate) fn session() -> Session {
+    let module = module();
+    let slot = accelerator(&module);
+    module.open_rw_session(slot).expect("a session")
+}

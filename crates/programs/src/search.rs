@@ -33,6 +33,7 @@ const PROGRAMS: &[Program] = &[
     Program::new("perf", "linux-perf"),
     Program::new("p11tool", "gnutls-bin"),
     Program::new("pkcs11-tool", "opensc"),
+    Program::new("pgbench", "postgresql"),
     Program::new("postgres", "postgresql"),
     Program::new("id", "coreutils"),
     Program::new("initdb", "postgresql"),

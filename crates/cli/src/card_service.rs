@@ -240,6 +240,7 @@ impl Unit {
     fn all() -> Vec<Self> {
         let shown = Command::new("systemctl")
             .args(["show", "outboard.service", "outboard.socket"])
+            .args(["outboard-agent.service", "outboard-agent.socket"])
             .args([
                 "--property",
                 "Id,LoadState,ActiveState,SubState,Result,UnitFileState",
@@ -280,6 +281,11 @@ impl Unit {
     /// Whether systemd starts it at boot.
     pub(crate) fn is_enabled(&self) -> bool {
         self.file == "enabled" || self.file == "enabled-runtime"
+    }
+
+    /// Whether it is of the front for ssh clients.
+    pub(crate) fn is_front(&self) -> bool {
+        self.name.starts_with("outboard-agent.")
     }
 
     pub(crate) fn is_active(&self) -> bool {

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::service::{Service, daemon, key_file, succeeds, us};
+use common::service::{Service, daemon, key_file, kill, succeeds, us};
 use common::{document, stderr, stdout};
 use outboard_programs::{OpenSsl, Sshd, SshdOptions, Workplace};
 use std::fs;
@@ -390,6 +390,36 @@ fn two_administrators_agree_to_an_export() {
     service.says(&["keys", "show", "guarded", "--json"]);
 }
 
+/// A key's certificate is kept with the key, and only a certificate of this key.
+#[test]
+fn a_key_has_its_certificates() {
+    let service = Service::start();
+    let site = service.key("site", "p256");
+    let other = service.key("other", "p256");
+    let [site, other] = [site, other].map(|key| fs::read(service.certificate(&key)).expect("it"));
+    let certify = |words: &[&str], given: &[u8]| {
+        let words = [&["keys", "certify", "site"], words].concat();
+        service.outboard(&words).write_stdin(given).assert()
+    };
+    let said = stderr(&certify(&[], &other).failure());
+    common::says(&said, "another public half");
+    common::says(&stderr(&certify(&[], b"no PEM").failure()), "PEM");
+    common::says(&stderr(&certify(&[], b"").failure()), "--remove");
+    let chain = [&site[..], &other].concat();
+    let said = stdout(&certify(&[], &chain).success());
+    common::says(&said, "CN=localhost, and 1 of its issuers");
+    common::says(
+        &service.says(&["keys", "show", "site"]),
+        "certificate   CN=localhost",
+    );
+    service.says(&["keys", "rename", "site", "shop"]);
+    let shown = service.says(&["keys", "show", "shop", "--json"]);
+    common::says(&shown, "\"certificates\"");
+    service.says(&["keys", "certify", "shop", "--remove"]);
+    let shown = service.says(&["keys", "show", "shop"]);
+    assert!(!shown.contains("certificate "), "{shown}");
+}
+
 /// The service is killed and restarted: the keys, the grants and the master key are there.
 #[test]
 fn what_was_acknowledged_outlives_a_kill() {
@@ -532,6 +562,39 @@ fn a_master_key_is_entered_in_parts() {
     service.says(&["keys", "show", "k"]);
     service.says(&["service", "stop"]);
     child.wait().expect("it was started here");
+}
+
+/// The front for ssh clients starts and ends with the service, and outlives its death.
+#[test]
+fn a_service_has_a_front() {
+    let service = Service::start();
+    let front = service.front();
+    let state = || {
+        let status = service.outboard(&["service", "status", "--json"]).assert();
+        document(&status.success(), "outboard-service")["agent"].clone()
+    };
+    let text = service.says(&["service", "status"]);
+    common::says(&text, "ssh agent    answers at ");
+    service.kill();
+    service.says(&["service", "start"]);
+    assert_eq!((service.front(), state()), (front, "running".into()));
+
+    kill(front);
+    assert_eq!(state(), "down");
+    common::says(&service.says(&["service", "status"]), "nobody answers at ");
+    service.says(&["service", "start"]);
+    assert_eq!(state(), "running");
+    assert_ne!(service.front(), front);
+
+    service.says(&["service", "stop"]);
+    for name in ["agent.sock", "relay.sock", "service.sock"] {
+        assert!(!service.path(name).exists(), "{name}");
+    }
+    // A front alone ends, too.
+    service.says(&["service", "start"]);
+    service.kill();
+    service.refuses(&["service", "stop"]);
+    assert!(!service.path("agent.sock").exists());
 }
 
 /// sshd's host keys and a user's key move into the service: sshd asks for host keys, ssh for the user's, by the agent's socket.

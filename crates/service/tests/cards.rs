@@ -166,6 +166,25 @@ fn decryptions_share_the_lanes_with_signatures() {
     });
 }
 
+/// The lanes do P-384 faster than the scalar path even with one of them filled; across them it is several times faster.
+#[test]
+fn a_request_without_company_is_no_batch() {
+    let Some(service) = service_with_cards() else {
+        return;
+    };
+    let key = service.key_of("p384", "site");
+    let digest = Some(Digest::Sha384);
+    let value = &[7; 48];
+    let packet = packet_of(&key, Operation::Ecdsa { digest, value });
+    let socket = connect(service.path());
+    for _ in 0..20 {
+        assert_eq!(ask(&socket, &packet), Some(Status::Done));
+    }
+    let cards = service.cards();
+    assert!(cards.iter().all(|card| card.batches == 0), "{cards:?}");
+    assert_eq!(cards.iter().map(|card| card.operations).sum::<u64>(), 20);
+}
+
 #[test]
 fn cards_change_while_clients_ask() {
     let Some(service) = service_with_cards() else {

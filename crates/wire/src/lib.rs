@@ -6,9 +6,10 @@
 //! request.rs    client ──▶ service   one packet for each request
 //! answer.rs     client ◀── service   one packet for each answer
 //! message.rs    what the answer to a decryption has
+//! page.rs       what the answer to a listing has
 //! ```
 //!
-//! A request names its key by id (only `Find` by name), so a connection has no state: a request whose answer was lost is
+//! A request names its key by id (only `Find` and `List` by name), so a connection has no state: a request whose answer was lost is
 //! sent again on a new connection. Knows formats; never sockets or keys.
 
 use std::path::Path;
@@ -17,11 +18,13 @@ mod answer;
 mod bytes;
 mod key;
 pub mod message;
+mod page;
 pub mod reference;
 mod request;
 
 pub use answer::{Answer, Status};
 pub use key::{KeyId, KeyType, is_name};
+pub use page::{Listed, Page, certificates};
 pub use reference::Reference;
 pub use request::{Digest, Encryption, Operation, Request, Salt};
 
@@ -35,8 +38,10 @@ pub const MOST: usize = 64 * 1024;
 pub const SERVICE_SOCKET: &str = "service.sock";
 /// The name of the socket for administration, in a service's directory.
 pub const ADMINISTRATION_SOCKET: &str = "admin.sock";
-/// The name of the ssh-agent's socket, in a service's directory.
+/// The name of the ssh-agent's socket, in a service's directory: the front's.
 pub const AGENT_SOCKET: &str = "agent.sock";
+/// The name of the socket where the front asks for ssh clients, in a service's directory.
+pub const RELAY_SOCKET: &str = "relay.sock";
 /// The directory of the system's service.
 pub const SYSTEM_DIRECTORY: &str = "/run/outboard";
 

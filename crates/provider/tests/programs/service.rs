@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use outboard_client::stand_in::Service;
 use outboard_libcrypto::Key;
 use outboard_programs::{
-    ApacheOptions, Certificate, HaProxyMode, HaProxyOptions, Launch, Nginx, NginxOptions, Offer,
-    OpenSsl, SServerOptions, Workplace,
+    ApacheOptions, ApacheWorkers, Certificate, HaProxyMode, HaProxyOptions, Launch, Nginx,
+    NginxOptions, Offer, OpenSsl, SServerOptions, Workplace,
 };
 
 use crate::clients::{assert_all_answered, load};
@@ -233,7 +233,7 @@ fn apache_serves_from_many_threads() {
             openssl: &site.outboard,
             certificates: &[&site.certificate],
             files: None,
-            threads: 32,
+            workers: ApacheWorkers::Threads(32),
             resumption: false,
             core: None,
             settings: "",

@@ -57,6 +57,13 @@ pub enum Request {
         /// The other name.
         to: String,
     },
+    /// Gives a key certificates, instead of those that it has.
+    Certify {
+        /// Its name.
+        name: String,
+        /// Its certificate and those that issued it, in PEM; empty: none.
+        certificates: String,
+    },
     /// Destroys a key.
     Delete {
         /// Its name.
@@ -69,12 +76,15 @@ pub enum Request {
         /// The fields to set; those of the policy that are not here stay.
         set: serde_json::Map<String, serde_json::Value>,
     },
-    /// Agrees that a key is exported or deleted, where its policy asks several administrators.
+    /// Agrees that a key is exported or deleted, or gets another policy, where its policy asks several administrators.
     Approve {
         /// Its name.
         name: String,
-        /// `export` or `delete`.
+        /// `export`, `delete` or `policy`.
         act: String,
+        /// The fields that a policy would set.
+        #[serde(default)]
+        set: serde_json::Map<String, serde_json::Value>,
     },
     /// An exportable key's private half.
     Export {
@@ -366,6 +376,9 @@ pub struct KeyInfo {
     pub policy: serde_json::Value,
     /// Operations since the service started.
     pub used: u64,
+    /// Whom its certificates name: its own, and those that issued it.
+    #[serde(default)]
+    pub certificates: Vec<String>,
 }
 
 /// Users or a group, and what they may do with a key.

@@ -8,6 +8,7 @@ use std::time::{Duration, SystemTime};
 use outboard_administration::{Connection, Error, KeyUsage, Reply, Request, Status};
 use outboard_installation::{self as installation, InForce};
 use outboard_openssl_conf::Config;
+pub(crate) use outboard_wire::directory_option as option;
 use outboard_wire::{ADMINISTRATION_SOCKET, SYSTEM_DIRECTORY};
 use outboard_wording::printable;
 
@@ -142,14 +143,6 @@ fn shown(mut key: KeyUsage) -> KeyUsage {
         process.command = process.command.as_deref().map(printable);
     }
     key
-}
-
-/// The option that names a directory to 'outboard service' and 'outboard keys', after a space; nothing for the system's.
-pub(crate) fn option(directory: &Path) -> String {
-    match directory == Path::new(SYSTEM_DIRECTORY) {
-        true => String::new(),
-        false => format!(" --directory {}", directory.display()),
-    }
 }
 
 /// The time that the service gives as seconds since 1970.

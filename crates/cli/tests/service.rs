@@ -30,7 +30,12 @@ fn a_key_is_made_granted_used_and_destroyed() {
     assert!(!output.status.success());
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     common::says(&said, "permission denied");
-    common::says(&said, "outboard keys grant site --user");
+    let us_there = format!(
+        "--user {} --directory {}'",
+        us(),
+        service.directory().display()
+    );
+    common::says(&said, &format!("outboard keys grant site {us_there}"));
 
     service.says(&["keys", "grant", "site", "--user", &us()]);
     let output = service.openssl(&request);
@@ -220,8 +225,6 @@ fn a_key_file_is_adopted() {
         let path = file.to_str().expect("it is ASCII");
         let said = service.says(&["keys", "adopt", path, "--user", &us()]);
         common::says(&said, "now holds a reference");
-        let is_rsa = ["rsa", "traditional"].contains(&name);
-        assert_eq!(said.contains("decrypts nothing"), is_rsa, "{said}");
         let adopted = fs::read_to_string(&file).expect("it is there");
         assert!(!adopted.contains("PRIVATE KEY"), "{adopted}");
         assert_eq!(adopted.matches(certificate).count(), 2, "{adopted}");
@@ -245,6 +248,9 @@ fn a_key_file_is_adopted() {
             "pkeyutl", "-verify", "-rawin", "-inkey", path, "-in", message, "-sigfile", signed,
         ];
         succeeds(&service.openssl(&verify));
+        if ["rsa", "traditional"].contains(&name) {
+            assert_eq!(service.decrypted(path, &[]), Some("a message".into()));
+        }
         // It cannot leave, and is not adopted twice.
         common::says(&service.refuses(&["keys", "export", name]), "export");
         common::says(
@@ -363,7 +369,55 @@ fn two_administrators_agree_to_an_export() {
     common::says(&said, "1 of 2");
     service.refuses(&["keys", "export", "guarded"]);
     service.refuses(&["keys", "delete", "guarded", "--yes"]);
+    // Nor does one of them change who must agree.
+    let fewer = ["--approvals", "1", "--administrators", &us];
+    let change = [&["keys", "policy", "guarded"], &fewer[..]].concat();
+    common::says(&service.refuses(&change), "set-policy needs 2");
+    service.refuses(&["keys", "policy", "guarded", "--approvals", "0"]);
+    let agree = [&["keys", "approve", "guarded", "policy"], &fewer[..]].concat();
+    common::says(
+        &service.says(&agree),
+        "1 of 2 administrators agree to this policy",
+    );
+    service.refuses(&change);
+    for wrong in [
+        &["keys", "approve", "guarded", "policy"][..],
+        &["keys", "approve", "guarded", "export", "--rate", "7"],
+        &["keys", "policy", "guarded", "--approvals", "2"],
+    ] {
+        service.outboard(wrong).assert().code(2);
+    }
     service.says(&["keys", "show", "guarded", "--json"]);
+}
+
+/// A key's certificate is kept with the key, and only a certificate of this key.
+#[test]
+fn a_key_has_its_certificates() {
+    let service = Service::start();
+    let site = service.key("site", "p256");
+    let other = service.key("other", "p256");
+    let [site, other] = [site, other].map(|key| fs::read(service.certificate(&key)).expect("it"));
+    let certify = |words: &[&str], given: &[u8]| {
+        let words = [&["keys", "certify", "site"], words].concat();
+        service.outboard(&words).write_stdin(given).assert()
+    };
+    let said = stderr(&certify(&[], &other).failure());
+    common::says(&said, "another public half");
+    common::says(&stderr(&certify(&[], b"no PEM").failure()), "PEM");
+    common::says(&stderr(&certify(&[], b"").failure()), "--remove");
+    let chain = [&site[..], &other].concat();
+    let said = stdout(&certify(&[], &chain).success());
+    common::says(&said, "CN=localhost, and 1 of its issuers");
+    common::says(
+        &service.says(&["keys", "show", "site"]),
+        "certificate   CN=localhost",
+    );
+    service.says(&["keys", "rename", "site", "shop"]);
+    let shown = service.says(&["keys", "show", "shop", "--json"]);
+    common::says(&shown, "\"certificates\"");
+    service.says(&["keys", "certify", "shop", "--remove"]);
+    let shown = service.says(&["keys", "show", "shop"]);
+    assert!(!shown.contains("certificate "), "{shown}");
 }
 
 /// The service is killed and restarted: the keys, the grants and the master key are there.

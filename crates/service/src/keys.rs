@@ -1,7 +1,9 @@
 //! The keys that the service has ready, and who may use them.
 
 use std::collections::{BTreeMap, HashMap};
+use std::hash::{BuildHasher, RandomState};
 use std::ops::Bound;
+use std::path::Path;
 use std::sync::atomic::{
     AtomicU64,
     Ordering::{Acquire, Release},
@@ -11,7 +13,7 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use outboard_engine::scalar::pair::Pair;
 use outboard_vault::{self as vault, Name, Vault};
-use outboard_wire::{self as wire, KeyId, Reference, Status};
+use outboard_wire::{self as wire, KeyId, Page, Reference, Status};
 
 use crate::gate::lock;
 use crate::peer::Peer;
@@ -21,11 +23,18 @@ use crate::work::{self, Native};
 /// The keys of a vault.
 pub(crate) struct Keys {
     pub(crate) vault: Vault,
+    /// What the lines to type end with, if this is not the system's service.
+    pub(crate) option: String,
     /// Those that were used, unwrapped.
     ready: RwLock<HashMap<KeyId, Arc<Key>>>,
     /// How each was used since the service started.
     usage: Mutex<BTreeMap<KeyId, Arc<Usage>>>,
     changes: AtomicU64,
+    /// The number of changes at which a client's generation begins: another one in each service, so that a client never
+    /// takes what it learnt of one for what another says.
+    first_generation: u64,
+    /// All keys by name, as they were after so many changes: to read a record is to unwrap it.
+    listed: Mutex<Option<(u64, Arc<[vault::Record]>)>>,
 }
 
 /// A key that is ready.
@@ -72,13 +81,16 @@ impl Refusal {
 }
 
 impl Keys {
-    /// The keys of that vault.
-    pub(crate) fn new(vault: Vault) -> Self {
+    /// The keys of that vault, for a service in that directory.
+    pub(crate) fn new(vault: Vault, directory: &Path) -> Self {
         Self {
             vault,
+            option: wire::directory_option(directory),
             ready: RwLock::default(),
             usage: Mutex::default(),
             changes: AtomicU64::new(0),
+            first_generation: RandomState::new().hash_one(0),
+            listed: Mutex::default(),
         }
     }
 
@@ -90,7 +102,7 @@ impl Keys {
         operation: &wire::Operation<'_>,
     ) -> Result<Arc<Key>, Refusal> {
         let key = self.ready(id)?;
-        match key.allows(peer, operation) {
+        match key.allows(peer, operation, &self.option) {
             Ok(()) => Ok(key),
             Err((status, sentence)) => Err(Refusal {
                 key: Some(key),
@@ -110,12 +122,12 @@ impl Keys {
         };
         let record = look().map_err(|error| match error {
             vault::Error::NoKey { .. } if !peer.is_administrator() => {
-                let uid = peer.uid;
+                let (uid, option) = (peer.uid, &self.option);
                 Refusal::without_key(
                     Status::NoKey,
                     format!(
-                        "there is no key of that name, or uid {uid} may not use it (run 'outboard keys list' as root, then \
-                         'outboard keys grant {name} --user {uid}')"
+                        "there is no key of that name, or uid {uid} may not use it (run 'outboard keys list{option}' as \
+                         root, then 'outboard keys grant {name} --user {uid}{option}')"
                     ),
                 )
             }
@@ -128,6 +140,54 @@ impl Keys {
         };
         let der = reference.to_der();
         der.map_err(|damaged| Refusal::without_key(Status::Failed, damaged.to_string()))
+    }
+
+    /// A page of the keys that a client may use (see [`Page`]).
+    pub(crate) fn list(&self, peer: &Peer, known: u64, after: &str) -> Result<Vec<u8>, Refusal> {
+        // Before the keys are read: a change while they are read makes the client ask again.
+        let changes = self.changes();
+        let generation = self.first_generation.wrapping_add(changes).max(1);
+        let mut page = Page::begin(generation);
+        if known == generation {
+            return Ok(page);
+        }
+        let records = self.records(changes)?;
+        let first = records.partition_point(|record| record.name.as_str() <= after);
+        let is_usable = |record: &&vault::Record| record.grants.may_use(peer.uid, &peer.gids);
+        for record in records[first..].iter().filter(is_usable) {
+            let reference = Reference {
+                id: record.id,
+                name: record.name.to_string(),
+                public: record.public.clone(),
+            };
+            // One that is damaged is left out: an administrator's listing names it.
+            let reference = reference.to_der().ok();
+            if reference
+                .is_some_and(|reference| !Page::add(&mut page, &reference, &record.certificates))
+            {
+                break;
+            }
+        }
+        Ok(page)
+    }
+
+    /// All keys by name, after so many changes.
+    fn records(&self, changes: u64) -> Result<Arc<[vault::Record]>, Refusal> {
+        let mut listed = lock(&self.listed);
+        if let Some((at, records)) = &*listed
+            && *at == changes
+        {
+            return Ok(Arc::clone(records));
+        }
+        if self.vault.status().condition != vault::Condition::Open {
+            // Until then nobody can say whether the grants are those that were given.
+            return Err(Refusal::without_key(Status::Unavailable, String::new()));
+        }
+        let mut records = self.vault.records()?.records;
+        records.sort_by(|one, other| one.name.as_str().cmp(other.name.as_str()));
+        let records = Arc::from(records);
+        *listed = Some((changes, Arc::clone(&records)));
+        Ok(records)
     }
 
     /// Forgets what is ready of a key, because it is new, or its attributes have changed.
@@ -226,14 +286,19 @@ impl Key {
     }
 
     /// Whether the client may do that with it; if not, why.
-    fn allows(&self, peer: &Peer, operation: &wire::Operation<'_>) -> Result<(), (Status, String)> {
+    fn allows(
+        &self,
+        peer: &Peer,
+        operation: &wire::Operation<'_>,
+        option: &str,
+    ) -> Result<(), (Status, String)> {
         let name = &self.record.name;
         if !self.record.grants.may_use(peer.uid, &peer.gids) {
             let uid = peer.uid;
             return Err((
                 Status::Denied,
                 format!(
-                    "permission denied for uid {uid} (run 'outboard keys grant {name} --user {uid}')"
+                    "permission denied for uid {uid} (run 'outboard keys grant {name} --user {uid}{option}')"
                 ),
             ));
         }
@@ -242,7 +307,7 @@ impl Key {
         }
         for request in work::policy_requests(operation) {
             if let Err(refusal) = self.record.policy.allows(&request, now()) {
-                let sentence = format!("{refusal} (see 'outboard keys show {name}')");
+                let sentence = format!("{refusal} (see 'outboard keys show {name}{option}')");
                 return Err((Status::NotAllowed, sentence));
             }
         }

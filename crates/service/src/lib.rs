@@ -121,7 +121,7 @@ pub fn serve(settings: &Settings) -> Result<(), Error> {
     source
         .unlock(&vault, us)
         .map_err(cannot("read the master key"))?;
-    let keys = Arc::new(Keys::new(vault));
+    let keys = Arc::new(Keys::new(vault, &directory));
 
     let ends = told_to_end()?;
     let mut sockets =

@@ -134,10 +134,17 @@ fn attributes_change_and_keys_go() {
         ..Policy::default()
     };
     vault.set_policy(ADMIN, id, &policy).expect("a policy");
+    vault.set_certificates(ADMIN, id, b"a chain").expect("one");
+    let long = vault.set_certificates(ADMIN, id, &[0; 32_769]);
+    assert!(matches!(long, Err(Error::Invalid { .. })));
     drop(vault);
     let vault = place.open();
     let record = vault.record(id).expect("it");
     assert_eq!((record.grants, record.policy), (grants, policy));
+    assert_eq!(record.certificates, b"a chain");
+    let without = vault.set_certificates(ADMIN, id, b"").expect("it");
+    assert_eq!(without.certificates, b"");
+    assert_eq!(vault.record(id).expect("it"), without);
     let export = vault.export(ADMIN, id);
     assert!(matches!(export, Err(Error::NotExportable { .. })));
     vault.delete(ADMIN, id).expect("no approvals");
@@ -164,13 +171,15 @@ fn attributes_change_and_keys_go() {
             (Act::Insert, Done),
             (Act::SetGrants, Done),
             (Act::SetPolicy, Done),
+            (Act::SetCertificates, Done),
             (Act::EnterMasterKey, Done),
+            (Act::SetCertificates, Done),
             (Act::Export, Refused),
             (Act::Delete, Done),
         ]
     );
-    assert!(acts[3..5].iter().all(|entry| entry.key == Some(id)));
-    assert_eq!(vault.verify().expect("a good log").authenticated, Some(8));
+    assert!(acts[3..6].iter().all(|entry| entry.key == Some(id)));
+    assert_eq!(vault.verify().expect("a good log").authenticated, Some(10));
 }
 
 #[test]
@@ -222,6 +231,18 @@ fn export_and_deletion_wait_for_enough_administrators() {
         .approve(2, id, &Approvable::Policy(policy))
         .expect("of this one");
     assert_eq!(too_few(vault.set_policy(1, id, &open).map(drop)), (2, 1));
+
+    // Together they give it one.
+    let fewer = Policy {
+        approvals: Some(Approvals {
+            needed: 2,
+            administrators: [1, 2].into(),
+        }),
+        ..Policy::default()
+    };
+    let agreed = Approvable::Policy(fewer.clone());
+    vault.approve(2, id, &agreed).expect("of this one");
+    vault.set_policy(1, id, &fewer).expect("both");
 
     // A change of the key ends them.
     vault.approve(2, id, &Approvable::Delete).expect("one");

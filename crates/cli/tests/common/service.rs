@@ -120,6 +120,24 @@ impl Service {
         kill(self.process());
     }
 
+    /// What that key decrypts of `a message`, which its public half has encrypted with the same options of `pkeyutl`.
+    pub(crate) fn decrypted(&self, key: &str, options: &[&str]) -> Option<String> {
+        let message = self.path("message");
+        fs::write(&message, "a message").expect("it is ours");
+        let encrypted = self.path("encrypted");
+        let pkeyutl = |way: &str, file: &Path| {
+            let file = file.to_str().expect("it is ASCII");
+            let words = ["pkeyutl", way, "-inkey", key, "-in", file];
+            self.openssl(&[&words[..], options].concat())
+        };
+        let output = pkeyutl("-encrypt", &message);
+        succeeds(&output);
+        fs::write(&encrypted, output.stdout).expect("it is ours");
+        let output = pkeyutl("-decrypt", &encrypted);
+        let is_done = output.status.success();
+        is_done.then(|| String::from_utf8_lossy(&output.stdout).into_owned())
+    }
+
     pub(crate) fn openssl(&self, words: &[&str]) -> Output {
         let mut command = Command::new("openssl");
         command

@@ -10,6 +10,7 @@ use outboard_engine::scalar::rsa::{self, Numbers, PrivateNumbers};
 use zeroize::Zeroizing;
 
 use super::attributes::Attributes;
+use crate::coprocessor::ServiceKey;
 use crate::error::{Error, Result};
 
 /// A key.
@@ -27,6 +28,8 @@ pub(crate) enum Material {
     Ed25519Public([u8; ed25519::LENGTH]),
     /// X25519's private half.
     X25519(Arc<Zeroizing<[u8; 32]>>),
+    /// The private half of a key of the card service.
+    Service(Arc<ServiceKey>),
 }
 
 /// A curve as `CKA_EC_PARAMS` names it.
@@ -102,7 +105,7 @@ impl Material {
     ///
     /// # Errors
     /// `CKR_ATTRIBUTE_VALUE_INVALID`: its numbers make none. `CKR_CURVE_NOT_SUPPORTED`.
-    pub(super) fn of(attributes: &Attributes) -> Result<Self> {
+    pub(crate) fn of(attributes: &Attributes) -> Result<Self> {
         let Some(key_type) = attributes.number(CKA_KEY_TYPE) else {
             return Ok(Self::None);
         };

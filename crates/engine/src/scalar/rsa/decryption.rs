@@ -7,9 +7,9 @@
 //!                                              └─ OAEP, wrong ──────────▶ one error, whatever is wrong
 //! ```
 //!
-//! Whoever learns whether a padding of PKCS #1 v1.5 was right decrypts with the key, and signs with it, in some thousand
-//! questions (Bleichenbacher 1998). So nobody learns it: a wrong padding gives a message, too, and always the same one
-//! (*implicit rejection*, draft-irtf-cfrg-rsa-guidance). It is the message of OpenSSL 3.2 and later, byte for byte.
+//! Who learns often enough whether a padding of PKCS #1 v1.5 was right decrypts and signs with the key (Bleichenbacher
+//! 1998). So nobody learns it: a wrong padding gives a message, too, and always the same one (*implicit rejection*,
+//! draft-irtf-cfrg-rsa-guidance). It is the message of OpenSSL 3.2 and later, byte for byte.
 //!
 //! Nothing here branches on the block or reads memory at a place that depends on it. Only the last step of OAEP does,
 //! when it tells whether there is a message.

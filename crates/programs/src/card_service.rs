@@ -10,6 +10,10 @@ use crate::{Certificate, Error, Finished, Launch, PATIENCE, Process, Workplace, 
 #[derive(Debug)]
 pub struct CardService {
     process: Process,
+    /// Its front for ssh clients.
+    front: Option<Process>,
+    daemon: PathBuf,
+    core: Option<usize>,
     command: PathBuf,
     directory: PathBuf,
     ledger: PathBuf,
@@ -41,6 +45,9 @@ impl CardService {
             .start(&directory.join("log"))?;
         let service = Self {
             process,
+            front: None,
+            daemon: daemon.to_owned(),
+            core,
             command: command.to_owned(),
             directory,
             ledger,
@@ -101,9 +108,23 @@ impl CardService {
         &self.ledger
     }
 
-    /// The socket that ssh and sshd ask as their agent.
-    pub fn agent(&self) -> PathBuf {
-        self.directory.join("agent.sock")
+    /// Starts its front, which ssh and sshd ask as their agent at the socket that comes back.
+    ///
+    /// # Errors
+    /// If it does not come up.
+    pub fn serve_ssh(&mut self) -> Result<PathBuf, Error> {
+        let socket = self.directory.join("agent.sock");
+        let mut front = Launch::at(&self.daemon)
+            .arg("--agent")
+            .arg("--directory")
+            .arg(&self.directory)
+            .on(self.core)
+            .start(&self.directory.join("log"))?;
+        front.wait_until("to listen", || {
+            std::os::unix::net::UnixStream::connect(&socket).is_ok()
+        })?;
+        self.front = Some(front);
+        Ok(socket)
     }
 
     /// Its CPU time so far: that of every process that was told its directory.
@@ -117,6 +138,7 @@ impl CardService {
     /// # Errors
     /// [`Error::TimedOut`].
     pub fn stop(self) -> Result<Finished, Error> {
+        self.front.map_or(Ok(()), |front| front.stop().map(drop))?;
         let finished = self.process.stop()?;
         let store = self.directory.join("store");
         std::fs::remove_dir_all(&store).map_err(Error::file("remove", &store))?;

@@ -59,7 +59,7 @@ fn measure(
     key: &str,
     operation: &str,
 ) -> Result<(), Failure> {
-    let mut service = held::start(session, session.cores.server)?;
+    let service = held::start(session, session.cores.server)?;
     // Its host keys have no private half there.
     let adopted = Workplace::in_memory(0)?;
     sshd(session, &adopted, &session.stock, "")?.stop()?;
@@ -67,7 +67,7 @@ fn measure(
         let file = adopted.join(format!("host_{kind}"));
         service.adopt_file(&file, kind, &[&held::us_or("root")])?;
     }
-    let agent = format!("HostKeyAgent {}\n", service.serve_ssh()?.display());
+    let agent = format!("HostKeyAgent {}\n", service.agent().display());
     let logins = logins(session.options());
     let rounds = rounds(session.options());
     let comparison = session.alternate(&SETUPS, rounds, |session, setup| {

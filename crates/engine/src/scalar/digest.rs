@@ -221,6 +221,13 @@ pub struct Value {
     length: usize,
 }
 
+impl Value {
+    /// The first so many of those bytes.
+    pub(super) fn new(bytes: [u8; MAX_LENGTH], length: usize) -> Self {
+        Self { bytes, length }
+    }
+}
+
 impl std::ops::Deref for Value {
     type Target = [u8];
 

@@ -1,5 +1,9 @@
 //! Mechanisms: what the module can do, and what a program asks for.
 
+mod cipher;
+
+pub(crate) use cipher::{Cipher, CipherMechanism};
+
 use cryptoki_sys::*;
 use outboard_engine::scalar::digest::Digest;
 use outboard_engine::scalar::rsa::Scheme;
@@ -22,7 +26,8 @@ pub(crate) enum What {
     EcKeyPair,
     EdwardsKeyPair,
     MontgomeryKeyPair,
-    SecretKey,
+    /// A secret key of that type.
+    SecretKey(CK_KEY_TYPE),
 }
 
 /// How a signature is made.
@@ -123,7 +128,7 @@ pub(crate) fn all() -> impl Iterator<Item = (CK_MECHANISM_TYPE, CK_MECHANISM_INF
             (2048, 4096),
             CKF_GENERATE_KEY_PAIR,
         ),
-        (CKM_RSA_PKCS, RSA_BITS, SIGNS),
+        (CKM_RSA_PKCS, RSA_BITS, SIGNS | CKF_ENCRYPT | CKF_DECRYPT),
         (CKM_RSA_X_509, RSA_BITS, SIGNS),
         (CKM_RSA_PKCS_PSS, RSA_BITS, SIGNS),
         (
@@ -145,6 +150,7 @@ pub(crate) fn all() -> impl Iterator<Item = (CK_MECHANISM_TYPE, CK_MECHANISM_INF
             CKF_GENERATE_KEY_PAIR | EDWARDS,
         ),
         (CKM_GENERIC_SECRET_KEY_GEN, (1, 4096), CKF_GENERATE),
+        (CKM_AES_KEY_GEN, (16, 32), CKF_GENERATE),
     ];
     let hashing = HASHINGS.iter().flat_map(|one| {
         [
@@ -155,5 +161,6 @@ pub(crate) fn all() -> impl Iterator<Item = (CK_MECHANISM_TYPE, CK_MECHANISM_INF
         ]
     });
     let digests = DIGESTS.map(|(kind, _)| (kind, (0, 0), CKF_DIGEST));
-    single.into_iter().chain(hashing).chain(digests).map(info)
+    let signing = single.into_iter().chain(hashing);
+    signing.chain(digests).chain(cipher::ALL).map(info)
 }

@@ -3,7 +3,7 @@
 use cryptoki_sys::*;
 use outboard_engine::scalar::digest::Hasher;
 
-use crate::operation::{Signing, Verifying};
+use crate::operation::{Ciphering, Signing, Verifying};
 use crate::slot::Slot;
 
 /// A session.
@@ -14,6 +14,8 @@ pub(crate) struct Session {
     /// Objects that were found and not told yet, the last one first.
     pub(crate) found: Option<Vec<CK_OBJECT_HANDLE>>,
     pub(crate) digest: Option<Hasher>,
+    pub(crate) encrypting: Option<Ciphering>,
+    pub(crate) decrypting: Option<Ciphering>,
     pub(crate) signing: Option<Signing>,
     pub(crate) verifying: Option<Verifying>,
 }
@@ -25,6 +27,8 @@ impl Session {
             writes,
             found: None,
             digest: None,
+            encrypting: None,
+            decrypting: None,
             signing: None,
             verifying: None,
         }
@@ -50,6 +54,12 @@ impl Session {
         }
         if flags & CKF_DIGEST != 0 {
             self.digest = None;
+        }
+        if flags & CKF_ENCRYPT != 0 {
+            self.encrypting = None;
+        }
+        if flags & CKF_DECRYPT != 0 {
+            self.decrypting = None;
         }
         if flags & CKF_SIGN != 0 {
             self.signing = None;

@@ -3,6 +3,7 @@
 use std::slice;
 
 use cryptoki_sys::*;
+use zeroize::Zeroize;
 
 use crate::error::Result;
 
@@ -90,6 +91,40 @@ impl Output<'_> {
             true => Err(CKR_BUFFER_TOO_SMALL.into()),
             false => Ok(false),
         }
+    }
+
+    /// Tells a length that the result is not longer than, where the program asks only for that.
+    pub(crate) fn is_question_for(&mut self, most: usize) -> bool {
+        let asks = self.buffer.is_null();
+        if asks {
+            *self.length = most as CK_ULONG;
+        }
+        asks
+    }
+
+    /// Whether there is room for so many bytes.
+    pub(crate) fn has_room(&self, needed: usize) -> bool {
+        !self.buffer.is_null() && *self.length >= needed as CK_ULONG
+    }
+
+    /// The buffer, after [`Output::is_question`] found that it has room for so many bytes; tells that they are written.
+    pub(super) fn room(&mut self, written: usize) -> *mut CK_BYTE {
+        *self.length = written as CK_ULONG;
+        self.buffer
+    }
+
+    /// Writes the end of a result whose beginning, up to that place, is written; there is room for it.
+    pub(crate) fn append(&mut self, at: usize, end: &[u8]) {
+        let buffer = self.room(at + end.len());
+        // SAFETY: room for as many bytes, as `is_question` found.
+        unsafe { slice::from_raw_parts_mut(buffer.add(at), end.len()) }.copy_from_slice(end);
+    }
+
+    /// Takes back so many bytes that were written.
+    pub(crate) fn wipe(&mut self, written: usize) {
+        let buffer = self.room(0);
+        // SAFETY: they were written, so there was room for them.
+        unsafe { slice::from_raw_parts_mut(buffer, written) }.zeroize();
     }
 
     /// Writes the result.

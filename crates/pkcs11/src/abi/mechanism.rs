@@ -1,5 +1,7 @@
 //! Reads mechanisms and their parameters.
 
+pub(super) mod cipher;
+
 use cryptoki_sys::*;
 use outboard_engine::scalar::digest::Digest;
 use outboard_engine::scalar::rsa::{SaltLength, Scheme};
@@ -29,7 +31,8 @@ pub(super) unsafe fn read(mechanism: *const CK_MECHANISM) -> Result<Mechanism> {
         CKM_EC_KEY_PAIR_GEN => none(What::EcKeyPair)?,
         CKM_EC_EDWARDS_KEY_PAIR_GEN => none(What::EdwardsKeyPair)?,
         CKM_EC_MONTGOMERY_KEY_PAIR_GEN => none(What::MontgomeryKeyPair)?,
-        CKM_GENERIC_SECRET_KEY_GEN => none(What::SecretKey)?,
+        CKM_GENERIC_SECRET_KEY_GEN => none(What::SecretKey(CKK_GENERIC_SECRET))?,
+        CKM_AES_KEY_GEN => none(What::SecretKey(CKK_AES))?,
         CKM_RSA_PKCS => none(sign(SignScheme::Pkcs1, None))?,
         CKM_RSA_X_509 => none(sign(SignScheme::Raw, None))?,
         CKM_ECDSA => none(sign(SignScheme::Ecdsa, None))?,
@@ -78,14 +81,19 @@ unsafe fn pss(raw: &CK_MECHANISM, hash: Option<Digest>) -> Result<SignScheme> {
     let invalid = CKR_MECHANISM_PARAM_INVALID;
     let signed = HASHINGS.iter().find(|one| one.mechanism == given.hashAlg);
     let signed = signed.ok_or(invalid)?.digest;
-    let mask = HASHINGS.iter().find(|one| one.mask == given.mgf);
-    let mgf1 = mask.ok_or(invalid)?.digest;
+    let mgf1 = mask(given.mgf)?;
     if hash.is_some_and(|hash| hash != signed) {
         return Err(invalid.into());
     }
     let salt = u16::try_from(given.sLen).map_err(|_| invalid)?;
     let salt = SaltLength::Bytes(salt.into());
     Ok(SignScheme::Pss(signed, Scheme::Pss { mgf1, salt }))
+}
+
+/// The digest of a mask generation function.
+fn mask(function: CK_RSA_PKCS_MGF_TYPE) -> Result<Digest> {
+    let found = HASHINGS.iter().find(|one| one.mask == function);
+    Ok(found.ok_or(CKR_MECHANISM_PARAM_INVALID)?.digest)
 }
 
 /// Ed25519 without a context; nothing else.

@@ -215,7 +215,7 @@ impl Attributes {
         list.is_empty() || allowed.any(|one| read_number(one) == Some(mechanism))
     }
 
-    fn set(&mut self, kind: CK_ATTRIBUTE_TYPE, value: &[u8]) {
+    pub(super) fn set(&mut self, kind: CK_ATTRIBUTE_TYPE, value: &[u8]) {
         self.0.insert(kind, Zeroizing::new(value.to_vec()));
     }
 }

@@ -4,8 +4,9 @@ mod attributes;
 mod generated;
 mod material;
 mod rules;
+mod secret;
 
-pub(crate) use attributes::{Attributes, Origin, number};
+pub(crate) use attributes::{Attributes, Origin};
 pub(crate) use generated::{Halves, What};
 pub(crate) use material::{Material, Named, point_of};
 
@@ -37,7 +38,8 @@ impl Object {
         made: &[(CK_ATTRIBUTE_TYPE, &[u8])],
         origin: Origin,
     ) -> Result<Self> {
-        let attributes = Attributes::new(template, made, origin)?;
+        let mut attributes = Attributes::new(template, made, origin)?;
+        secret::check(&mut attributes, template)?;
         if attributes.flag(CKA_TOKEN) == Some(true) {
             return Err(CKR_TOKEN_WRITE_PROTECTED.into());
         }

@@ -6,6 +6,7 @@ use cryptoki_sys::*;
 use outboard_engine::card::{self, Request};
 use outboard_engine::scalar::ec;
 
+use super::generate::wanted_number;
 use crate::abi::Template;
 use crate::error::{Error, Result};
 use crate::mechanism::{Mechanism, What};
@@ -42,13 +43,7 @@ impl Module {
             _ => return Err(CKR_KEY_TYPE_INCONSISTENT.into()),
         };
         let shared = card::run(request)?;
-        let length = match template.get(CKA_VALUE_LEN) {
-            Some(length) => {
-                let length = length.try_into().map_err(|_| CKR_ATTRIBUTE_VALUE_INVALID)?;
-                CK_ULONG::from_ne_bytes(length) as usize
-            }
-            None => shared.len(),
-        };
+        let length = wanted_length(template)?.unwrap_or(shared.len());
         // What is too much is taken away at the front (PKCS #11, ECDH).
         let start = shared.len().checked_sub(length);
         let start = start.filter(|_| length > 0).ok_or(CKR_KEY_SIZE_RANGE)?;
@@ -56,9 +51,16 @@ impl Module {
             base.slot,
             session,
             template,
-            &shared[start..],
+            (CKK_GENERIC_SECRET, &shared[start..]),
             Origin::Derived,
         )?;
         Ok(self.keep(secret))
     }
+}
+
+/// The length that a template asks for.
+fn wanted_length(template: &Template<'_>) -> Result<Option<usize>> {
+    let length = template.get(CKA_VALUE_LEN);
+    let length = length.map(|_| wanted_number(template, CKA_VALUE_LEN));
+    Ok(length.transpose()?.map(|length| length as usize))
 }

@@ -4,12 +4,15 @@
 //! Init ──▶ session ◀──take, put_back──▶ Update …, Final, or all in one call ──▶ engine
 //! ```
 
+mod cipher;
 mod derive;
 mod digest;
 mod generate;
+mod rsa;
 mod sign;
 mod verify;
 
+pub(crate) use cipher::{Ciphering, Direction};
 pub(crate) use sign::Signing;
 pub(crate) use verify::Verifying;
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use cryptoki_sys::*;
 use der::asn1::UintRef;
 use der::{Decode, Sequence};
-use outboard_engine::Operation;
+use outboard_engine::Operation::{Rsa2048Sign, Rsa3072Sign, Rsa4096Sign};
 use outboard_engine::card::{self, Request};
 use outboard_engine::scalar::digest::Hasher;
 use outboard_engine::scalar::ed25519;
@@ -13,6 +13,7 @@ use outboard_engine::scalar::rsa::Scheme;
 use zeroize::Zeroizing;
 
 use super::hash;
+use super::rsa::power;
 use crate::abi::Output;
 use crate::error::{Error, Result};
 use crate::mechanism::{Mechanism, Sign, SignScheme, What};
@@ -194,15 +195,5 @@ fn rsa(key: &Arc<card::rsa::Key>, sign: Sign, value: &[u8]) -> Result<Zeroizing<
             block
         }
     };
-    let operation = match key.bits() {
-        2048 => Operation::Rsa2048Sign,
-        3072 => Operation::Rsa3072Sign,
-        4096 => Operation::Rsa4096Sign,
-        _ => {
-            let mut signature = Zeroizing::new(vec![0; key.length()]);
-            key.power(&block, &mut signature)?;
-            return Ok(signature);
-        }
-    };
-    Ok(card::run(Request::rsa(operation, Arc::clone(key), block))?)
+    power(key, block, [Rsa2048Sign, Rsa3072Sign, Rsa4096Sign])
 }

@@ -57,6 +57,13 @@ pub enum Request {
         /// The other name.
         to: String,
     },
+    /// Gives a key certificates, instead of those that it has.
+    Certify {
+        /// Its name.
+        name: String,
+        /// Its certificate and those that issued it, in PEM; empty: none.
+        certificates: String,
+    },
     /// Destroys a key.
     Delete {
         /// Its name.
@@ -366,6 +373,9 @@ pub struct KeyInfo {
     pub policy: serde_json::Value,
     /// Operations since the service started.
     pub used: u64,
+    /// Whom its certificates name: its own, and those that issued it.
+    #[serde(default)]
+    pub certificates: Vec<String>,
 }
 
 /// Users or a group, and what they may do with a key.

@@ -366,6 +366,36 @@ fn two_administrators_agree_to_an_export() {
     service.says(&["keys", "show", "guarded", "--json"]);
 }
 
+/// A key's certificate is kept with the key, and only a certificate of this key.
+#[test]
+fn a_key_has_its_certificates() {
+    let service = Service::start();
+    let site = service.key("site", "p256");
+    let other = service.key("other", "p256");
+    let [site, other] = [site, other].map(|key| fs::read(service.certificate(&key)).expect("it"));
+    let certify = |words: &[&str], given: &[u8]| {
+        let words = [&["keys", "certify", "site"], words].concat();
+        service.outboard(&words).write_stdin(given).assert()
+    };
+    let said = stderr(&certify(&[], &other).failure());
+    common::says(&said, "another public half");
+    common::says(&stderr(&certify(&[], b"no PEM").failure()), "PEM");
+    common::says(&stderr(&certify(&[], b"").failure()), "--remove");
+    let chain = [&site[..], &other].concat();
+    let said = stdout(&certify(&[], &chain).success());
+    common::says(&said, "CN=localhost, and 1 of its issuers");
+    common::says(
+        &service.says(&["keys", "show", "site"]),
+        "certificate   CN=localhost",
+    );
+    service.says(&["keys", "rename", "site", "shop"]);
+    let shown = service.says(&["keys", "show", "shop", "--json"]);
+    common::says(&shown, "\"certificates\"");
+    service.says(&["keys", "certify", "shop", "--remove"]);
+    let shown = service.says(&["keys", "show", "shop"]);
+    assert!(!shown.contains("certificate "), "{shown}");
+}
+
 /// The service is killed and restarted: the keys, the grants and the master key are there.
 #[test]
 fn what_was_acknowledged_outlives_a_kill() {

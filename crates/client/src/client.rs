@@ -6,7 +6,9 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use outboard_wire::{Answer, KeyId, MOST, Malformed, Operation, Reference, Request, Status};
+use outboard_wire::{
+    Answer, KeyId, Listed, MOST, Malformed, Operation, Page, Reference, Request, Status,
+};
 use zeroize::{Zeroize, Zeroizing};
 
 use crate::address::Address;
@@ -56,7 +58,7 @@ pub struct Client {
     filtered: bool,
 }
 
-/// The longest answer: a signature, a secret, or a sentence.
+/// The longest answer of an operation: a signature, a secret, or a sentence.
 const MOST_ANSWER: usize = 4096;
 /// Between two tries, the first and the longest.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(50));
@@ -67,6 +69,8 @@ struct Outgoing {
     packet: Zeroizing<Vec<u8>>,
     /// Tried until then.
     until: Instant,
+    /// The longest answer.
+    most: usize,
     /// Whether it waits for a place. A job's does not: paused jobs of its own thread may have all places.
     waits: bool,
 }
@@ -139,17 +143,57 @@ impl Client {
     /// # Errors
     /// As [`ask`](Self::ask).
     pub fn find(&self, name: &str) -> Result<Reference, Error> {
+        let result = self.learn(name, Operation::Find { name })?;
+        Reference::from_der(&result).map_err(|_| Error {
+            key: name.to_owned(),
+            problem: Problem::NoReference,
+        })
+    }
+
+    /// The keys that this process may use, by name, and their generation; none of them where that is still `known`.
+    ///
+    /// # Errors
+    /// As [`ask`](Self::ask).
+    pub fn list(&self, known: u64) -> Result<Page, Error> {
+        let mut all = Page::default();
+        loop {
+            let last = all.keys.last();
+            let after = last.map_or("", |listed: &Listed| &listed.reference.name);
+            let known = if after.is_empty() { known } else { 0 };
+            let result = self.learn("", Operation::List { known, after })?;
+            let page = Page::decode(&result).map_err(|malformed| Error {
+                key: String::new(),
+                problem: Problem::Misunderstood(malformed),
+            })?;
+            let goes_on = page
+                .keys
+                .first()
+                .is_none_or(|first| first.reference.name[..] > *after);
+            if page.generation != all.generation {
+                // The first page, or the keys have changed meanwhile.
+                let was_first = all.keys.is_empty();
+                all = Page {
+                    generation: page.generation,
+                    keys: Vec::new(),
+                };
+                if !was_first {
+                    continue;
+                }
+            }
+            if page.keys.is_empty() || !goes_on {
+                return Ok(all);
+            }
+            all.keys.extend(page.keys);
+        }
+    }
+
+    /// Asks what needs no key.
+    fn learn(&self, name: &str, operation: Operation<'_>) -> Result<Zeroizing<Vec<u8>>, Error> {
         // It stands for nothing.
         let id = KeyId([0; 16]);
         let mut result = Zeroizing::new(Vec::new());
-        self.keep_asking(
-            Key { id, name },
-            Operation::Find { name },
-            &mut result,
-            true,
-        )
-        .and_then(|()| Reference::from_der(&result).map_err(|_| Problem::NoReference))
-        .map_err(|problem| Error {
+        let asked = self.keep_asking(Key { id, name }, operation, &mut result, true);
+        asked.map(|()| result).map_err(|problem| Error {
             key: name.to_owned(),
             problem: match problem {
                 Problem::Refused {
@@ -221,6 +265,10 @@ impl Client {
         let key = key.id;
         let mut packet = Zeroizing::new(Vec::with_capacity(256));
         Request { id, key, operation }.encode(&mut packet);
+        let most = match operation {
+            Operation::List { .. } => MOST,
+            _ => MOST_ANSWER,
+        };
         if packet.len() > MOST {
             let (length, most) = (packet.len(), MOST);
             return Err(Problem::Long { length, most });
@@ -229,6 +277,7 @@ impl Client {
             id,
             packet,
             until,
+            most,
             waits,
         })
     }
@@ -285,7 +334,7 @@ impl Client {
         result: &mut Vec<u8>,
     ) -> Try {
         // Not on the stack, of which an asynchronous job of OpenSSL has little.
-        let mut room = Zeroizing::new(vec![0; MOST_ANSWER]);
+        let mut room = Zeroizing::new(vec![0; request.most]);
         match receive(descriptor, request.id, &mut room[..], request.until) {
             Ok(Ok(answer)) => {
                 place.give_back();

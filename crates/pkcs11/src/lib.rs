@@ -8,10 +8,12 @@
 //! - `abi`: pointers in, slices and `Result`s out; the only unsafe code but for the tables' locks at a fork.
 //! - `module`, `session`, `table`: what lives between two calls, in tables that a fork leaves whole.
 //! - `slot`, `mechanism`: what is there, and what it can do.
+//! - `coprocessor`: the card service's keys, as objects.
 //! - `object`: attributes, which ones an object may have, and keys that are ready to compute.
 //! - `operation`: what is done with them.
 
 mod abi;
+mod coprocessor;
 mod error;
 mod mechanism;
 mod module;

@@ -7,6 +7,7 @@ use cryptoki_sys::*;
 use outboard_engine::{card, fork, ledger};
 
 use crate::abi::Template;
+use crate::coprocessor::Coprocessor;
 use crate::error::{Error, Result};
 use crate::object::{Object, Origin};
 use crate::session::Session;
@@ -20,6 +21,7 @@ static MODULE: Module = Module {
     by: AtomicU32::new(0),
     sessions: Table::new(),
     objects: Table::new(),
+    coprocessor: Coprocessor::new(),
 };
 
 /// What lives between two calls.
@@ -29,6 +31,7 @@ pub(crate) struct Module {
     by: AtomicU32,
     pub(crate) sessions: Table<Session>,
     pub(crate) objects: Table<Arc<Object>>,
+    pub(crate) coprocessor: Coprocessor,
 }
 
 /// What `C_Initialize` is told of threads.
@@ -61,6 +64,7 @@ impl Module {
             };
         }
         let settings = Settings::of_environment();
+        MODULE.coprocessor.reach(&settings);
         fork::watch();
         watch_forks();
         ledger::open(&settings.ledger);
@@ -81,9 +85,20 @@ impl Module {
         }
         drop(self.sessions.remove_all(|_| true));
         drop(self.objects.remove_all(|_| true));
+        self.coprocessor.forget();
         card::close();
         ledger::close();
         Ok(())
+    }
+
+    /// The slots that are there.
+    pub(crate) fn slots(&self) -> &'static [Slot] {
+        Slot::all(self.coprocessor.is_there())
+    }
+
+    /// The slot of that number.
+    pub(crate) fn slot(&self, id: CK_SLOT_ID) -> Result<Slot> {
+        Slot::of(id, self.coprocessor.is_there())
     }
 
     /// Opens a session.
@@ -109,7 +124,8 @@ impl Module {
     /// Closes the sessions of a slot.
     pub(crate) fn close_all(&self, slot: Slot) {
         drop(self.sessions.remove_all(|session| session.slot == slot));
-        drop(self.objects.remove_all(|object| object.slot == slot));
+        let ends = |object: &Arc<Object>| object.slot == slot && object.session != 0;
+        drop(self.objects.remove_all(ends));
     }
 
     /// How many sessions a slot has, and how many of them write.
@@ -237,6 +253,9 @@ impl Module {
         handle: CK_OBJECT_HANDLE,
     ) -> Result<()> {
         let object = self.object(session, handle, CKR_OBJECT_HANDLE_INVALID)?;
+        if object.session == 0 {
+            return Err(CKR_TOKEN_WRITE_PROTECTED.into());
+        }
         if object.attributes.flag(CKA_DESTROYABLE) == Some(false) {
             return Err(CKR_ACTION_PROHIBITED.into());
         }
@@ -250,6 +269,9 @@ impl Module {
             self.session(session, |session| (session.slot, session.found.is_some()))?;
         if is_active {
             return Err(CKR_OPERATION_ACTIVE.into());
+        }
+        if slot == Slot::Coprocessor {
+            self.refresh()?;
         }
         let is_it =
             |object: &Arc<Object>| object.slot == slot && object.attributes.match_all(template);
@@ -285,7 +307,9 @@ fn watch_forks() {
     }
     type Held = Box<dyn std::any::Any>;
     extern "C" fn before() {
-        let held: Held = Box::new((MODULE.sessions.hold(), MODULE.objects.hold()));
+        // In the order in which they are taken elsewhere.
+        let known = MODULE.coprocessor.hold();
+        let held: Held = Box::new((known, MODULE.sessions.hold(), MODULE.objects.hold()));
         let _ = HELD.try_with(|place| *place.borrow_mut() = Some(held));
     }
     extern "C" fn after() {

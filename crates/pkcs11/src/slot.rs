@@ -3,11 +3,13 @@
 use cryptoki_sys::*;
 
 use crate::abi::padded;
-use crate::error::{Error, Result};
+use crate::error::Result;
 
 /// A slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Slot {
+    /// Keys of the card service, which alone has their private halves. No login: the service knows who asks.
+    Coprocessor,
     /// Keys of the program, computed with in its process. No login, nothing is kept.
     Accelerator,
 }
@@ -15,20 +17,34 @@ pub(crate) enum Slot {
 const MANUFACTURER: &str = "Outboard";
 
 impl Slot {
-    /// Those that have a token now.
-    pub(crate) fn all() -> &'static [Self] {
-        &[Self::Accelerator]
+    /// Those that are there: the card service's only where there is one.
+    pub(crate) fn all(has_service: bool) -> &'static [Self] {
+        match has_service {
+            true => &[Self::Coprocessor, Self::Accelerator],
+            false => &[Self::Accelerator],
+        }
+    }
+
+    /// The slot of that number.
+    ///
+    /// # Errors
+    /// There is none.
+    pub(crate) fn of(id: CK_SLOT_ID, has_service: bool) -> Result<Self> {
+        let found = Self::all(has_service).iter().find(|slot| slot.id() == id);
+        found.copied().ok_or(CKR_SLOT_ID_INVALID.into())
     }
 
     /// Its number. It is the same in every process.
     pub(crate) fn id(self) -> CK_SLOT_ID {
         match self {
+            Self::Coprocessor => 0,
             Self::Accelerator => 1,
         }
     }
 
     fn name(self) -> &'static str {
         match self {
+            Self::Coprocessor => "coprocessor",
             Self::Accelerator => "accelerator",
         }
     }
@@ -66,15 +82,6 @@ impl Slot {
             firmwareVersion: version(),
             utcTime: padded(""),
         }
-    }
-}
-
-impl TryFrom<CK_SLOT_ID> for Slot {
-    type Error = Error;
-
-    fn try_from(id: CK_SLOT_ID) -> Result<Self> {
-        let found = Self::all().iter().find(|slot| slot.id() == id);
-        found.copied().ok_or(CKR_SLOT_ID_INVALID.into())
     }
 }
 

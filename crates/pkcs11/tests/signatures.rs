@@ -5,18 +5,27 @@ mod common;
 use std::fs;
 use std::process::Command;
 
-use common::{public_info, session};
+use common::session;
 use cryptoki::mechanism::Mechanism;
 use cryptoki::mechanism::MechanismType;
 use cryptoki::mechanism::eddsa::{EddsaParams, EddsaSignatureScheme};
 use cryptoki::mechanism::rsa::{PkcsMgfType, PkcsPssParams};
-use cryptoki::object::{Attribute, ObjectHandle};
+use cryptoki::object::{Attribute, AttributeType, ObjectHandle};
 use cryptoki::session::Session;
 
 const P256: &[u8] = b"\x06\x08\x2a\x86\x48\xce\x3d\x03\x01\x07";
 const P384: &[u8] = b"\x06\x05\x2b\x81\x04\x00\x22";
 const P521: &[u8] = b"\x06\x05\x2b\x81\x04\x00\x23";
 const ED25519: &[u8] = b"\x06\x03\x2b\x65\x70";
+
+/// A public half as a SubjectPublicKeyInfo.
+fn public_info(session: &Session, key: ObjectHandle) -> Vec<u8> {
+    let wanted = [AttributeType::PublicKeyInfo];
+    match &session.get_attributes(key, &wanted).expect("it has one")[..] {
+        [Attribute::PublicKeyInfo(info)] => info.clone(),
+        other => panic!("{other:?}"),
+    }
+}
 
 /// Keys of a curve.
 fn curve(

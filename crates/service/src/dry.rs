@@ -75,9 +75,13 @@ impl Dry {
         let Ok(request) = wire::Request::decode(packet) else {
             return Some(Status::Malformed);
         };
-        if let Operation::Find { name } = request.operation {
-            let found = self.keys.find(&self.peer, name);
-            return Some(found.map_or_else(|refusal| refusal.status, |_| Status::Done));
+        let known = match request.operation {
+            Operation::Find { name } => Some(self.keys.find(&self.peer, name)),
+            Operation::List { known, after } => Some(self.keys.list(&self.peer, known, after)),
+            _ => None,
+        };
+        if let Some(known) = known {
+            return Some(known.map_or_else(|refusal| refusal.status, |_| Status::Done));
         }
         let known = self.ids.get(usize::from(request.key.0[0]));
         let key = known.copied().unwrap_or(request.key);

@@ -1,6 +1,7 @@
 //! The keys that the service has ready, and who may use them.
 
 use std::collections::{BTreeMap, HashMap};
+use std::hash::{BuildHasher, RandomState};
 use std::ops::Bound;
 use std::sync::atomic::{
     AtomicU64,
@@ -11,7 +12,7 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use outboard_engine::scalar::pair::Pair;
 use outboard_vault::{self as vault, Name, Vault};
-use outboard_wire::{self as wire, KeyId, Reference, Status};
+use outboard_wire::{self as wire, KeyId, Page, Reference, Status};
 
 use crate::gate::lock;
 use crate::peer::Peer;
@@ -26,6 +27,11 @@ pub(crate) struct Keys {
     /// How each was used since the service started.
     usage: Mutex<BTreeMap<KeyId, Arc<Usage>>>,
     changes: AtomicU64,
+    /// The number of changes at which a client's generation begins: another one in each service, so that a client never
+    /// takes what it learnt of one for what another says.
+    first_generation: u64,
+    /// All keys by name, as they were after so many changes: to read a record is to unwrap it.
+    listed: Mutex<Option<(u64, Arc<[vault::Record]>)>>,
 }
 
 /// A key that is ready.
@@ -79,6 +85,8 @@ impl Keys {
             ready: RwLock::default(),
             usage: Mutex::default(),
             changes: AtomicU64::new(0),
+            first_generation: RandomState::new().hash_one(0),
+            listed: Mutex::default(),
         }
     }
 
@@ -128,6 +136,54 @@ impl Keys {
         };
         let der = reference.to_der();
         der.map_err(|damaged| Refusal::without_key(Status::Failed, damaged.to_string()))
+    }
+
+    /// A page of the keys that a client may use (see [`Page`]).
+    pub(crate) fn list(&self, peer: &Peer, known: u64, after: &str) -> Result<Vec<u8>, Refusal> {
+        // Before the keys are read: a change while they are read makes the client ask again.
+        let changes = self.changes();
+        let generation = self.first_generation.wrapping_add(changes).max(1);
+        let mut page = Page::begin(generation);
+        if known == generation {
+            return Ok(page);
+        }
+        let records = self.records(changes)?;
+        let first = records.partition_point(|record| record.name.as_str() <= after);
+        let is_usable = |record: &&vault::Record| record.grants.may_use(peer.uid, &peer.gids);
+        for record in records[first..].iter().filter(is_usable) {
+            let reference = Reference {
+                id: record.id,
+                name: record.name.to_string(),
+                public: record.public.clone(),
+            };
+            // One that is damaged is left out: an administrator's listing names it.
+            let reference = reference.to_der().ok();
+            if reference
+                .is_some_and(|reference| !Page::add(&mut page, &reference, &record.certificates))
+            {
+                break;
+            }
+        }
+        Ok(page)
+    }
+
+    /// All keys by name, after so many changes.
+    fn records(&self, changes: u64) -> Result<Arc<[vault::Record]>, Refusal> {
+        let mut listed = lock(&self.listed);
+        if let Some((at, records)) = &*listed
+            && *at == changes
+        {
+            return Ok(Arc::clone(records));
+        }
+        if self.vault.status().condition != vault::Condition::Open {
+            // Until then nobody can say whether the grants are those that were given.
+            return Err(Refusal::without_key(Status::Unavailable, String::new()));
+        }
+        let mut records = self.vault.records()?.records;
+        records.sort_by(|one, other| one.name.as_str().cmp(other.name.as_str()));
+        let records = Arc::from(records);
+        *listed = Some((changes, Arc::clone(&records)));
+        Ok(records)
     }
 
     /// Forgets what is ready of a key, because it is new, or its attributes have changed.

@@ -107,6 +107,8 @@ acts! {
     SetPolicy = "set-policy",
     /// A key gets other grants.
     SetGrants = "set-grants",
+    /// A key gets other certificates.
+    SetCertificates = "set-certificates",
     /// A key is deleted.
     Delete = "delete",
     /// A key leaves the vault.
@@ -122,14 +124,17 @@ acts! {
 impl Act {
     /// Whether it changes a key's row.
     fn changes_key(self) -> bool {
-        use Act::{Delete, Insert, Rename, SetGrants, SetPolicy};
-        matches!(self, Insert | Rename | SetPolicy | SetGrants | Delete)
+        use Act::{Delete, Insert, Rename, SetCertificates, SetGrants, SetPolicy};
+        matches!(
+            self,
+            Insert | Rename | SetPolicy | SetGrants | SetCertificates | Delete
+        )
     }
 }
 
 /// The acts of [`Act::changes_key`], in SQL.
-const CHANGES: &str =
-    "act IN ('insert', 'rename', 'set-policy', 'set-grants', 'delete') AND outcome = 'done'";
+const CHANGES: &str = "act IN ('insert', 'rename', 'set-policy', 'set-grants', 'set-certificates', 'delete') \
+                       AND outcome = 'done'";
 
 impl fmt::Display for Act {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -11,11 +11,14 @@ use crate::error::{Error, Result};
 use crate::grants::Grants;
 use crate::master::{MasterKey, Sealed};
 use crate::policy::Policy;
-use crate::record::{Name, NewKey, Record, Unwrapped, Which};
+use crate::record::{MAX_CERTIFICATES, Name, NewKey, Record, Unwrapped, Which};
 use crate::state::Phase;
 use crate::vault::{Change, Inner, Vault};
 
-const COLUMNS: &str = "id, name, type, public, exportable, created, revision, policy, grants";
+const COLUMNS: &str = "id, name, type, public, exportable, created, revision, policy, grants, \
+                       (SELECT chain FROM certificates WHERE key = keys.id)";
+
+const DELETE_CERTIFICATES: &str = "DELETE FROM certificates WHERE key = ?1";
 
 /// The keys of a store.
 #[derive(Debug, Default)]
@@ -169,6 +172,32 @@ impl Vault {
         inner.alter(key, new, |record| record.grants = grants.clone())
     }
 
+    /// Gives a key other certificates, or none.
+    ///
+    /// # Errors
+    /// As of [`Vault::rename`]; they are too long.
+    pub fn set_certificates<'a>(
+        &self,
+        actor: u32,
+        which: impl Into<Which<'a>>,
+        certificates: &[u8],
+    ) -> Result<Record> {
+        if certificates.len() > MAX_CERTIFICATES {
+            return Err(Error::Invalid {
+                what: "the certificates",
+                value: format!("{} bytes", certificates.len()),
+                reason: "a key's certificates have at most 32768 bytes",
+            });
+        }
+        let mut inner = self.inner();
+        let key = inner.unwrap(which.into())?;
+        let detail = format!("{} bytes", certificates.len());
+        let new = New::of(actor, Act::SetCertificates).detail(detail);
+        inner.alter(key, new, |record| {
+            record.certificates = certificates.to_vec();
+        })
+    }
+
     /// Deletes a key for good, a damaged one too.
     ///
     /// # Errors
@@ -211,6 +240,7 @@ fn insert(change: &mut Change<'_>, actor: u32, key: &NewKey) -> Result<Record> {
         revision: change.next(),
         policy: key.policy.clone(),
         grants: key.grants.clone(),
+        certificates: Vec::new(),
     };
     let taken = "SELECT 1 FROM keys WHERE name = ?1";
     let taken = change
@@ -461,6 +491,13 @@ impl Inner {
                     record.grants.encode(),
                 ),
             )?;
+            change.execute(DELETE_CERTIFICATES, [&record.id.0[..]])?;
+            if !record.certificates.is_empty() {
+                change.execute(
+                    "INSERT INTO certificates VALUES (?1, ?2)",
+                    (&record.id.0[..], &record.certificates),
+                )?;
+            }
             wrap(change, &record, &private)?;
             approvals::spend(change, record.id)?;
             change.append(&new.key(record.id, &record.name))?;
@@ -490,6 +527,7 @@ impl Inner {
         self.change(|change| {
             change.execute("DELETE FROM keys WHERE id = ?1", [&id.0[..]])?;
             change.execute("DELETE FROM wrappings WHERE key = ?1", [&id.0[..]])?;
+            change.execute(DELETE_CERTIFICATES, [&id.0[..]])?;
             approvals::spend(change, id)?;
             change.append(&new.key(id, name)).map(drop)
         })
@@ -516,6 +554,7 @@ fn of_row(row: &Row<'_>) -> rusqlite::Result<Option<Record>> {
             revision: number(6)?,
             policy: Policy::decode(&policy)?,
             grants: Grants::decode(&grants)?,
+            certificates: row.get::<_, Option<_>>(9).ok()?.unwrap_or_default(),
         })
     };
     Ok(read())

@@ -13,6 +13,8 @@ use crate::grants::Grants;
 use crate::master::Pattern;
 use crate::policy::Policy;
 
+/// The most bytes of a key's certificates.
+pub(crate) const MAX_CERTIFICATES: usize = 32 * 1024;
 /// The most bytes of a public half: RSA-4096 has 550.
 pub const MAX_PUBLIC: usize = 4096;
 /// The most bytes of a private half: RSA-4096 has about 2,400.
@@ -44,6 +46,9 @@ pub struct Record {
     pub policy: Policy,
     /// Who may use or administer it.
     pub grants: Grants,
+    /// Its certificate, and those that issued it, in DER, one after the other; may be empty. The vault believes the caller
+    /// that they are the key's.
+    pub certificates: Vec<u8>,
 }
 
 /// A key to insert.
@@ -169,6 +174,10 @@ impl Record {
             .bytes(&self.policy.encode())
             .bytes(&self.grants.encode())
             .bytes(&master.0);
+        // Keys without one are wrapped as they were before there were any.
+        if !self.certificates.is_empty() {
+            writer.bytes(&self.certificates);
+        }
         writer.finish()
     }
 

@@ -27,21 +27,24 @@ const APPLICATION: i64 = 0x4f42_7674;
 
 /// One change of the schema after the other; as many as applied are `user_version`.
 /// A later one must change what `sqlite_schema` says: a version that does not is taken for damage.
-const MIGRATIONS: &[&[&str]] = &[&[
-    "CREATE TABLE keys (id BLOB NOT NULL UNIQUE, name TEXT NOT NULL UNIQUE, type TEXT NOT NULL, public BLOB NOT NULL, \
+const MIGRATIONS: &[&[&str]] = &[
+    &[
+        "CREATE TABLE keys (id BLOB NOT NULL UNIQUE, name TEXT NOT NULL UNIQUE, type TEXT NOT NULL, public BLOB NOT NULL, \
      exportable INTEGER NOT NULL, created INTEGER NOT NULL, revision INTEGER NOT NULL, policy BLOB NOT NULL, \
      grants BLOB NOT NULL) STRICT",
-    "CREATE TABLE wrappings (key BLOB NOT NULL, master BLOB NOT NULL, nonce BLOB NOT NULL, sealed BLOB NOT NULL, \
+        "CREATE TABLE wrappings (key BLOB NOT NULL, master BLOB NOT NULL, nonce BLOB NOT NULL, sealed BLOB NOT NULL, \
      UNIQUE (key, master)) STRICT",
-    "CREATE TABLE approvals (key BLOB NOT NULL, act TEXT NOT NULL, subject BLOB NOT NULL, uid INTEGER NOT NULL, \
+        "CREATE TABLE approvals (key BLOB NOT NULL, act TEXT NOT NULL, subject BLOB NOT NULL, uid INTEGER NOT NULL, \
      time INTEGER NOT NULL, revision INTEGER NOT NULL, code BLOB NOT NULL, UNIQUE (key, act, subject, uid)) STRICT",
-    "CREATE TABLE audit (number INTEGER PRIMARY KEY, time INTEGER NOT NULL, uid INTEGER NOT NULL, act TEXT NOT NULL, \
+        "CREATE TABLE audit (number INTEGER PRIMARY KEY, time INTEGER NOT NULL, uid INTEGER NOT NULL, act TEXT NOT NULL, \
      key BLOB, name TEXT, detail TEXT NOT NULL, outcome TEXT NOT NULL, hash BLOB NOT NULL) STRICT",
-    "CREATE INDEX audit_key ON audit (key)",
-    "CREATE INDEX audit_name ON audit (name)",
-    "CREATE TABLE state (one INTEGER PRIMARY KEY, content BLOB NOT NULL, digest BLOB NOT NULL) STRICT",
-    "CREATE TABLE state_copy (one INTEGER PRIMARY KEY, content BLOB NOT NULL, digest BLOB NOT NULL) STRICT",
-]];
+        "CREATE INDEX audit_key ON audit (key)",
+        "CREATE INDEX audit_name ON audit (name)",
+        "CREATE TABLE state (one INTEGER PRIMARY KEY, content BLOB NOT NULL, digest BLOB NOT NULL) STRICT",
+        "CREATE TABLE state_copy (one INTEGER PRIMARY KEY, content BLOB NOT NULL, digest BLOB NOT NULL) STRICT",
+    ],
+    &["CREATE TABLE certificates (key BLOB NOT NULL UNIQUE, chain BLOB NOT NULL) STRICT"],
+];
 
 /// The version of our schema.
 const KNOWN: i64 = MIGRATIONS.len() as i64;

@@ -134,10 +134,17 @@ fn attributes_change_and_keys_go() {
         ..Policy::default()
     };
     vault.set_policy(ADMIN, id, &policy).expect("a policy");
+    vault.set_certificates(ADMIN, id, b"a chain").expect("one");
+    let long = vault.set_certificates(ADMIN, id, &[0; 32_769]);
+    assert!(matches!(long, Err(Error::Invalid { .. })));
     drop(vault);
     let vault = place.open();
     let record = vault.record(id).expect("it");
     assert_eq!((record.grants, record.policy), (grants, policy));
+    assert_eq!(record.certificates, b"a chain");
+    let without = vault.set_certificates(ADMIN, id, b"").expect("it");
+    assert_eq!(without.certificates, b"");
+    assert_eq!(vault.record(id).expect("it"), without);
     let export = vault.export(ADMIN, id);
     assert!(matches!(export, Err(Error::NotExportable { .. })));
     vault.delete(ADMIN, id).expect("no approvals");
@@ -164,13 +171,15 @@ fn attributes_change_and_keys_go() {
             (Act::Insert, Done),
             (Act::SetGrants, Done),
             (Act::SetPolicy, Done),
+            (Act::SetCertificates, Done),
             (Act::EnterMasterKey, Done),
+            (Act::SetCertificates, Done),
             (Act::Export, Refused),
             (Act::Delete, Done),
         ]
     );
-    assert!(acts[3..5].iter().all(|entry| entry.key == Some(id)));
-    assert_eq!(vault.verify().expect("a good log").authenticated, Some(8));
+    assert!(acts[3..6].iter().all(|entry| entry.key == Some(id)));
+    assert_eq!(vault.verify().expect("a good log").authenticated, Some(10));
 }
 
 #[test]

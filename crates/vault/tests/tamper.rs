@@ -141,6 +141,22 @@ fn look(store: &Path, records: &[Record]) -> Option<usize> {
     Some(damaged)
 }
 
+/// A store as the first version of Outboard's schema had it: its keys are there, and can have certificates.
+#[test]
+fn an_older_store_is_migrated() {
+    let place = Place::in_memory();
+    let vault = place.create();
+    let id = vault.insert(ADMIN, &key("one")).expect("a key").id;
+    drop(vault);
+    execute(&place, "DROP TABLE certificates; PRAGMA user_version = 1");
+    let vault = place.open();
+    assert_eq!(vault.unwrap(id).expect("it").private[..], private("one"));
+    vault.set_certificates(ADMIN, id, b"a chain").expect("one");
+    drop(vault);
+    let found = place.open().record(id).expect("it");
+    assert_eq!(found.certificates, b"a chain");
+}
+
 /// The change of each attribute by who has the file, with SQLite's own means.
 #[test]
 fn an_edited_row_is_found_and_named() {
@@ -156,10 +172,15 @@ fn an_edited_row_is_found_and_named() {
         "UPDATE wrappings SET sealed = (SELECT sealed FROM wrappings WHERE key <> (SELECT id FROM keys WHERE name = 'one'))",
         "DELETE FROM wrappings WHERE key = (SELECT id FROM keys WHERE name = 'one')",
         "DELETE FROM keys WHERE name = 'one'",
+        "UPDATE certificates SET chain = x'3000'",
+        "DELETE FROM certificates",
     ] {
         let place = Place::in_memory();
         let vault = place.create();
         let one = vault.insert(ADMIN, &key("one")).expect("a key");
+        let one = vault
+            .set_certificates(ADMIN, one.id, b"a chain")
+            .expect("one");
         let mut second = key("two");
         second.grants.grant(
             outboard_vault::Subject::User(1),

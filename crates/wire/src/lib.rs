@@ -6,20 +6,23 @@
 //! request.rs    client ──▶ service   one packet for each request
 //! answer.rs     client ◀── service   one packet for each answer
 //! message.rs    what the answer to a decryption has
+//! page.rs       what the answer to a listing has
 //! ```
 //!
-//! A request names its key by id (only `Find` by name), so a connection has no state: a request whose answer was lost is
+//! A request names its key by id (only `Find` and `List` by name), so a connection has no state: a request whose answer was lost is
 //! sent again on a new connection. Knows formats; never sockets or keys.
 
 mod answer;
 mod bytes;
 mod key;
 pub mod message;
+mod page;
 pub mod reference;
 mod request;
 
 pub use answer::{Answer, Status};
 pub use key::{KeyId, KeyType, is_name};
+pub use page::{Listed, Page, certificates};
 pub use reference::Reference;
 pub use request::{Digest, Encryption, Operation, Request, Salt};
 

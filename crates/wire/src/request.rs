@@ -8,6 +8,7 @@
 //!   nothing, Describe: nothing      Pkcs1: digest, value        Pss: digest, mgf1, salt (2), value
 //!   Ecdsa: digest, value            Ecdh: point                 Ed25519: message
 //!   Find: name                      Decrypt: encryption, what it has, ciphertext
+//!   List: generation (8), name
 //! ```
 //!
 //! The service adds and removes paddings itself, for a key's policy speaks of paddings and digests.
@@ -73,6 +74,14 @@ pub enum Operation<'a> {
     Find {
         /// The name.
         name: &'a str,
+    },
+    /// The keys that the client may use, by name; the request's key stands for nothing. The answer is a
+    /// [`Page`](crate::Page).
+    List {
+        /// The generation that the client knows; 0: none. Where it is still that one, the answer has no keys.
+        known: u64,
+        /// The keys after that name; empty: from the first one.
+        after: &'a str,
     },
     /// RSA decryption. The answer is a [`message`](crate::message); the secret of a TLS client comes as its 48 bytes.
     Decrypt {
@@ -207,6 +216,7 @@ impl<'a> Operation<'a> {
             Self::Ed25519 { .. } => 6,
             Self::Find { .. } => 7,
             Self::Decrypt { .. } => 8,
+            Self::List { .. } => 9,
         }
     }
 
@@ -240,14 +250,18 @@ impl<'a> Operation<'a> {
                 message: reader.rest(),
             },
             7 => Self::Find {
-                name: std::str::from_utf8(reader.rest())
-                    .ok()
-                    .filter(|name| is_name(name))
-                    .ok_or(Malformed::Name)?,
+                name: name(reader.rest())?,
             },
             8 => Self::Decrypt {
                 encryption: Encryption::decode(reader)?,
                 ciphertext: reader.rest(),
+            },
+            9 => Self::List {
+                known: u64::from_le_bytes(reader.array()?),
+                after: match reader.rest() {
+                    [] => "",
+                    after => name(after)?,
+                },
             },
             code => return Err(Malformed::Code(code)),
         })
@@ -277,6 +291,10 @@ impl<'a> Operation<'a> {
             Self::Ecdh { point } => point,
             Self::Ed25519 { message } => message,
             Self::Find { name } => name.as_bytes(),
+            Self::List { known, after } => {
+                packet.extend_from_slice(&known.to_le_bytes());
+                after.as_bytes()
+            }
             Self::Decrypt {
                 encryption,
                 ciphertext,
@@ -287,6 +305,11 @@ impl<'a> Operation<'a> {
         };
         packet.extend_from_slice(data);
     }
+}
+
+fn name(bytes: &[u8]) -> Result<&str, Malformed> {
+    let name = std::str::from_utf8(bytes).ok();
+    name.filter(|name| is_name(name)).ok_or(Malformed::Name)
 }
 
 impl<'a> Encryption<'a> {
@@ -347,7 +370,7 @@ mod tests {
     proptest! {
         #[test]
         fn a_request_is_read_as_it_is_written(
-            id: u32, key: [u8; 16], code in 1..=10_u8, named: bool,
+            id: u32, key: [u8; 16], code in 1..=11_u8, named: bool, known: u64,
             name in "[a-z0-9][a-z0-9._-]{0,63}",
             digest in digest(), mgf1 in digest(), salt in 0..=65_534_u16,
             data in proptest::collection::vec(any::<u8>(), 0..300),
@@ -372,7 +395,8 @@ mod tests {
                     negotiated: NonZeroU16::new(salt / 2),
                 }),
                 9 => decrypt(Encryption::Oaep { digest, mgf1, label: &label }),
-                _ => Operation::Find { name: &name },
+                10 => Operation::Find { name: &name },
+                _ => Operation::List { known, after: if named { &name } else { "" } },
             };
             let request = Request { id, key: KeyId(key), operation };
             let mut packet = vec![1, 2, 3];
@@ -385,7 +409,7 @@ mod tests {
         #[test]
         fn what_is_read_is_written_the_same(mut packet in proptest::collection::vec(any::<u8>(), 0..100)) {
             if packet.len() > 8 {
-                (packet[4], packet[5]) = (VERSION, packet[5] % 10);
+                (packet[4], packet[5]) = (VERSION, packet[5] % 11);
                 (packet[6], packet[7]) = (0, 0);
             }
             if let Ok(request) = Request::decode(&packet) {

@@ -17,7 +17,7 @@ use super::{answer, enter, mechanism};
 use crate::error::{Error, Result};
 use crate::mechanism::all as all_mechanisms;
 use crate::module::{Module, Threads};
-use crate::slot::{self, Slot};
+use crate::slot;
 
 type Session = CK_SESSION_HANDLE;
 type Object = CK_OBJECT_HANDLE;
@@ -120,15 +120,15 @@ pub(super) unsafe extern "C" fn C_GetSlotList(
     slots: *mut CK_SLOT_ID,
     count: *mut CK_ULONG,
 ) -> CK_RV {
-    answer(|_| {
-        let ids: Vec<CK_SLOT_ID> = Slot::all().iter().map(|slot| slot.id()).collect();
+    answer(|module| {
+        let ids: Vec<CK_SLOT_ID> = module.slots().iter().map(|slot| slot.id()).collect();
         unsafe { list(&ids, slots, count) }
     })
 }
 
 pub(super) unsafe extern "C" fn C_GetSlotInfo(id: CK_SLOT_ID, info: *mut CK_SLOT_INFO) -> CK_RV {
-    answer(|_| {
-        let slot = Slot::try_from(id)?;
+    answer(|module| {
+        let slot = module.slot(id)?;
         unsafe { Place::new(info)? }.put(slot.info());
         Ok(())
     })
@@ -136,7 +136,7 @@ pub(super) unsafe extern "C" fn C_GetSlotInfo(id: CK_SLOT_ID, info: *mut CK_SLOT
 
 pub(super) unsafe extern "C" fn C_GetTokenInfo(id: CK_SLOT_ID, info: *mut CK_TOKEN_INFO) -> CK_RV {
     answer(|module| {
-        let slot = Slot::try_from(id)?;
+        let slot = module.slot(id)?;
         let (sessions, writing) = module.sessions_of(slot);
         unsafe { Place::new(info)? }.put(slot.token_info(sessions, writing));
         Ok(())
@@ -160,8 +160,8 @@ pub(super) unsafe extern "C" fn C_GetMechanismList(
     mechanisms: *mut CK_MECHANISM_TYPE,
     count: *mut CK_ULONG,
 ) -> CK_RV {
-    answer(|_| {
-        Slot::try_from(id)?;
+    answer(|module| {
+        module.slot(id)?;
         let kinds: Vec<CK_MECHANISM_TYPE> = all_mechanisms().map(|(kind, _)| kind).collect();
         unsafe { list(&kinds, mechanisms, count) }
     })
@@ -172,8 +172,8 @@ pub(super) unsafe extern "C" fn C_GetMechanismInfo(
     kind: CK_MECHANISM_TYPE,
     info: *mut CK_MECHANISM_INFO,
 ) -> CK_RV {
-    answer(|_| {
-        Slot::try_from(id)?;
+    answer(|module| {
+        module.slot(id)?;
         let found = all_mechanisms().find(|(known, _)| *known == kind);
         let (_, found) = found.ok_or(CKR_MECHANISM_INVALID)?;
         unsafe { Place::new(info)? }.put(found);
@@ -192,7 +192,7 @@ pub(super) unsafe extern "C" fn C_OpenSession(
 ) -> CK_RV {
     answer(|module| {
         let place = unsafe { Place::new(session)? };
-        place.put(module.open(Slot::try_from(id)?, flags)?);
+        place.put(module.open(module.slot(id)?, flags)?);
         Ok(())
     })
 }
@@ -203,7 +203,7 @@ pub(super) unsafe extern "C" fn C_CloseSession(session: Session) -> CK_RV {
 
 pub(super) unsafe extern "C" fn C_CloseAllSessions(id: CK_SLOT_ID) -> CK_RV {
     answer(|module| {
-        module.close_all(Slot::try_from(id)?);
+        module.close_all(module.slot(id)?);
         Ok(())
     })
 }

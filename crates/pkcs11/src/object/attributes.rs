@@ -19,6 +19,8 @@ pub(crate) enum Origin {
     Generated(CK_MECHANISM_TYPE),
     /// It was derived here.
     Derived,
+    /// The card service has it, and alone what is secret of it.
+    Service,
 }
 
 /// Attributes by their type.
@@ -88,6 +90,7 @@ impl Attributes {
                 continue;
             }
             match rule.giver {
+                Giver::Creator if origin == Origin::Service && SECRETS.contains(&rule.kind) => {}
                 Giver::Creator => return Err(CKR_TEMPLATE_INCOMPLETE.into()),
                 Giver::Anybody(value) => attributes.set(rule.kind, value),
                 Giver::Nobody | Giver::Module => {}
@@ -100,14 +103,16 @@ impl Attributes {
     /// What the module says of where it comes from.
     fn describe(&mut self, origin: Origin) {
         static LAST: AtomicU64 = AtomicU64::new(0);
-        let unique = format!("{:x}-{:x}", std::process::id(), LAST.fetch_add(1, Relaxed));
-        self.set(CKA_UNIQUE_ID, unique.as_bytes());
+        if origin != Origin::Service {
+            let unique = format!("{:x}-{:x}", std::process::id(), LAST.fetch_add(1, Relaxed));
+            self.set(CKA_UNIQUE_ID, unique.as_bytes());
+        }
         if self.get(CKA_KEY_TYPE).is_none() {
             return;
         }
         let mechanism = match origin {
             Origin::Generated(mechanism) => mechanism,
-            Origin::Created | Origin::Derived => CK_UNAVAILABLE_INFORMATION,
+            _ => CK_UNAVAILABLE_INFORMATION,
         };
         let is_local = matches!(origin, Origin::Generated(_));
         self.set(CKA_LOCAL, &[is_local.into()]);
@@ -127,7 +132,7 @@ impl Attributes {
 
     /// Whether a key was always sensitive and never extractable: never of one that came from outside.
     fn keep_history(&mut self, origin: Origin) {
-        let is_ours = origin != Origin::Created;
+        let is_ours = matches!(origin, Origin::Generated(_) | Origin::Derived);
         if let Some(sensitive) = self.flag(CKA_SENSITIVE) {
             self.set(CKA_ALWAYS_SENSITIVE, &[(is_ours && sensitive).into()]);
         }
@@ -195,9 +200,9 @@ impl Attributes {
 
     /// Whether it has all that a search asks for. A secret is never found by its value.
     pub(crate) fn match_all(&self, template: &Template<'_>) -> bool {
-        template
-            .iter()
-            .all(|(kind, value)| self.tell(kind) == Ok(value))
+        // Most objects differ: whether they would tell is asked of the others alone.
+        let is_it = |(kind, value)| self.get(kind) == Some(value) && self.tell(kind).is_ok();
+        template.iter().all(is_it)
     }
 
     pub(crate) fn flag(&self, kind: CK_ATTRIBUTE_TYPE) -> Option<bool> {

@@ -11,6 +11,7 @@ use zeroize::Zeroizing;
 
 use super::attributes::Attributes;
 use super::secret;
+use crate::coprocessor::ServiceKey;
 use crate::error::{Error, Result};
 
 /// A key.
@@ -28,6 +29,8 @@ pub(crate) enum Material {
     Ed25519Public([u8; ed25519::LENGTH]),
     /// X25519's private half.
     X25519(Arc<Zeroizing<[u8; 32]>>),
+    /// The private half of a key of the card service.
+    Service(Arc<ServiceKey>),
 }
 
 /// A curve as `CKA_EC_PARAMS` names it.
@@ -103,7 +106,7 @@ impl Material {
     ///
     /// # Errors
     /// `CKR_ATTRIBUTE_VALUE_INVALID`: its numbers make none. `CKR_CURVE_NOT_SUPPORTED`.
-    pub(super) fn of(attributes: &Attributes) -> Result<Self> {
+    pub(crate) fn of(attributes: &Attributes) -> Result<Self> {
         let Some(key_type) = attributes.number(CKA_KEY_TYPE) else {
             return Ok(Self::None);
         };

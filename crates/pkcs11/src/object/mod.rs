@@ -6,8 +6,8 @@ mod material;
 mod rules;
 mod secret;
 
-pub(crate) use attributes::{Attributes, Origin};
-pub(crate) use generated::{Halves, What};
+pub(crate) use attributes::{Attributes, Origin, number};
+pub(crate) use generated::{Halves, What, halves};
 pub(crate) use material::{Material, Named, point_of};
 
 use cryptoki_sys::*;
@@ -20,7 +20,7 @@ use crate::slot::Slot;
 pub(crate) struct Object {
     /// Where it is.
     pub(crate) slot: Slot,
-    /// The session that it ends with.
+    /// The session that it ends with; 0: it is the token's.
     pub(crate) session: CK_SESSION_HANDLE,
     pub(crate) attributes: Attributes,
     pub(crate) material: Material,

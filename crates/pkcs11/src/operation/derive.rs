@@ -5,9 +5,11 @@ use std::sync::Arc;
 use cryptoki_sys::*;
 use outboard_engine::card::{self, Request};
 use outboard_engine::scalar::ec;
+use outboard_wire::Operation as Asked;
 
 use super::generate::wanted_number;
 use crate::abi::Template;
+use crate::coprocessor::Kind;
 use crate::error::{Error, Result};
 use crate::mechanism::{Mechanism, What};
 use crate::module::Module;
@@ -28,21 +30,26 @@ impl Module {
         };
         base.admit(CKA_DERIVE, mechanism.kind)?;
         let invalid = |_| Error::from(CKR_MECHANISM_PARAM_INVALID);
-        let request = match &base.material {
+        let shared = match &base.material {
             Material::Ec(key) if key.is_private() => {
                 let peer = point_of(peer, Named::Nist(key.curve())).map_err(invalid)?;
                 let peer = ec::Key::public(key.curve(), peer);
                 let peer = peer.map_err(|_| Error::from(CKR_MECHANISM_PARAM_INVALID))?;
-                Request::ecdh(Arc::clone(key), Arc::new(peer))?
+                card::run(Request::ecdh(Arc::clone(key), Arc::new(peer))?)?
             }
             Material::X25519(key) => {
                 let peer = point_of(peer, Named::X25519).map_err(invalid)?;
                 let peer = peer.try_into().map_err(|_| CKR_MECHANISM_PARAM_INVALID)?;
-                Request::x25519(key, peer)
+                card::run(Request::x25519(key, peer))?
+            }
+            Material::Service(key) if key.kind == Kind::Ec => {
+                let named = base.attributes.get(CKA_EC_PARAMS).unwrap_or_default();
+                let named = Named::from_parameters(named).ok_or(CKR_GENERAL_ERROR)?;
+                let point = point_of(peer, named).map_err(invalid)?;
+                key.ask(&self.coprocessor, Asked::Ecdh { point })?
             }
             _ => return Err(CKR_KEY_TYPE_INCONSISTENT.into()),
         };
-        let shared = card::run(request)?;
         let length = wanted_length(template)?.unwrap_or(shared.len());
         // What is too much is taken away at the front (PKCS #11, ECDH).
         let start = shared.len().checked_sub(length);

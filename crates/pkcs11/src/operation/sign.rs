@@ -7,14 +7,16 @@ use der::asn1::UintRef;
 use der::{Decode, Sequence};
 use outboard_engine::Operation::{Rsa2048Sign, Rsa3072Sign, Rsa4096Sign};
 use outboard_engine::card::{self, Request};
-use outboard_engine::scalar::digest::Hasher;
+use outboard_engine::scalar::digest::{Digest, Hasher};
 use outboard_engine::scalar::ed25519;
-use outboard_engine::scalar::rsa::Scheme;
+use outboard_engine::scalar::rsa::{SaltLength, Scheme};
+use outboard_wire::{Digest as AskedDigest, Operation as Asked, Salt};
 use zeroize::Zeroizing;
 
 use super::hash;
 use super::rsa::power;
 use crate::abi::Output;
+use crate::coprocessor::{Kind, ServiceKey};
 use crate::error::{Error, Result};
 use crate::mechanism::{Mechanism, Sign, SignScheme, What};
 use crate::module::Module;
@@ -71,8 +73,8 @@ impl Module {
         }
         match output.is_question(length(&signing.key.material)) {
             Ok(false) => match signing.sign.hash {
-                Some(digest) => output.put(&signing.finish(&hash(digest, data)?)?),
-                None => output.put(&signing.finish(data)?),
+                Some(digest) => output.put(&signing.finish(self, &hash(digest, data)?)?),
+                None => output.put(&signing.finish(self, data)?),
             },
             answer => {
                 self.put_back(session, place, signing);
@@ -99,7 +101,7 @@ impl Module {
         match output.is_question(length(&signing.key.material)) {
             Ok(false) => {
                 let value = end(&mut signing.hasher, signing.sign)?;
-                output.put(&signing.finish(&value)?)
+                output.put(&signing.finish(self, &value)?)
             }
             answer => {
                 self.put_back(session, place, signing);
@@ -134,6 +136,14 @@ pub(super) fn end(
 /// Whether a key's type is the scheme's.
 pub(super) fn fits(key: &Material, scheme: SignScheme) -> Result<()> {
     use SignScheme::{Ecdsa, Eddsa, Pkcs1, Pss, Raw};
+    if let Material::Service(key) = key {
+        return match (key.kind, scheme) {
+            // The service adds every padding itself.
+            (Kind::Rsa, Raw) => Err(CKR_MECHANISM_INVALID.into()),
+            (Kind::Rsa, Pkcs1 | Pss(..)) | (Kind::Ec, Ecdsa) | (Kind::Ed25519, Eddsa) => Ok(()),
+            _ => Err(CKR_KEY_TYPE_INCONSISTENT.into()),
+        };
+    }
     match (key, scheme) {
         (Material::Rsa(_), Pkcs1 | Raw | Pss(..))
         | (Material::Ec(_), Ecdsa)
@@ -148,13 +158,14 @@ pub(super) fn length(key: &Material) -> usize {
         Material::Rsa(key) => key.length(),
         Material::Ec(key) => 2 * key.curve().field_length(),
         Material::Ed25519(_) | Material::Ed25519Public(_) => ed25519::SIGNATURE_LENGTH,
+        Material::Service(key) => key.length,
         _ => 0,
     }
 }
 
 impl Signing {
     /// The signature of a digest, or of what the program gave instead.
-    fn finish(&self, value: &[u8]) -> Result<Zeroizing<Vec<u8>>> {
+    fn finish(&self, module: &Module, value: &[u8]) -> Result<Zeroizing<Vec<u8>>> {
         match &self.key.material {
             Material::Rsa(key) => rsa(key, self.sign, value),
             Material::Ec(key) => {
@@ -162,21 +173,120 @@ impl Signing {
                     return Err(CKR_DATA_LEN_RANGE.into());
                 }
                 let signature = card::run(Request::ecdsa(Arc::clone(key), value)?)?;
-                let pair = Pair::from_der(&signature).map_err(|_| CKR_GENERAL_ERROR)?;
-                let length = key.curve().field_length();
-                let mut halves = Zeroizing::new(vec![0; 2 * length]);
-                let (r, s) = halves.split_at_mut(length);
-                for (half, number) in [(r, pair.r), (s, pair.s)] {
-                    let number = number.as_bytes();
-                    let start = length.checked_sub(number.len()).ok_or(CKR_GENERAL_ERROR)?;
-                    half[start..].copy_from_slice(number);
-                }
-                Ok(halves)
+                halves_of(&signature, 2 * key.curve().field_length())
             }
             Material::Ed25519(key) => Ok(card::run(Request::ed25519(Arc::clone(key), value)?)?),
+            Material::Service(key) => by_service(module, key, self.sign, value),
             _ => Err(CKR_KEY_TYPE_INCONSISTENT.into()),
         }
     }
+}
+
+/// An ECDSA signature as PKCS #11 has it: both numbers, each as long as the field.
+fn halves_of(signature: &[u8], length: usize) -> Result<Zeroizing<Vec<u8>>> {
+    let pair = Pair::from_der(signature).map_err(|_| CKR_GENERAL_ERROR)?;
+    let mut halves = Zeroizing::new(vec![0; length]);
+    let (r, s) = halves.split_at_mut(length / 2);
+    for (half, number) in [(r, pair.r), (s, pair.s)] {
+        let number = number.as_bytes();
+        let start = half.len().checked_sub(number.len());
+        half[start.ok_or(CKR_GENERAL_ERROR)?..].copy_from_slice(number);
+    }
+    Ok(halves)
+}
+
+/// The service pads: it is told which digest the value is.
+fn by_service(
+    module: &Module,
+    key: &ServiceKey,
+    sign: Sign,
+    value: &[u8],
+) -> Result<Zeroizing<Vec<u8>>> {
+    let named = |digest| asked(digest).ok_or(Error::from(CKR_MECHANISM_PARAM_INVALID));
+    let operation = match sign.scheme {
+        SignScheme::Pkcs1 => match sign.hash {
+            Some(digest) => Asked::Pkcs1 {
+                digest: Some(named(digest)?),
+                value,
+            },
+            None => pkcs1_of(value),
+        },
+        SignScheme::Pss(digest, Scheme::Pss { mgf1, salt }) => Asked::Pss {
+            digest: named(digest)?,
+            mgf1: named(mgf1)?,
+            salt: match salt {
+                SaltLength::Bytes(bytes) => {
+                    let bytes = u16::try_from(bytes).map_err(|_| CKR_MECHANISM_PARAM_INVALID)?;
+                    Salt::Bytes(bytes)
+                }
+                SaltLength::Digest | SaltLength::Auto => Salt::Digest,
+            },
+            value,
+        },
+        SignScheme::Ecdsa => {
+            let digest = sign.hash.map(named).transpose()?;
+            let signature = key.ask(&module.coprocessor, Asked::Ecdsa { digest, value })?;
+            return halves_of(&signature, key.length);
+        }
+        SignScheme::Eddsa => Asked::Ed25519 { message: value },
+        SignScheme::Pss(..) | SignScheme::Raw => return Err(CKR_MECHANISM_INVALID.into()),
+    };
+    key.ask(&module.coprocessor, operation)
+}
+
+/// What a program wants signed by PKCS #1 v1.5: a digest, where it named one as RFC 8017 (9.2) says, for a key's policy speaks
+/// of digests.
+fn pkcs1_of(value: &[u8]) -> Asked<'_> {
+    /// The beginning of each DigestInfo.
+    const NAMES: [(AskedDigest, &[u8]); 5] = [
+        (
+            AskedDigest::Sha1,
+            b"\x30\x21\x30\x09\x06\x05\x2b\x0e\x03\x02\x1a\x05\x00\x04\x14",
+        ),
+        (
+            AskedDigest::Sha224,
+            b"\x30\x2d\x30\x0d\x06\x09\x60\x86\x48\x01\x65\x03\x04\x02\x04\x05\x00\x04\x1c",
+        ),
+        (
+            AskedDigest::Sha256,
+            b"\x30\x31\x30\x0d\x06\x09\x60\x86\x48\x01\x65\x03\x04\x02\x01\x05\x00\x04\x20",
+        ),
+        (
+            AskedDigest::Sha384,
+            b"\x30\x41\x30\x0d\x06\x09\x60\x86\x48\x01\x65\x03\x04\x02\x02\x05\x00\x04\x30",
+        ),
+        (
+            AskedDigest::Sha512,
+            b"\x30\x51\x30\x0d\x06\x09\x60\x86\x48\x01\x65\x03\x04\x02\x03\x05\x00\x04\x40",
+        ),
+    ];
+    let named = NAMES.iter().find_map(|&(digest, name)| {
+        let value = value.strip_prefix(name)?;
+        let length = usize::from(*name.last()?);
+        (value.len() == length).then_some((digest, value))
+    });
+    match named {
+        Some((digest, value)) => Asked::Pkcs1 {
+            digest: Some(digest),
+            value,
+        },
+        None => Asked::Pkcs1 {
+            digest: None,
+            value,
+        },
+    }
+}
+
+/// How the service calls a digest.
+fn asked(digest: Digest) -> Option<AskedDigest> {
+    Some(match digest {
+        Digest::Sha1 => AskedDigest::Sha1,
+        Digest::Sha224 => AskedDigest::Sha224,
+        Digest::Sha256 => AskedDigest::Sha256,
+        Digest::Sha384 => AskedDigest::Sha384,
+        Digest::Sha512 => AskedDigest::Sha512,
+        _ => return None,
+    })
 }
 
 fn rsa(key: &Arc<card::rsa::Key>, sign: Sign, value: &[u8]) -> Result<Zeroizing<Vec<u8>>> {

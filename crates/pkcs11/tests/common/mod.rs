@@ -7,7 +7,6 @@ pub(crate) mod raw;
 use std::path::PathBuf;
 
 use cryptoki::context::{CInitializeArgs, CInitializeFlags, Pkcs11};
-use cryptoki::object::{Attribute, AttributeType, ObjectHandle};
 use cryptoki::session::Session;
 use cryptoki::slot::Slot;
 
@@ -44,13 +43,4 @@ pub(crate) fn session() -> Session {
     let module = module();
     let slot = accelerator(&module);
     module.open_rw_session(slot).expect("a session")
-}
-
-/// A public half as a SubjectPublicKeyInfo.
-pub(crate) fn public_info(session: &Session, key: ObjectHandle) -> Vec<u8> {
-    let wanted = [AttributeType::PublicKeyInfo];
-    match &session.get_attributes(key, &wanted).expect("it has one")[..] {
-        [Attribute::PublicKeyInfo(info)] => info.clone(),
-        other => panic!("{other:?}"),
-    }
 }

@@ -1,5 +1,6 @@
 //! Administration: what the commands `outboard keys` and `outboard service` ask.
 
+mod certificates;
 mod report;
 mod translate;
 
@@ -179,6 +180,14 @@ impl Administration {
                 let record = self.administered(peer, &name)?;
                 let to: Name = to.parse().map_err(refused)?;
                 let record = vault.rename(peer.uid, record.id, &to).map_err(refused)?;
+                self.changed(record)?
+            }
+            Request::Certify { name, certificates } => {
+                let record = self.administered(peer, &name)?;
+                let chain = certificates::chain(&record, &certificates)?;
+                let record = vault
+                    .set_certificates(peer.uid, record.id, &chain)
+                    .map_err(refused)?;
                 self.changed(record)?
             }
             Request::Delete { name } => {
@@ -384,6 +393,7 @@ impl Administration {
             grants: record.grants.iter().map(of_message).collect(),
             policy: serde_json::to_value(&record.policy).map_err(failed)?,
             used: self.keys.used(id),
+            certificates: certificates::subjects(&record),
         })
     }
 

@@ -355,16 +355,28 @@ impl Gate {
             }
         };
         match request.operation {
-            wire::Operation::Find { name } => self.find(connection, id, name),
+            wire::Operation::Find { name } => {
+                self.tell(connection, id, self.keys.find(&connection.peer, name))
+            }
+            wire::Operation::List { known, after } => self.tell(
+                connection,
+                id,
+                self.keys.list(&connection.peer, known, after),
+            ),
             operation => self.admit(connection, id, request.key, &operation),
         }
     }
 
-    /// Answers which key has that name.
-    fn find(&self, connection: &Arc<Connection>, id: u32, name: &str) -> Option<Pending> {
-        match self.keys.find(&connection.peer, name) {
-            Ok(reference) => {
-                self.answer(connection, id, Status::Done, &reference);
+    /// Tells what is known of keys.
+    fn tell(
+        &self,
+        connection: &Arc<Connection>,
+        id: u32,
+        known: Result<Vec<u8>, Refusal>,
+    ) -> Option<Pending> {
+        match known {
+            Ok(known) => {
+                self.answer(connection, id, Status::Done, &known);
                 None
             }
             Err(refusal) => self.refuse(connection, id, None, refusal.status, &refusal.sentence),

@@ -21,6 +21,9 @@ use crate::card_service::option;
 use crate::output::{complain, print, print_json, remark};
 use crate::{Failure, WrongUsage};
 
+/// The longest chain of certificates, in PEM, that the service takes.
+const MOST_CERTIFICATES: u64 = 48 * 1024;
+
 const EXAMPLES: &str = "\
 Examples:
   outboard keys generate site --type rsa-3072   Make a key inside the service
@@ -78,6 +81,17 @@ enum Command {
     },
     /// Take over the key of a file, and put a reference in its place
     Adopt(adopt::Arguments),
+    /// Give a key its certificate, and those that issued it, from standard input (PEM)
+    ///
+    /// Programs that reach keys through PKCS #11 find a key's certificate beside it. TLS servers that read a
+    /// certificate file go on reading it.
+    Certify {
+        /// The key's name
+        name: String,
+        /// Take the key's certificates away
+        #[arg(long)]
+        remove: bool,
+    },
     /// Let a user or a group use a key, or administer it
     Grant(GrantArguments),
     /// Take a grant back
@@ -245,6 +259,21 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
                 exportable,
             };
             text::tell_new(&key(service, &request)?, &arguments.directory)?;
+        }
+        Command::Certify { name, remove } => {
+            let mut certificates = String::new();
+            if !remove {
+                io::stdin()
+                    .take(MOST_CERTIFICATES)
+                    .read_to_string(&mut certificates)?;
+                if certificates.trim().is_empty() {
+                    let reason = "standard input has no certificate: type \
+                                  'outboard keys certify NAME < chain.pem', or --remove";
+                    return Err(WrongUsage(reason.into()).into());
+                }
+            }
+            let request = Request::Certify { name, certificates };
+            text::tell_certificates(&key(service, &request)?)?;
         }
         Command::Adopt(what) => adopt::run(service, &what, &arguments.directory)?,
         Command::Grant(what) => grant(service, &what, true)?,

@@ -27,6 +27,22 @@ pub(super) fn tell_new(key: &KeyInfo, directory: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Says which certificates a key has now.
+pub(super) fn tell_certificates(key: &KeyInfo) -> Result<(), Failure> {
+    let name = printable(&key.name);
+    let text = match &key.certificates[..] {
+        [] => format!("The key '{name}' has no certificate.\n"),
+        [own] => format!("The key '{name}' has a certificate: {}.\n", printable(own)),
+        [own, issuers @ ..] => format!(
+            "The key '{name}' has a certificate, {}, and {} of its issuers.\n",
+            printable(own),
+            issuers.len()
+        ),
+    };
+    print(&text)?;
+    Ok(())
+}
+
 /// The keys as a table.
 pub(super) fn list(keys: &[KeyInfo], directory: &Path) -> String {
     if keys.is_empty() {
@@ -74,6 +90,9 @@ pub(super) fn show(key: &KeyInfo) -> String {
         "used",
         format!("{} times since the service started", count(key.used)),
     );
+    for subject in &key.certificates {
+        line("certificate", printable(subject));
+    }
     if let Some(policy) = key.policy.as_object() {
         for (name, value) in policy.iter().filter(|(_, value)| !value.is_null()) {
             let value = match (value.as_array(), value["administrators"].as_array()) {

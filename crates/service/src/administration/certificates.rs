@@ -1,0 +1,50 @@
+//! The certificates of a key, as an administrator gives them and as a listing shows them.
+
+use outboard_administration::{Code, Refusal};
+use outboard_vault::Record;
+use x509_cert::Certificate;
+use x509_cert::der::{Decode, Encode};
+
+use super::Result;
+
+/// The chain that a PEM text holds, in DER, where it begins with the key's own certificate; nothing of no text.
+pub(super) fn chain(record: &Record, pem: &str) -> Result<Vec<u8>> {
+    let refuse = |message: String| Refusal {
+        code: Code::Malformed,
+        message,
+    };
+    if pem.trim().is_empty() {
+        return Ok(Vec::new());
+    }
+    let chain = Certificate::load_pem_chain(pem.as_bytes()).map_err(|error| {
+        refuse(format!(
+            "the text is no certificate in PEM, or a damaged one: {error}"
+        ))
+    })?;
+    let public = chain.first().map(|first| {
+        let info = first.tbs_certificate().subject_public_key_info();
+        info.to_der()
+    });
+    if public.and_then(|public| public.ok()).as_ref() != Some(&record.public) {
+        return Err(refuse(format!(
+            "the first certificate is not of the key '{}': it has another public half",
+            record.name
+        )));
+    }
+    let mut bytes = Vec::new();
+    for certificate in &chain {
+        let whole = certificate.to_der();
+        bytes.extend(whole.map_err(|error| refuse(error.to_string()))?);
+    }
+    Ok(bytes)
+}
+
+/// Whom a key's certificates name, its own first.
+pub(super) fn subjects(record: &Record) -> Vec<String> {
+    let certificates = outboard_wire::certificates(&record.certificates).unwrap_or_default();
+    let subject = |certificate| {
+        let certificate = Certificate::from_der(certificate).ok()?;
+        Some(certificate.tbs_certificate().subject().to_string())
+    };
+    certificates.into_iter().filter_map(subject).collect()
+}

@@ -3,7 +3,7 @@
 use cryptoki_sys::*;
 use outboard_engine::scalar::digest::Hasher;
 
-use crate::operation::{Ciphering, Signing, Verifying};
+use crate::operation::{Ciphering, OrCode, Signing, Verifying};
 use crate::slot::Slot;
 
 /// A session.
@@ -16,8 +16,8 @@ pub(crate) struct Session {
     pub(crate) digest: Option<Hasher>,
     pub(crate) encrypting: Option<Ciphering>,
     pub(crate) decrypting: Option<Ciphering>,
-    pub(crate) signing: Option<Signing>,
-    pub(crate) verifying: Option<Verifying>,
+    pub(crate) signing: Option<OrCode<Signing>>,
+    pub(crate) verifying: Option<OrCode<Verifying>>,
 }
 
 impl Session {

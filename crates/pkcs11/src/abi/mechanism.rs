@@ -3,12 +3,13 @@
 pub(super) mod cipher;
 
 use cryptoki_sys::*;
+use outboard_engine::scalar::aes::BLOCK;
 use outboard_engine::scalar::digest::Digest;
 use outboard_engine::scalar::rsa::{SaltLength, Scheme};
 
 use super::arguments::bytes;
 use crate::error::Result;
-use crate::mechanism::{HASHINGS, Mechanism, Sign, SignScheme, What, digest};
+use crate::mechanism::{Code, HASHINGS, Mechanism, Sign, SignScheme, What, digest};
 
 /// What a program asks for.
 ///
@@ -33,6 +34,11 @@ pub(super) unsafe fn read(mechanism: *const CK_MECHANISM) -> Result<Mechanism> {
         CKM_EC_MONTGOMERY_KEY_PAIR_GEN => none(What::MontgomeryKeyPair)?,
         CKM_GENERIC_SECRET_KEY_GEN => none(What::SecretKey(CKK_GENERIC_SECRET))?,
         CKM_AES_KEY_GEN => none(What::SecretKey(CKK_AES))?,
+        CKM_AES_CMAC => none(What::Code(Code::Cmac, BLOCK))?,
+        // SAFETY: by the caller's word.
+        CKM_AES_CMAC_GENERAL => What::Code(Code::Cmac, unsafe { general(raw, BLOCK)? }),
+        // SAFETY: by the caller's word.
+        CKM_AES_GMAC => unsafe { cipher::gmac(raw)? },
         CKM_RSA_PKCS => none(sign(SignScheme::Pkcs1, None))?,
         CKM_RSA_X_509 => none(sign(SignScheme::Raw, None))?,
         CKM_ECDSA => none(sign(SignScheme::Ecdsa, None))?,
@@ -46,9 +52,15 @@ pub(super) unsafe fn read(mechanism: *const CK_MECHANISM) -> Result<Mechanism> {
             (Some(digest), _) => none(What::Digest(digest))?,
             (None, Some(one)) => {
                 let hash = Some(one.digest);
+                let hmac = |length| What::Code(Code::Hmac(one.digest, one.hmac_key), length);
                 match kind {
                     kind if kind == one.pkcs1 => none(sign(SignScheme::Pkcs1, hash))?,
                     kind if kind == one.ecdsa => none(sign(SignScheme::Ecdsa, hash))?,
+                    kind if kind == one.hmac => none(hmac(one.digest.length()))?,
+                    // SAFETY: by the caller's word.
+                    kind if kind == one.hmac_general => unsafe {
+                        hmac(general(raw, one.digest.length())?)
+                    },
                     // SAFETY: by the caller's word.
                     _ => sign(unsafe { pss(raw, hash)? }, hash),
                 }
@@ -88,6 +100,18 @@ unsafe fn pss(raw: &CK_MECHANISM, hash: Option<Digest>) -> Result<SignScheme> {
     let salt = u16::try_from(given.sLen).map_err(|_| invalid)?;
     let salt = SaltLength::Bytes(salt.into());
     Ok(SignScheme::Pss(signed, Scheme::Pss { mgf1, salt }))
+}
+
+/// How many bytes of a code count, which has so many at most.
+///
+/// # Safety
+/// As [`read`].
+unsafe fn general(raw: &CK_MECHANISM, most: usize) -> Result<usize> {
+    // SAFETY: by the caller's word.
+    let given: CK_MAC_GENERAL_PARAMS = unsafe { parameter(raw)? };
+    let given = usize::try_from(given).ok();
+    let given = given.filter(|given| (1..=most).contains(given));
+    given.ok_or(CKR_MECHANISM_PARAM_INVALID.into())
 }
 
 /// The digest of a mask generation function.

@@ -5,7 +5,7 @@ use outboard_engine::scalar::aes::Block;
 use outboard_engine::scalar::digest::Digest;
 use outboard_engine::scalar::key_wrap::Padding;
 
-use super::RSA_BITS;
+use super::{AES_BYTES, RSA_BITS};
 
 /// What a program asks for; what its parameter leads to is read while the call lasts.
 #[derive(Clone, Copy, Debug)]
@@ -44,7 +44,6 @@ pub(crate) enum Cipher<'a> {
     },
 }
 
-const AES_BYTES: (CK_ULONG, CK_ULONG) = (16, 32);
 const CIPHERS: CK_FLAGS = CKF_ENCRYPT | CKF_DECRYPT;
 
 /// Every one that does nothing else, with the sizes of its keys and what it does.

@@ -115,19 +115,16 @@ impl Object {
         Self::new(slot, session, template, &made, origin)
     }
 
-    /// The bytes of a secret key for a cipher of AES, or for what takes bytes of any length.
+    /// The bytes of a secret key that has one of those types.
     ///
     /// # Errors
     /// `CKR_KEY_TYPE_INCONSISTENT`
-    pub(crate) fn bytes(&self, for_aes: bool) -> Result<&[u8]> {
-        let key_type = self.attributes.number(CKA_KEY_TYPE);
-        let fits = key_type.is_some_and(|kind| match for_aes {
-            true => kind == CKK_AES,
-            false => BYTES.contains(&kind),
-        });
-        let value = self.attributes.get(CKA_VALUE);
-        let value =
-            value.filter(|_| fits && self.attributes.number(CKA_CLASS) == Some(CKO_SECRET_KEY));
+    pub(crate) fn bytes(&self, types: &[CK_KEY_TYPE]) -> Result<&[u8]> {
+        let attributes = &self.attributes;
+        let is_secret = attributes.number(CKA_CLASS) == Some(CKO_SECRET_KEY);
+        let key_type = attributes.number(CKA_KEY_TYPE);
+        let fits = is_secret && key_type.is_some_and(|key_type| types.contains(&key_type));
+        let value = attributes.get(CKA_VALUE).filter(|_| fits);
         value.ok_or(CKR_KEY_TYPE_INCONSISTENT.into())
     }
 }

@@ -8,11 +8,13 @@ mod cipher;
 mod derive;
 mod digest;
 mod generate;
+mod mac;
 mod rsa;
 mod sign;
 mod verify;
 
 pub(crate) use cipher::{Ciphering, Direction};
+pub(crate) use mac::OrCode;
 pub(crate) use sign::Signing;
 pub(crate) use verify::Verifying;
 

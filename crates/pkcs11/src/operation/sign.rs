@@ -14,6 +14,7 @@ use outboard_wire::{Digest as AskedDigest, Operation as Asked, Salt};
 use zeroize::Zeroizing;
 
 use super::hash;
+use super::mac::{Coding, OrCode};
 use super::rsa::power;
 use crate::abi::Output;
 use crate::coprocessor::{Kind, ServiceKey};
@@ -38,7 +39,7 @@ pub(super) struct Pair<'a> {
     pub(super) s: UintRef<'a>,
 }
 
-fn place(session: &mut Session) -> &mut Option<Signing> {
+fn place(session: &mut Session) -> &mut Option<OrCode<Signing>> {
     &mut session.signing
 }
 
@@ -51,13 +52,19 @@ impl Module {
         key: CK_OBJECT_HANDLE,
     ) -> Result<()> {
         let key = self.object(session, key, CKR_KEY_HANDLE_INVALID)?;
+        if let What::Code(code, length) = &mechanism.what {
+            let coding = Coding::new(&key, code, *length)?;
+            key.admit(CKA_SIGN, mechanism.kind)?;
+            return self.begin(session, place, OrCode::Code(coding));
+        }
         let What::Sign(sign) = mechanism.what else {
             return Err(CKR_MECHANISM_INVALID.into());
         };
         fits(&key.material, sign.scheme)?;
         key.admit(CKA_SIGN, mechanism.kind)?;
         let hasher = None;
-        self.begin(session, place, Signing { key, sign, hasher })
+        let signing = Signing { key, sign, hasher };
+        self.begin(session, place, OrCode::Signature(signing))
     }
 
     /// `C_Sign`
@@ -67,7 +74,10 @@ impl Module {
         data: &[u8],
         mut output: Output<'_>,
     ) -> Result<()> {
-        let signing = self.take(session, place)?;
+        let signing = match self.take(session, place)? {
+            OrCode::Signature(signing) => signing,
+            OrCode::Code(coding) => return self.code(session, coding, Some(data), output),
+        };
         if signing.hasher.is_some() {
             return Err(CKR_OPERATION_ACTIVE.into());
         }
@@ -77,7 +87,7 @@ impl Module {
                 None => output.put(&signing.finish(self, data)?),
             },
             answer => {
-                self.put_back(session, place, signing);
+                self.put_back(session, place, OrCode::Signature(signing));
                 answer.map(drop)
             }
         }
@@ -86,7 +96,10 @@ impl Module {
     /// `C_SignUpdate`
     pub(crate) fn sign_update(&self, session: CK_SESSION_HANDLE, part: &[u8]) -> Result<()> {
         let mut signing = self.take(session, place)?;
-        go_on(&mut signing.hasher, signing.sign, part)?;
+        match &mut signing {
+            OrCode::Signature(Signing { hasher, sign, .. }) => go_on(hasher, *sign, part)?,
+            OrCode::Code(coding) => coding.update(part)?,
+        }
         self.put_back(session, place, signing);
         Ok(())
     }
@@ -97,14 +110,35 @@ impl Module {
         session: CK_SESSION_HANDLE,
         mut output: Output<'_>,
     ) -> Result<()> {
-        let mut signing = self.take(session, place)?;
+        let mut signing = match self.take(session, place)? {
+            OrCode::Signature(signing) => signing,
+            OrCode::Code(coding) => return self.code(session, coding, None, output),
+        };
         match output.is_question(length(&signing.key.material)) {
             Ok(false) => {
                 let value = end(&mut signing.hasher, signing.sign)?;
                 output.put(&signing.finish(self, &value)?)
             }
             answer => {
-                self.put_back(session, place, signing);
+                self.put_back(session, place, OrCode::Signature(signing));
+                answer.map(drop)
+            }
+        }
+    }
+
+    /// The code of all that came, with the rest of the message.
+    fn code(
+        &self,
+        session: CK_SESSION_HANDLE,
+        coding: Coding,
+        whole: Option<&[u8]>,
+        mut output: Output<'_>,
+    ) -> Result<()> {
+        coding.admit(whole)?;
+        match output.is_question(coding.length()) {
+            Ok(false) => output.put(&coding.finish(whole)?),
+            answer => {
+                self.put_back(session, place, OrCode::Code(coding));
                 answer.map(drop)
             }
         }

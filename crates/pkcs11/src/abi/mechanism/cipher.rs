@@ -8,7 +8,7 @@ use outboard_engine::scalar::{aes_ccm, aes_gcm};
 use super::{digest, mask, parameter};
 use crate::abi::arguments::bytes;
 use crate::error::{Error, Result};
-use crate::mechanism::{Cipher, CipherMechanism};
+use crate::mechanism::{Cipher, CipherMechanism, Code, What};
 
 /// What a program asks for.
 ///
@@ -82,6 +82,22 @@ unsafe fn gcm<'a>(raw: &CK_MECHANISM) -> Result<Cipher<'a>> {
         associated,
         tag: tag.ok_or(CKR_MECHANISM_PARAM_INVALID)?,
     })
+}
+
+/// GMAC: a message that is only authenticated.
+///
+/// # Safety
+/// As [`read`].
+pub(super) unsafe fn gmac(raw: &CK_MECHANISM) -> Result<What> {
+    // SAFETY: by the caller's word.
+    match unsafe { gcm(raw)? } {
+        Cipher::Gcm {
+            iv,
+            associated: [],
+            tag,
+        } => Ok(What::Code(Code::Gmac(iv.to_vec()), tag)),
+        _ => Err(CKR_MECHANISM_PARAM_INVALID.into()),
+    }
 }
 
 /// The bytes of a tag of GCM with so many bits (SP 800-38D, 5.2.1.2).

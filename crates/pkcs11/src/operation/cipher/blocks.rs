@@ -34,7 +34,7 @@ impl Blocks {
             _ => (Mode::Ecb, false),
         };
         Ok(Self {
-            aes: Aes::new(key.bytes(true)?, mode, direction.is_encrypt())?,
+            aes: Aes::new(key.bytes(&[CKK_AES])?, mode, direction.is_encrypt())?,
             direction,
             is_padded,
             waiting: Zeroizing::new(Vec::with_capacity(BLOCK)),

@@ -33,7 +33,7 @@ impl Ccm {
         (nonce, associated): (&[u8], &[u8]),
         (length, tag): (usize, usize),
     ) -> Result<Self> {
-        key.bytes(true)?;
+        key.bytes(&[CKK_AES])?;
         Ok(Self {
             key: Arc::clone(key),
             direction,
@@ -63,7 +63,7 @@ impl Ccm {
 
     /// Encrypts, and gives the tag; or decrypts, and checks the tag that it is given.
     fn run(&self, message: InOutBuf<'_, '_, u8>, tag: &mut [u8]) -> Result<()> {
-        let key = self.key.bytes(true)?;
+        let key = self.key.bytes(&[CKK_AES])?;
         match self.direction {
             Direction::Encrypt => Ok(seal(key, self.frame(), message, tag)?),
             Direction::Decrypt => match open(key, self.frame(), message, tag)? {

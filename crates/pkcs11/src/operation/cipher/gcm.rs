@@ -27,7 +27,7 @@ impl Gcm {
         tag: usize,
     ) -> Result<Self> {
         let seal = direction.is_encrypt();
-        let mut cipher = AesGcm::new(key.bytes(true)?, seal)?;
+        let mut cipher = AesGcm::new(key.bytes(&[CKK_AES])?, seal)?;
         cipher.start(iv, seal)?;
         cipher.associate(associated)?;
         Ok(Self {

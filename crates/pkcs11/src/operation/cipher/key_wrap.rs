@@ -20,7 +20,7 @@ pub(super) struct KeyWrap {
 
 impl KeyWrap {
     pub(super) fn new(key: &Arc<Object>, direction: Direction, padding: Padding) -> Result<Self> {
-        key.bytes(true)?;
+        key.bytes(&[CKK_AES])?;
         Ok(Self {
             key: Arc::clone(key),
             direction,
@@ -31,7 +31,7 @@ impl KeyWrap {
 
 impl Cipher for KeyWrap {
     fn whole(&mut self, exchange: &mut Exchange<'_>) -> Result<Answer> {
-        let key = self.key.bytes(true)?;
+        let key = self.key.bytes(&[CKK_AES])?;
         let length = exchange.length();
         if self.direction.is_encrypt() {
             let wrapped = wrapped_length(length, self.padding);

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use cryptoki_sys::CKK_AES;
 use outboard_engine::scalar::aes::{Block, Counter};
 
 use super::{Answer, Cipher, Direction};
@@ -22,7 +23,7 @@ impl Stream {
         first: &Block,
         bits: u32,
     ) -> Result<Self> {
-        let counter = Counter::new(key.bytes(true)?, first, bits)?;
+        let counter = Counter::new(key.bytes(&[CKK_AES])?, first, bits)?;
         Ok(Self { counter, direction })
     }
 }

@@ -24,6 +24,7 @@ pub(crate) enum What {
     Code(Code, usize),
     /// The secret shared with that public half.
     Agree(Vec<u8>),
+    Hkdf(Hkdf),
     RsaKeyPair,
     EcKeyPair,
     EdwardsKeyPair,
@@ -51,6 +52,23 @@ pub(crate) enum SignScheme {
     Pss(Digest, Scheme),
     Ecdsa,
     Eddsa,
+}
+
+/// HKDF (RFC 5869): what is done of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Hkdf {
+    pub(crate) digest: Digest,
+    /// Whether the secret is extracted, and with what.
+    pub(crate) extract: Option<Salt>,
+    /// Whether it is expanded, and with what.
+    pub(crate) expand: Option<Vec<u8>>,
+}
+
+/// The salt of HKDF.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Salt {
+    Data(Vec<u8>),
+    Key(CK_OBJECT_HANDLE),
 }
 
 /// How a code is made.
@@ -196,6 +214,7 @@ pub(crate) fn all() -> impl Iterator<Item = (CK_MECHANISM_TYPE, CK_MECHANISM_INF
         ),
         (CKM_GENERIC_SECRET_KEY_GEN, SECRET_BYTES, CKF_GENERATE),
         (CKM_AES_KEY_GEN, AES_BYTES, CKF_GENERATE),
+        (CKM_HKDF_DERIVE, SECRET_BYTES, CKF_DERIVE),
         (CKM_AES_CMAC, AES_BYTES, SIGNS),
         (CKM_AES_CMAC_GENERAL, AES_BYTES, SIGNS),
         (CKM_AES_GMAC, AES_BYTES, SIGNS),

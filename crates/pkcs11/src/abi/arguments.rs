@@ -67,6 +67,17 @@ pub(crate) struct Output<'a> {
     length: &'a mut CK_ULONG,
 }
 
+impl<'a> Output<'a> {
+    /// Room of our own, and its length.
+    pub(crate) fn of(room: &'a mut [u8], length: &'a mut CK_ULONG) -> Self {
+        *length = room.len() as CK_ULONG;
+        Self {
+            buffer: room.as_mut_ptr(),
+            length,
+        }
+    }
+}
+
 impl Output<'_> {
     /// # Safety
     /// `length` is null or leads to a number; `buffer` is null or has room for as many bytes; for as long as this lives.

@@ -1,4 +1,4 @@
-//! The functions that encrypt and decrypt (PKCS #11, 5.8, 5.10).
+//! The functions that encrypt and decrypt, messages and keys.
 #![expect(
     clippy::undocumented_unsafe_blocks,
     reason = "what each pointer leads to is the program's word"
@@ -7,9 +7,10 @@
 use cryptoki_sys::*;
 
 use super::answer;
-use super::arguments::Output;
+use super::arguments::{Output, Place, bytes};
 use super::exchange::Exchange;
 use super::mechanism::cipher;
+use super::template::Template;
 use crate::operation::Direction;
 
 type Session = CK_SESSION_HANDLE;
@@ -73,3 +74,40 @@ macro_rules! ciphers {
 
 ciphers! { Direction::Encrypt, C_EncryptInit, C_Encrypt, C_EncryptUpdate, C_EncryptFinal }
 ciphers! { Direction::Decrypt, C_DecryptInit, C_Decrypt, C_DecryptUpdate, C_DecryptFinal }
+
+// Keys that are encrypted with others
+
+pub(super) unsafe extern "C" fn C_WrapKey(
+    session: Session,
+    mechanism: *mut CK_MECHANISM,
+    wrapping: Object,
+    key: Object,
+    wrapped: *mut CK_BYTE,
+    wrapped_length: *mut CK_ULONG,
+) -> CK_RV {
+    answer(|module| {
+        let mechanism = unsafe { cipher::read(mechanism)? };
+        let output = unsafe { Output::new(wrapped, wrapped_length)? };
+        module.wrap(session, &mechanism, wrapping, key, output)
+    })
+}
+
+pub(super) unsafe extern "C" fn C_UnwrapKey(
+    session: Session,
+    mechanism: *mut CK_MECHANISM,
+    unwrapping: Object,
+    wrapped: *mut CK_BYTE,
+    length: CK_ULONG,
+    attributes: *mut CK_ATTRIBUTE,
+    count: CK_ULONG,
+    key: *mut Object,
+) -> CK_RV {
+    answer(|module| {
+        let place = unsafe { Place::new(key)? };
+        let mechanism = unsafe { cipher::read(mechanism)? };
+        let wrapped = unsafe { bytes(wrapped, length)? };
+        let template = unsafe { Template::new(attributes, count)? };
+        place.put(module.unwrap(session, &mechanism, unwrapping, wrapped, &template)?);
+        Ok(())
+    })
+}

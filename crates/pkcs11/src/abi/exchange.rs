@@ -18,6 +18,17 @@ pub(crate) struct Exchange<'a> {
     copy: Zeroizing<Vec<u8>>,
 }
 
+impl<'a> Exchange<'a> {
+    /// An input that lies nowhere near its output.
+    pub(crate) fn of(input: &'a [u8], output: Output<'a>) -> Self {
+        Self {
+            input,
+            output,
+            copy: Zeroizing::default(),
+        }
+    }
+}
+
 impl Exchange<'_> {
     /// # Safety
     /// `input` leads to as many bytes as `length` says, or is null and there are none; `output` and `output_length` as for

@@ -9,7 +9,7 @@ use outboard_engine::scalar::rsa::{SaltLength, Scheme};
 
 use super::arguments::bytes;
 use crate::error::Result;
-use crate::mechanism::{Code, HASHINGS, Mechanism, Sign, SignScheme, What, digest};
+use crate::mechanism::{Code, HASHINGS, Hkdf, Mechanism, Salt, Sign, SignScheme, What, digest};
 
 /// What a program asks for.
 ///
@@ -46,6 +46,8 @@ pub(super) unsafe fn read(mechanism: *const CK_MECHANISM) -> Result<Mechanism> {
         CKM_EDDSA => sign(unsafe { eddsa(raw)? }, None),
         // SAFETY: by the caller's word.
         CKM_RSA_PKCS_PSS => sign(unsafe { pss(raw, None)? }, None),
+        // SAFETY: by the caller's word.
+        CKM_HKDF_DERIVE => What::Hkdf(unsafe { hkdf(raw)? }),
         // SAFETY: by the caller's word.
         CKM_ECDH1_DERIVE => What::Agree(unsafe { peer(raw)? }),
         _ => match (digest(kind), HASHINGS.iter().find(|one| one.signs(kind))) {
@@ -100,6 +102,52 @@ unsafe fn pss(raw: &CK_MECHANISM, hash: Option<Digest>) -> Result<SignScheme> {
     let salt = u16::try_from(given.sLen).map_err(|_| invalid)?;
     let salt = SaltLength::Bytes(salt.into());
     Ok(SignScheme::Pss(signed, Scheme::Pss { mgf1, salt }))
+}
+
+/// # Safety
+/// As [`read`].
+unsafe fn hkdf(raw: &CK_MECHANISM) -> Result<Hkdf> {
+    // SAFETY: by the caller's word.
+    let given: CK_HKDF_PARAMS = unsafe { parameter(raw)? };
+    let invalid = CKR_MECHANISM_PARAM_INVALID;
+    let is = |flag| match flag {
+        CK_FALSE => Ok(false),
+        CK_TRUE => Ok(true),
+        _ => Err(invalid),
+    };
+    let extract = match (is(given.bExtract)?, given.ulSaltType) {
+        (false, _) => None,
+        (true, CKF_HKDF_SALT_NULL) => Some(Salt::Data(Vec::new())),
+        (true, CKF_HKDF_SALT_DATA) => {
+            // SAFETY: by the caller's word.
+            let salt = unsafe { given_bytes(given.pSalt, given.ulSaltLen)? };
+            Some(Salt::Data(salt.to_vec()))
+        }
+        (true, CKF_HKDF_SALT_KEY) => Some(Salt::Key(given.hSaltKey)),
+        _ => return Err(invalid.into()),
+    };
+    let expand = match is(given.bExpand)? {
+        false => None,
+        // SAFETY: by the caller's word.
+        true => Some(unsafe { given_bytes(given.pInfo, given.ulInfoLen)? }.to_vec()),
+    };
+    if extract.is_none() && expand.is_none() {
+        return Err(invalid.into());
+    }
+    Ok(Hkdf {
+        digest: digest(given.prfHashMechanism).ok_or(invalid)?,
+        extract,
+        expand,
+    })
+}
+
+/// Bytes that a parameter leads to.
+///
+/// # Safety
+/// As [`bytes`].
+unsafe fn given_bytes<'a>(from: *const CK_BYTE, length: CK_ULONG) -> Result<&'a [u8]> {
+    // SAFETY: by the caller's word.
+    unsafe { bytes(from, length) }.map_err(|_| CKR_MECHANISM_PARAM_INVALID.into())
 }
 
 /// How many bytes of a code count, which has so many at most.

@@ -44,7 +44,15 @@ pub(crate) enum Cipher<'a> {
     },
 }
 
+impl Cipher<'_> {
+    /// Whether keys are wrapped with it: what was wrapped by the other ciphers can be changed unseen.
+    pub(crate) fn wraps(&self) -> bool {
+        matches!(self, Self::KeyWrap(_) | Self::RsaOaep { .. })
+    }
+}
+
 const CIPHERS: CK_FLAGS = CKF_ENCRYPT | CKF_DECRYPT;
+const WRAPS: CK_FLAGS = CKF_WRAP | CKF_UNWRAP;
 
 /// Every one that does nothing else, with the sizes of its keys and what it does.
 pub(super) const ALL: [(CK_MECHANISM_TYPE, (CK_ULONG, CK_ULONG), CK_FLAGS); 9] = [
@@ -54,7 +62,7 @@ pub(super) const ALL: [(CK_MECHANISM_TYPE, (CK_ULONG, CK_ULONG), CK_FLAGS); 9] =
     (CKM_AES_CTR, AES_BYTES, CIPHERS),
     (CKM_AES_GCM, AES_BYTES, CIPHERS),
     (CKM_AES_CCM, AES_BYTES, CIPHERS),
-    (CKM_AES_KEY_WRAP, AES_BYTES, CIPHERS),
-    (CKM_AES_KEY_WRAP_KWP, AES_BYTES, CIPHERS),
-    (CKM_RSA_PKCS_OAEP, RSA_BITS, CIPHERS),
+    (CKM_AES_KEY_WRAP, AES_BYTES, CIPHERS | WRAPS),
+    (CKM_AES_KEY_WRAP_KWP, AES_BYTES, CIPHERS | WRAPS),
+    (CKM_RSA_PKCS_OAEP, RSA_BITS, CIPHERS | WRAPS),
 ];

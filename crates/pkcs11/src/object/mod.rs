@@ -3,6 +3,7 @@
 mod attributes;
 mod generated;
 mod material;
+mod private_info;
 mod rules;
 mod secret;
 
@@ -72,6 +73,15 @@ impl Object {
             attributes,
             material: self.material.clone(),
         })
+    }
+
+    /// The origin of what is derived from this key.
+    pub(crate) fn offspring(&self) -> Origin {
+        let is = |kind| self.attributes.flag(kind) == Some(true);
+        Origin::Derived {
+            always_sensitive: is(CKA_ALWAYS_SENSITIVE),
+            never_extractable: is(CKA_NEVER_EXTRACTABLE),
+        }
     }
 
     /// Whether the key may be used for that (`CKA_SIGN`, …) by that mechanism.

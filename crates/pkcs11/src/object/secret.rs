@@ -95,8 +95,8 @@ impl Object {
         let wanted =
             wanted.and_then(|wanted| Some(CK_ULONG::from_ne_bytes(wanted.try_into().ok()?)));
         let key_type = match (origin, wanted) {
-            // Any type may be derived.
-            (Origin::Derived, Some(wanted)) => wanted,
+            // Whatever is derived or unwrapped is what the program says.
+            (Origin::Derived { .. } | Origin::Created, Some(wanted)) => wanted,
             // Bytes are as good for an HMAC as for anything.
             (_, Some(wanted)) if BYTES.contains(&wanted) && BYTES.contains(&key_type) => wanted,
             _ => key_type,

@@ -1,4 +1,4 @@
-//! Secrets that two keys share.
+//! Keys that come from others: secrets that two keys share, and what HKDF makes of a secret.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::coprocessor::Kind;
 use crate::error::{Error, Result};
 use crate::mechanism::{Mechanism, What};
 use crate::module::Module;
-use crate::object::{Material, Named, Object, Origin, point_of};
+use crate::object::{Material, Named, Object, point_of};
 
 impl Module {
     /// `C_DeriveKey`
@@ -25,6 +25,10 @@ impl Module {
         template: &Template<'_>,
     ) -> Result<CK_OBJECT_HANDLE> {
         let base = self.object(session, base, CKR_KEY_HANDLE_INVALID)?;
+        if let What::Hkdf(hkdf) = &mechanism.what {
+            base.admit(CKA_DERIVE, mechanism.kind)?;
+            return self.hkdf(session, &base, hkdf, template);
+        }
         let What::Agree(peer) = &mechanism.what else {
             return Err(CKR_MECHANISM_INVALID.into());
         };
@@ -59,14 +63,14 @@ impl Module {
             session,
             template,
             (CKK_GENERIC_SECRET, &shared[start..]),
-            Origin::Derived,
+            base.offspring(),
         )?;
         Ok(self.keep(secret))
     }
 }
 
 /// The length that a template asks for.
-fn wanted_length(template: &Template<'_>) -> Result<Option<usize>> {
+pub(super) fn wanted_length(template: &Template<'_>) -> Result<Option<usize>> {
     let length = template.get(CKA_VALUE_LEN);
     let length = length.map(|_| wanted_number(template, CKA_VALUE_LEN));
     Ok(length.transpose()?.map(|length| length as usize))

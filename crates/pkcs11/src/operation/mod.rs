@@ -8,10 +8,12 @@ mod cipher;
 mod derive;
 mod digest;
 mod generate;
+mod hkdf;
 mod mac;
 mod rsa;
 mod sign;
 mod verify;
+mod wrap;
 
 pub(crate) use cipher::{Ciphering, Direction};
 pub(crate) use mac::OrCode;

@@ -7,6 +7,12 @@ use std::ptr::{self, null_mut};
 
 use cryptoki_sys::*;
 
+pub(crate) const P256: &[u8] = b"\x06\x08\x2a\x86\x48\xce\x3d\x03\x01\x07";
+pub(crate) const P384: &[u8] = b"\x06\x05\x2b\x81\x04\x00\x22";
+pub(crate) const P521: &[u8] = b"\x06\x05\x2b\x81\x04\x00\x23";
+pub(crate) const ED25519: &[u8] = b"\x06\x03\x2b\x65\x70";
+pub(crate) const X25519: &[u8] = b"\x06\x03\x2b\x65\x6e";
+
 /// What a call answers if it fails.
 pub(crate) type Result<T> = std::result::Result<T, CK_RV>;
 
@@ -78,39 +84,55 @@ fn result(code: CK_RV) -> Result<()> {
     }
 }
 
+/// The functions of the module.
+fn functions() -> &'static CK_FUNCTION_LIST_3_0 {
+    let file = super::file();
+    let file = std::ffi::CString::new(file.to_str().expect("a path")).expect("a path");
+    // SAFETY: the module's file; the function has the standard's type; the structures live as long as they are used.
+    unsafe {
+        let module = libc::dlopen(file.as_ptr(), libc::RTLD_NOW);
+        assert!(!module.is_null());
+        let interface = libc::dlsym(module, c"C_GetInterface".as_ptr());
+        let interface: unsafe extern "C" fn(
+            *mut CK_UTF8CHAR,
+            *mut CK_VERSION,
+            *mut *mut CK_INTERFACE,
+            CK_FLAGS,
+        ) -> CK_RV = std::mem::transmute(interface);
+        let mut version = CK_VERSION { major: 3, minor: 0 };
+        let mut found = null_mut();
+        let code = interface(null_mut(), &raw mut version, &raw mut found, 0);
+        assert_eq!(code, CKR_OK);
+        &*(*found).pFunctionList.cast::<CK_FUNCTION_LIST_3_0>()
+    }
+}
+
 impl Raw {
+    /// A session of its own.
     pub(crate) fn new() -> Self {
-        let file = super::file();
-        let file = std::ffi::CString::new(file.to_str().expect("a path")).expect("a path");
-        // SAFETY: the module's file; the function has the standard's type; the structures live as long as they are used.
-        unsafe {
-            let module = libc::dlopen(file.as_ptr(), libc::RTLD_NOW);
-            assert!(!module.is_null());
-            let interface = libc::dlsym(module, c"C_GetInterface".as_ptr());
-            let interface: unsafe extern "C" fn(
-                *mut CK_UTF8CHAR,
-                *mut CK_VERSION,
-                *mut *mut CK_INTERFACE,
-                CK_FLAGS,
-            ) -> CK_RV = std::mem::transmute(interface);
-            let mut version = CK_VERSION { major: 3, minor: 0 };
-            let mut found = null_mut();
-            let code = interface(null_mut(), &raw mut version, &raw mut found, 0);
-            assert_eq!(code, CKR_OK);
-            let functions = &*(*found).pFunctionList.cast::<CK_FUNCTION_LIST_3_0>();
-            // Another test of this process may have done so.
+        let functions = functions();
+        let mut session = 0;
+        // SAFETY: the functions have the standard's types. Another test of this process may have initialised the module.
+        let code = unsafe {
             functions.C_Initialize.expect("it is there")(null_mut());
-            let mut session = 0;
-            let code = functions.C_OpenSession.expect("it is there")(
+            functions.C_OpenSession.expect("it is there")(
                 1,
                 CKF_SERIAL_SESSION | CKF_RW_SESSION,
                 null_mut(),
                 None,
                 &raw mut session,
-            );
-            assert_eq!(code, CKR_OK);
-            Self { functions, session }
-        }
+            )
+        };
+        assert_eq!(code, CKR_OK);
+        Self { functions, session }
+    }
+
+    /// The session of another.
+    pub(crate) fn with(session: &cryptoki::session::Session) -> std::mem::ManuallyDrop<Self> {
+        std::mem::ManuallyDrop::new(Self {
+            functions: functions(),
+            session: session.handle(),
+        })
     }
 
     /// An object of a template.
@@ -162,7 +184,7 @@ impl Raw {
         object: CK_OBJECT_HANDLE,
         kind: CK_ATTRIBUTE_TYPE,
     ) -> Result<Vec<u8>> {
-        let mut value = vec![0; 4096];
+        let mut value = vec![0; 1 << 14];
         let mut template = template(&[(kind, &value)]);
         template[0].pValue = value.as_mut_ptr().cast();
         // SAFETY: one attribute with room for as many bytes as it says.
@@ -386,6 +408,56 @@ impl Raw {
                 self.session,
                 ptr::from_ref(mechanism).cast_mut(),
                 base,
+                template.as_mut_ptr(),
+                template.len() as CK_ULONG,
+                &raw mut key,
+            )
+        })?;
+        Ok(key)
+    }
+
+    /// Wraps a key.
+    pub(crate) fn wrap(
+        &self,
+        mechanism: &CK_MECHANISM,
+        wrapping: CK_OBJECT_HANDLE,
+        key: CK_OBJECT_HANDLE,
+    ) -> Result<Vec<u8>> {
+        let mut wrapped = vec![0; 4096];
+        let mut length = wrapped.len() as CK_ULONG;
+        // SAFETY: a mechanism with its parameter; as much room as it says.
+        result(unsafe {
+            self.functions.C_WrapKey.expect("it is there")(
+                self.session,
+                ptr::from_ref(mechanism).cast_mut(),
+                wrapping,
+                key,
+                wrapped.as_mut_ptr(),
+                &raw mut length,
+            )
+        })?;
+        wrapped.truncate(length as usize);
+        Ok(wrapped)
+    }
+
+    /// Unwraps a key.
+    pub(crate) fn unwrap(
+        &self,
+        mechanism: &CK_MECHANISM,
+        unwrapping: CK_OBJECT_HANDLE,
+        wrapped: &[u8],
+        values: &[(CK_ATTRIBUTE_TYPE, &[u8])],
+    ) -> Result<CK_OBJECT_HANDLE> {
+        let mut template = template(values);
+        let mut key = 0;
+        // SAFETY: a mechanism with its parameter; as many bytes and attributes as they say.
+        result(unsafe {
+            self.functions.C_UnwrapKey.expect("it is there")(
+                self.session,
+                ptr::from_ref(mechanism).cast_mut(),
+                unwrapping,
+                wrapped.as_ptr().cast_mut(),
+                wrapped.len() as CK_ULONG,
                 template.as_mut_ptr(),
                 template.len() as CK_ULONG,
                 &raw mut key,

@@ -5,8 +5,7 @@ use outboard_engine::scalar::aes::{BLOCK, Block};
 use outboard_engine::scalar::key_wrap::Padding;
 use outboard_engine::scalar::{aes_ccm, aes_gcm};
 
-use super::{digest, mask, parameter};
-use crate::abi::arguments::bytes;
+use super::{digest, given_bytes, mask, parameter};
 use crate::error::{Error, Result};
 use crate::mechanism::{Cipher, CipherMechanism, Code, What};
 
@@ -146,13 +145,4 @@ unsafe fn oaep<'a>(raw: &CK_MECHANISM) -> Result<Cipher<'a>> {
         // SAFETY: by the caller's word.
         label: unsafe { given_bytes(given.pSourceData.cast(), given.ulSourceDataLen)? },
     })
-}
-
-/// Bytes that a parameter leads to.
-///
-/// # Safety
-/// As [`bytes`].
-pub(super) unsafe fn given_bytes<'a>(from: *const CK_BYTE, length: CK_ULONG) -> Result<&'a [u8]> {
-    // SAFETY: by the caller's word.
-    unsafe { bytes(from, length) }.map_err(|_| CKR_MECHANISM_PARAM_INVALID.into())
 }

@@ -26,7 +26,7 @@ bindir      = $(DESTDIR)$(PREFIX)/bin
 sbindir     = $(DESTDIR)$(PREFIX)/sbin
 unitdir     = $(DESTDIR)$(PREFIX)/lib/systemd/system
 sysusersdir = $(DESTDIR)$(PREFIX)/lib/sysusers.d
-units       = outboard.service outboard.socket outboard-agent.socket
+units       = outboard.service outboard.socket outboard-agent.service outboard-agent.socket
 libdir      = $(DESTDIR)$(PREFIX)/lib/outboard
 mandir      = $(DESTDIR)$(PREFIX)/share/man
 docdir      = $(DESTDIR)$(PREFIX)/share/doc/outboard
@@ -35,7 +35,7 @@ zshdir      = $(DESTDIR)$(PREFIX)/share/zsh/site-functions
 fishdir     = $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
 # The files of a build that 'make install' needs.
 built       = $(release)/outboard $(release)/outboardd $(release)/outboard-bench $(release)/liboutboard.so \
-              $(release)/liboutboard_observe.so $(release)/liboutboard_stopwatch.so
+              $(release)/liboutboard_observe.so $(release)/liboutboard_stopwatch.so $(release)/liboutboard_pkcs11.so
 # A rustup without a toolchain has a cargo that always fails.
 has_cargo  := $(shell $(CARGO) --version 2>/dev/null)
 has_lanes  := $(shell grep -ow -m1 avx512ifma /proc/cpuinfo)
@@ -46,14 +46,15 @@ build_packages = build-essential openssl
 run_packages   = $(build_packages) openssh-server openssh-sftp-server openssh-client nginx nghttp2-client curl
 measure_packages = $(run_packages) rsync wrk haproxy apache2-bin stunnel4 linux-perf
 test_packages  = $(run_packages) rsync python3 postgresql wrk valgrind perl chromium \
-                 haproxy apache2 stunnel4 linux-perf systemd logrotate
+                 haproxy apache2 stunnel4 linux-perf systemd logrotate \
+                 opensc gnutls-bin openjdk-17-jdk-headless
 
 .PHONY: build run test test-evp test-openssl test-others emulated measure results report bench install uninstall fmt lint check deny help need-build need-run need-measure need-test
 .DEFAULT_GOAL := build
 
 build: need-build
 	$(CARGO) build --release --locked -p outboard-cli -p outboard-provider -p outboard-observer -p outboard-bench \
-	    -p outboard-stopwatch-preload -p outboard-service
+	    -p outboard-stopwatch-preload -p outboard-service -p outboard-pkcs11
 
 run: need-run build
 	$(release)/outboard-bench first-light
@@ -71,7 +72,7 @@ lint: need-build
 # test. A test program that hangs is ended and named, and the others continue.
 check: need-test
 	$(CARGO) build --locked -p outboard-provider -p outboard-observer -p outboard-cli -p outboard-stopwatch-preload \
-	    -p outboard-service -p outboard-pkcs11
+	    -p outboard-service
 	OUTBOARD_TEST_ALL=1 $(CARGO) test --workspace --locked --no-fail-fast \
 	  --config "target.'cfg(unix)'.runner = 'timeout --foreground --kill-after=60 3600'"
 
@@ -130,6 +131,7 @@ install: $(if $(has_cargo),build)
 	STRIP="$(STRIP)" scripts/put.sh 0644 $(release)/liboutboard.so $(DESTDIR)$(MODULESDIR)/outboard.so
 	STRIP="$(STRIP)" scripts/put.sh 0644 $(release)/liboutboard_observe.so $(DESTDIR)$(MODULESDIR)/outboard-observe.so
 	STRIP="$(STRIP)" scripts/put.sh 0644 $(release)/liboutboard_stopwatch.so $(libdir)/liboutboard_stopwatch.so
+	STRIP="$(STRIP)" scripts/put.sh 0644 $(release)/liboutboard_pkcs11.so $(libdir)/outboard-pkcs11.so
 	set -e; generated=$$(mktemp -d); trap 'rm -rf "$$generated"' EXIT; \
 	$(release)/outboard generate "$$generated"; \
 	$(release)/outboard-bench generate "$$generated"; \

@@ -76,12 +76,15 @@ pub enum Request {
         /// The fields to set; those of the policy that are not here stay.
         set: serde_json::Map<String, serde_json::Value>,
     },
-    /// Agrees that a key is exported or deleted, where its policy asks several administrators.
+    /// Agrees that a key is exported or deleted, or gets another policy, where its policy asks several administrators.
     Approve {
         /// Its name.
         name: String,
-        /// `export` or `delete`.
+        /// `export`, `delete` or `policy`.
         act: String,
+        /// The fields that a policy would set.
+        #[serde(default)]
+        set: serde_json::Map<String, serde_json::Value>,
     },
     /// An exportable key's private half.
     Export {

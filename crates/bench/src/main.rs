@@ -9,7 +9,7 @@ use outboard_manual::Manual;
 
 const EXAMPLES: &str = "\
 Examples:
-  outboard-bench run --quick        Run every workload, smaller: under 5 minutes
+  outboard-bench run --quick        Run every workload, smaller: some 10 minutes
   outboard-bench report             Make a page: outboard-results/report.html
   outboard-bench run ssh tls        Run two workloads, in full
   outboard-bench list               List the workloads and their times

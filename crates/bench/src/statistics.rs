@@ -33,6 +33,15 @@ pub fn ratio(baseline: &str, better: Better, pairs: &[(f64, f64)]) -> Option<Rat
     })
 }
 
+/// The least of the values that so large a part of them does not exceed (nearest rank): 0.99 for p99. Not a number where
+/// there are none.
+pub fn percentile(mut values: Vec<f64>, part: f64) -> f64 {
+    values.sort_unstable_by(f64::total_cmp);
+    let rank = (values.len() as f64 * part).ceil() as usize;
+    let value = values.get(rank.saturating_sub(1));
+    value.copied().unwrap_or(f64::NAN)
+}
+
 /// Six digits that count: more would be noise, and would make files that differ for nothing.
 pub fn rounded(value: f64) -> f64 {
     // A number printed by the standard library can be read by it.
@@ -58,6 +67,15 @@ mod tests {
         assert_eq!(ratio("stock", Better::Lower, &[(1.0, 0.0)]), None);
         assert_eq!(ratio("stock", Better::Lower, &[(0.0, 1.0)]), None);
         assert_eq!(ratio("stock", Better::Lower, &[]), None);
+    }
+
+    #[test]
+    fn percentiles_are_values_that_were_measured() {
+        let values: Vec<f64> = (1..=200).rev().map(f64::from).collect();
+        assert_eq!(percentile(values.clone(), 0.5), 100.0);
+        assert_eq!(percentile(values, 0.99), 198.0);
+        assert_eq!(percentile(vec![7.0], 0.99), 7.0);
+        assert!(percentile(Vec::new(), 0.99).is_nan());
     }
 
     #[test]

@@ -4,6 +4,9 @@
 //! whose programs are not installed is passed over and says so; `OUTBOARD_TEST_ALL=1` makes that a
 //! failure.
 
+#[path = "../../cli/tests/common/schema.rs"]
+mod schema;
+
 use std::process::Command;
 
 use outboard_bench::result::{self, ResultFile, Table};
@@ -11,6 +14,11 @@ use outboard_programs::missing;
 
 /// Runs a workload; `None` if it lacks a program.
 fn tiny(workload: &str, programs: &[&str]) -> Option<ResultFile> {
+    tiny_with(workload, programs, &[])
+}
+
+/// The same with further options.
+fn tiny_with(workload: &str, programs: &[&str], options: &[&str]) -> Option<ResultFile> {
     let missing = missing(programs);
     if !missing.is_empty() {
         let names: Vec<&str> = missing.iter().map(|program| program.name).collect();
@@ -23,16 +31,23 @@ fn tiny(workload: &str, programs: &[&str]) -> Option<ResultFile> {
     }
     let directory = tempfile::tempdir().expect("a temporary directory");
     let output = Command::new(env!("CARGO_BIN_EXE_outboard-bench"))
-        .args(["run", workload, "--tiny", "--out"])
+        .args(["run", workload, "--tiny"])
+        .args(options)
+        .arg("--out")
         .arg(directory.path())
         .output()
         .expect("it runs");
     assert!(output.status.success(), "{output:?}");
     let file = directory.path().join(format!("{workload}.json"));
+    let text = std::fs::read(&file).expect("it is ours");
+    schema::assert_fits_its_schema(&serde_json::from_slice(&text).expect("it is JSON"));
     let result = result::read(&file).expect("a result");
     assert!(result.is_valid());
     for program in programs {
-        let told = matches!(*program, "scp" | "sftp" | "sshd" | "ssh-keygen");
+        let told = matches!(
+            *program,
+            "initdb" | "pgbench" | "scp" | "sftp" | "sshd" | "ssh-keygen"
+        );
         assert!(
             told || result.versions.contains_key(*program),
             "{program} has no version in {:?}",
@@ -147,4 +162,137 @@ fn kept_connections_ask() {
     assert_eq!(values(transactions, "front"), ["HAProxy", "stunnel"]);
     assert!(figure(transactions, "transactions", "outboard") > 0.0);
     assert!(figure(transactions, "server CPU", "stock") > 0.0);
+}
+
+const OF_THE_SERVICE: [&str; 10] = [
+    "apache2",
+    "haproxy",
+    "initdb",
+    "nginx",
+    "openssl",
+    "pgbench",
+    "postgres",
+    "ssh",
+    "ssh-keygen",
+    "sshd",
+];
+
+/// One part of the workload, and the tables that it makes, each with a figure of the service.
+fn part(name: &str, tables: &[&str]) -> Option<ResultFile> {
+    let result = tiny_with("service", &OF_THE_SERVICE, &["--only", name])?;
+    let command = format!("outboard-bench run service --tiny --only {name}");
+    assert_eq!(result.commands[0], command);
+    let made: Vec<&str> = result.tables.iter().map(|table| &*table.name).collect();
+    assert_eq!(made, tables);
+    for (table, row) in result.rows() {
+        assert!(row.median > 0.0 || table.name == "added", "{row:?}");
+    }
+    for table in &result.tables {
+        let mut of_the_service = table.rows.iter().filter(|row| row.setup == "service");
+        let proof = of_the_service.next().and_then(|row| row.proof.clone());
+        assert!(
+            proof.is_some_and(|proof| proof.contains("-sign")),
+            "{}",
+            table.name
+        );
+    }
+    Some(result)
+}
+
+#[test]
+fn nginx_asks_the_service() {
+    let Some(result) = part("nginx", &["handshakes", "own-key"]) else {
+        return;
+    };
+    let handshakes = table(&result, "handshakes");
+    assert_eq!(values(handshakes, "server"), ["nginx"]);
+    let ratios = |name| {
+        table(&result, name)
+            .rows
+            .iter()
+            .filter_map(|row| row.ratio.clone())
+    };
+    assert!(ratios("handshakes").all(|ratio| ratio.baseline == "stock"));
+    assert!(ratios("own-key").all(|ratio| ratio.baseline == "outboard"));
+    assert_eq!(ratios("own-key").count(), 2);
+}
+
+#[test]
+fn haproxy_asks_the_service() {
+    let Some(result) = part("haproxy", &["handshakes", "own-key"]) else {
+        return;
+    };
+    let handshakes = table(&result, "handshakes");
+    assert!(figure(handshakes, "server CPU", "outboard-async") > 0.0);
+}
+
+#[test]
+fn processes_of_apache_ask_the_service() {
+    let Some(result) = part("apache", &["handshakes", "own-key"]) else {
+        return;
+    };
+    let handshakes = table(&result, "handshakes");
+    assert_eq!(values(handshakes, "server"), ["Apache, prefork"]);
+}
+
+#[test]
+fn postgresql_asks_the_service() {
+    part("postgresql", &["postgresql"]);
+}
+
+#[test]
+fn sshd_asks_the_service() {
+    let Some(result) = part("sshd", &["logins"]) else {
+        return;
+    };
+    assert!(figure(table(&result, "logins"), "server CPU", "stock") > 0.0);
+}
+
+#[test]
+fn a_lone_request_is_compared_with_a_lone_signature() {
+    let Some(result) = part("request", &["request", "added"]) else {
+        return;
+    };
+    let request = table(&result, "request");
+    let added = table(&result, "added");
+    let (own, asked) = ("outboard", "service");
+    for (measure, further) in [("elapsed", "elapsed, added"), ("CPU", "CPU, added")] {
+        let difference = figure(request, measure, asked) - figure(request, measure, own);
+        let told = figure(added, further, asked);
+        assert!(
+            (difference - told).abs() <= difference.abs() * 1e-3 + 1e-9,
+            "{told}"
+        );
+    }
+}
+
+#[test]
+fn nginx_has_few_clients_and_many() {
+    let Some(result) = part("concurrency", &["concurrency", "latency"]) else {
+        return;
+    };
+    assert_eq!(values(table(&result, "concurrency"), "clients"), ["1", "2"]);
+    let latency = table(&result, "latency");
+    for setup in ["stock", "outboard", "service"] {
+        assert!(figure(latency, "p99", setup) >= figure(latency, "p50", setup));
+    }
+}
+
+#[test]
+fn a_part_that_no_workload_has_is_wrong_usage() {
+    for (workload, said) in [
+        (
+            "service",
+            "no part nonsense (the parts are nginx, haproxy, apache,",
+        ),
+        ("speed", "no part nonsense (they have none)"),
+    ] {
+        let output = Command::new(env!("CARGO_BIN_EXE_outboard-bench"))
+            .args(["run", workload, "--only", "nonsense"])
+            .output()
+            .expect("it runs");
+        assert_eq!(output.status.code(), Some(2));
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(errors.contains(said), "{errors}");
+    }
 }

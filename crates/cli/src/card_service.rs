@@ -8,6 +8,7 @@ use std::time::{Duration, SystemTime};
 use outboard_administration::{Connection, Error, KeyUsage, Reply, Request, Status};
 use outboard_installation::{self as installation, InForce};
 use outboard_openssl_conf::Config;
+pub(crate) use outboard_wire::directory_option as option;
 use outboard_wire::{ADMINISTRATION_SOCKET, SYSTEM_DIRECTORY};
 use outboard_wording::printable;
 
@@ -144,14 +145,6 @@ fn shown(mut key: KeyUsage) -> KeyUsage {
     key
 }
 
-/// The option that names a directory to 'outboard service' and 'outboard keys', after a space; nothing for the system's.
-pub(crate) fn option(directory: &Path) -> String {
-    match directory == Path::new(SYSTEM_DIRECTORY) {
-        true => String::new(),
-        false => format!(" --directory {}", directory.display()),
-    }
-}
-
 /// The time that the service gives as seconds since 1970.
 pub(crate) fn time_of(seconds: u64) -> SystemTime {
     let time = SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(seconds));
@@ -247,6 +240,7 @@ impl Unit {
     fn all() -> Vec<Self> {
         let shown = Command::new("systemctl")
             .args(["show", "outboard.service", "outboard.socket"])
+            .args(["outboard-agent.service", "outboard-agent.socket"])
             .args([
                 "--property",
                 "Id,LoadState,ActiveState,SubState,Result,UnitFileState",
@@ -287,6 +281,11 @@ impl Unit {
     /// Whether systemd starts it at boot.
     pub(crate) fn is_enabled(&self) -> bool {
         self.file == "enabled" || self.file == "enabled-runtime"
+    }
+
+    /// Whether it is of the front for ssh clients.
+    pub(crate) fn is_front(&self) -> bool {
+        self.name.starts_with("outboard-agent.")
     }
 
     pub(crate) fn is_active(&self) -> bool {

@@ -37,6 +37,7 @@ mod own_code;
 mod probe;
 mod processes;
 mod served;
+mod ssh_agent;
 mod stage;
 mod supervise;
 mod table;

@@ -279,11 +279,12 @@ fn no_configuration_is_broken_and_none_of_others_is_changed() {
     system.configure(include);
 
     // Nobody would answer sshd.
-    fs::rename(
+    let (socket, aside) = (
         system.service.path("agent.sock"),
         system.service.path("aside"),
-    )
-    .expect("it is ours");
+    );
+    fs::rename(&socket, &aside).expect("it is ours");
     system.refuses(&hosts(""), "nobody answers");
     assert!(!drop_in.exists());
+    fs::rename(&aside, &socket).expect("it is ours");
 }

@@ -5,8 +5,8 @@ mod common;
 use common::{document, module, outboard, says, stderr, stdout};
 use outboard_openssl_versions::Version;
 use outboard_programs::{
-    ApacheOptions, Certificate, HaProxyMode, HaProxyOptions, Launch, Nginx, NginxOptions, OpenSsl,
-    Workplace,
+    ApacheOptions, ApacheWorkers, Certificate, HaProxyMode, HaProxyOptions, Launch, Nginx,
+    NginxOptions, OpenSsl, Workplace,
 };
 use serde_json::Value;
 use std::process::{Command, Stdio};
@@ -150,7 +150,7 @@ fn apache_takes_its_lines() {
             openssl: &stand.stock,
             certificates: &[&stand.certificate],
             files: None,
-            threads: 2,
+            workers: ApacheWorkers::Threads(2),
             resumption: false,
             core: None,
             settings: &settings,

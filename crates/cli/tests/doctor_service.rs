@@ -2,8 +2,9 @@
 
 mod common;
 
-use common::service::{Service, us};
+use common::service::{Service, kill, us};
 use common::{document, outboard};
+use rustix::process::{Signal, kill_process};
 use serde_json::Value;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -87,6 +88,34 @@ fn sockets_that_keep_others_out_are_named() {
     has_problem(&doctor(&service, &[], SERVICE), &name, "chmod a+rw");
     fs::set_permissions(&socket, fs::Permissions::from_mode(0o666)).expect("it is ours");
     has_no_problem(&doctor(&service, &[], SERVICE));
+}
+
+#[test]
+fn a_front_that_ssh_clients_miss_is_explained() {
+    let service = Service::start();
+    let (agent, relay, aside) = ("agent.sock", "relay.sock", service.path("aside"));
+    let front = service.front();
+    let signal = |signal| kill_process(front, signal).expect("it is ours");
+    let of_service = || doctor(&service, &[], SERVICE);
+
+    fs::rename(service.path(relay), &aside).expect("it is ours");
+    has_problem(&of_service(), "does not reach the service", "service start");
+    fs::rename(&aside, service.path(relay)).expect("it is ours");
+
+    fs::rename(service.path(agent), &aside).expect("it is ours");
+    has_problem(&of_service(), agent, "outboard service start");
+    fs::rename(&aside, service.path(agent)).expect("it is ours");
+    has_no_problem(&of_service());
+
+    signal(Signal::STOP);
+    let findings = of_service();
+    signal(Signal::CONT);
+    has_problem(&findings, "does not answer", "kill -CONT");
+
+    kill(front);
+    has_problem(&of_service(), agent, "outboard service start");
+    service.says(&["service", "start"]);
+    has_no_problem(&of_service());
 }
 
 #[test]

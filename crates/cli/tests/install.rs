@@ -21,6 +21,7 @@ fn built(directory: &Path) -> PathBuf {
         ("outboardd", &command),
         ("liboutboard_stopwatch.so", &observer()),
         ("liboutboard.so", &module()),
+        ("liboutboard_pkcs11.so", &module()),
         ("liboutboard_observe.so", &observer()),
     ] {
         std::os::unix::fs::symlink(file, built.join(name)).expect("it is ours");
@@ -69,11 +70,13 @@ fn what_was_built_is_installed_without_cargo() {
         "usr/local/sbin/outboardd",
         "usr/local/lib/systemd/system/outboard.service",
         "usr/local/lib/systemd/system/outboard.socket",
+        "usr/local/lib/systemd/system/outboard-agent.service",
         "usr/local/lib/systemd/system/outboard-agent.socket",
         "usr/local/lib/sysusers.d/outboard.conf",
         "modules/outboard.so",
         "modules/outboard-observe.so",
         "usr/local/lib/outboard/liboutboard_stopwatch.so",
+        "usr/local/lib/outboard/outboard-pkcs11.so",
         "usr/local/share/man/man1/outboard-run.1",
         "usr/local/share/bash-completion/completions/outboard",
         "usr/local/share/doc/outboard/servers.md",

@@ -110,6 +110,7 @@ fn postgresql_s_bill_of_materials_is_valid() {
     let options = PostgreSqlOptions {
         openssl: &observing(&workplace, "observed-server", &of_server),
         certificate: &certificate,
+        core: None,
     };
     let server = options.start(&workplace).expect("it starts");
     let client = observing(&workplace, "observed-client", &of_client);

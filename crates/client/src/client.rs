@@ -75,25 +75,42 @@ struct Outgoing {
     waits: bool,
 }
 
-/// A request that was sent. Dropped, its connection is closed, and the service's answer lost.
+/// A request that is sent, or is sent again at some time. Dropped, its connection is closed, and the service's answer lost.
 pub struct Pending {
     client: Arc<Client>,
     key: String,
     request: Outgoing,
+    /// None between two tries.
+    sent: Option<Sent>,
+    pauses: Pauses,
+    /// When the next try is, where there is none now.
+    again: Instant,
+}
+
+/// How a request goes on ([`Pending::go_on`]).
+pub enum Progress {
+    /// It is answered, or it failed.
+    Done(Result<(), Error>),
+    /// Something else may be done meanwhile.
+    Later(Pending),
+}
+
+/// A request that was sent on a connection.
+struct Sent {
     place: Taken,
     descriptor: i32,
     /// The connection was there before.
     old: bool,
 }
 
-/// What became of one try.
-enum Try {
-    Done,
+/// The pauses between tries, the next one first.
+struct Pauses(Duration);
+
+/// Why a try failed.
+enum Failed {
     /// Another one may succeed; at once where the connection was only old.
-    Again {
-        problem: Problem,
-        at_once: bool,
-    },
+    Again { problem: Problem, at_once: bool },
+    /// No other one would succeed.
     Never(Problem),
 }
 
@@ -205,24 +222,31 @@ impl Client {
         })
     }
 
-    /// Sends a request and does not wait for its answer, for callers that do something else meanwhile. None where that
-    /// would take a wait, or fails: [`ask_meanwhile`](Self::ask_meanwhile) waits, tries again, and says what is wrong.
-    pub fn begin(self: &Arc<Self>, key: Key<'_>, operation: Operation<'_>) -> Option<Pending> {
-        let request = self.request(key, operation, false).ok()?;
-        let mut place = self.pool.take_anyway();
-        let (descriptor, old) = match place.descriptor() {
-            Some(descriptor) => (descriptor, true),
-            None => (self.connect(&mut place).ok()?, false),
+    /// Sends a request and does not wait for its answer, for callers that do something else meanwhile. Where the service
+    /// is not there, it is sent later ([`Pending::go_on`]).
+    ///
+    /// # Errors
+    /// It cannot be sent, now or later.
+    pub fn begin(
+        self: &Arc<Self>,
+        key: Key<'_>,
+        operation: Operation<'_>,
+    ) -> Result<Pending, Error> {
+        let error = |problem| Error {
+            key: key.name.to_owned(),
+            problem,
         };
-        connection::send(descriptor, &request.packet, Instant::now()).ok()?;
-        Some(Pending {
+        let request = self.request(key, operation, false).map_err(error)?;
+        let mut pending = Pending {
             client: Arc::clone(self),
             key: key.name.to_owned(),
             request,
-            place,
-            descriptor,
-            old,
-        })
+            sent: None,
+            pauses: Pauses::default(),
+            again: Instant::now(),
+        };
+        pending.send().map_err(error)?;
+        Ok(pending)
     }
 
     fn ask_by(
@@ -285,54 +309,51 @@ impl Client {
     fn keep_trying(
         &self,
         request: &Outgoing,
-        mut once: impl FnMut() -> Try,
+        mut once: impl FnMut() -> Result<(), Failed>,
     ) -> Result<(), Problem> {
-        let mut pause = PAUSES.0;
-        loop {
-            let (problem, at_once) = match once() {
-                Try::Done => return Ok(()),
-                Try::Never(problem) => return Err(problem),
-                Try::Again { problem, at_once } => (problem, at_once),
-            };
-            let left = request.until.saturating_duration_since(Instant::now());
-            if left < pause {
-                return Err(problem);
-            }
-            if !at_once {
+        let mut pauses = Pauses::default();
+        while let Err(failed) = once() {
+            if let Some(pause) = pauses.before_another(request, failed)? {
                 sleep(pause);
-                pause = (pause * 2).min(PAUSES.1);
             }
         }
+        Ok(())
     }
 
-    fn once(&self, request: &Outgoing, result: &mut Vec<u8>) -> Try {
+    fn once(&self, request: &Outgoing, result: &mut Vec<u8>) -> Result<(), Failed> {
+        let sent = self.send(request)?;
+        self.hear(sent, request, result)
+    }
+
+    /// Sends a request, on a connection of before or on a new one.
+    fn send(&self, request: &Outgoing) -> Result<Sent, Failed> {
         let Some(mut place) = self.place(request) else {
-            return Try::Never(Problem::Crowded {
+            return Err(Failed::Never(Problem::Crowded {
                 connections: self.pool.len(),
                 limit: self.settings.limit,
-            });
+            }));
         };
         let (descriptor, old) = match place.descriptor() {
             Some(descriptor) => (descriptor, true),
-            None => match self.connect(&mut place) {
-                Ok(descriptor) => (descriptor, false),
-                Err(failed) => return failed,
-            },
+            None => (self.connect(&mut place)?, false),
         };
         match connection::send(descriptor, &request.packet, request.until) {
-            Ok(()) => self.hear(place, (descriptor, old), request, result),
-            Err(error) => self.failed(error, old),
+            Ok(()) => Ok(Sent {
+                place,
+                descriptor,
+                old,
+            }),
+            Err(error) => Err(self.failed(error, old)),
         }
     }
 
-    /// Receives the answer to what was sent on that connection, which was there before or is new.
-    fn hear(
-        &self,
-        place: Taken,
-        (descriptor, old): (i32, bool),
-        request: &Outgoing,
-        result: &mut Vec<u8>,
-    ) -> Try {
+    /// Receives the answer to what was sent.
+    fn hear(&self, sent: Sent, request: &Outgoing, result: &mut Vec<u8>) -> Result<(), Failed> {
+        let Sent {
+            place,
+            descriptor,
+            old,
+        } = sent;
         // Not on the stack, of which an asynchronous job of OpenSSL has little.
         let mut room = Zeroizing::new(vec![0; request.most]);
         match receive(descriptor, request.id, &mut room[..], request.until) {
@@ -341,30 +362,30 @@ impl Client {
                 if answer.status == Status::Done {
                     result.zeroize();
                     result.extend_from_slice(answer.bytes);
-                    return Try::Done;
+                    return Ok(());
                 }
                 let problem = Problem::Refused {
                     status: answer.status,
                     sentence: tame(answer.bytes),
                 };
-                match answer.status.is_passing() {
-                    true => Try::Again {
+                Err(match answer.status.is_passing() {
+                    true => Failed::Again {
                         problem,
                         at_once: false,
                     },
-                    false => Try::Never(problem),
-                }
+                    false => Failed::Never(problem),
+                })
             }
-            Ok(Err(malformed)) => Try::Never(Problem::Misunderstood(malformed)),
-            Err(error) => self.failed(error, old),
+            Ok(Err(malformed)) => Err(Failed::Never(Problem::Misunderstood(malformed))),
+            Err(error) => Err(self.failed(error, old)),
         }
     }
 
-    fn failed(&self, error: std::io::Error, old: bool) -> Try {
+    fn failed(&self, error: std::io::Error, old: bool) -> Failed {
         match error.kind() {
-            std::io::ErrorKind::TimedOut => Try::Never(Problem::Silent(self.settings.limit)),
+            std::io::ErrorKind::TimedOut => Failed::Never(Problem::Silent(self.settings.limit)),
             // The service went; an idle connection of before says so only now.
-            _ => Try::Again {
+            _ => Failed::Again {
                 problem: self.unreachable(error),
                 at_once: old,
             },
@@ -389,15 +410,15 @@ impl Client {
         }
     }
 
-    fn connect(&self, place: &mut Taken) -> Result<i32, Try> {
+    fn connect(&self, place: &mut Taken) -> Result<i32, Failed> {
         match connection::connect(&self.address) {
             Ok((descriptor, identity)) => {
                 place.put(descriptor, identity);
                 Ok(descriptor)
             }
-            Err(Refusal::Resource(error)) => Err(Try::Never(Problem::Resource(error))),
+            Err(Refusal::Resource(error)) => Err(Failed::Never(Problem::Resource(error))),
             Err(Refusal::Impostor { found, expected }) => {
-                Err(Try::Never(Problem::Impostor { found, expected }))
+                Err(Failed::Never(Problem::Impostor { found, expected }))
             }
             Err(Refusal::Unreachable(error)) => {
                 let gone = matches!(
@@ -408,11 +429,11 @@ impl Client {
                 );
                 let problem = self.unreachable(error);
                 Err(match gone {
-                    true => Try::Again {
+                    true => Failed::Again {
                         problem,
                         at_once: false,
                     },
-                    false => Try::Never(problem),
+                    false => Failed::Never(problem),
                 })
             }
         }
@@ -426,26 +447,86 @@ impl Client {
     }
 }
 
+impl Sent {
+    /// Whether an answer may still come: this process sent it, on a connection that is still there.
+    fn is_under_way(&self) -> bool {
+        self.place.is_ours() && self.place.is_connected()
+    }
+}
+
+impl Default for Pauses {
+    fn default() -> Self {
+        Self(PAUSES.0)
+    }
+}
+
+impl Pauses {
+    /// What comes before another try: a pause, or nothing.
+    ///
+    /// # Errors
+    /// There is none: it would not succeed, or it is too late.
+    fn before_another(
+        &mut self,
+        request: &Outgoing,
+        failed: Failed,
+    ) -> Result<Option<Duration>, Problem> {
+        let (problem, at_once) = match failed {
+            Failed::Again { problem, at_once } => (problem, at_once),
+            Failed::Never(problem) => return Err(problem),
+        };
+        let pause = self.0;
+        if request.until.saturating_duration_since(Instant::now()) < pause {
+            return Err(problem);
+        }
+        if at_once {
+            return Ok(None);
+        }
+        self.0 = (pause * 2).min(PAUSES.1);
+        Ok(Some(pause))
+    }
+}
+
 impl Pending {
-    /// Becomes readable when there is something to [`collect`](Self::collect).
-    pub fn descriptor(&self) -> i32 {
-        self.descriptor
+    /// Becomes readable when the request can [`go_on`](Self::go_on); none where only its time comes.
+    pub fn descriptor(&self) -> Option<i32> {
+        self.sent.as_ref().map(|sent| sent.descriptor)
     }
 
-    /// Whether there is something to collect: an answer, the end of the connection, or that it is too late. In a child
-    /// forked meanwhile always: the answer is its parent's, and it asks once more.
-    pub fn is_ready(&self) -> bool {
-        !self.is_pending() || connection::is_readable(self.descriptor)
-    }
-
-    /// Whether an answer may still come: this process sent it, on a connection that is still there, not too long ago.
-    fn is_pending(&self) -> bool {
-        self.place.is_ours() && Instant::now() < self.request.until && self.place.is_connected()
-    }
-
-    /// Until when it is tried.
+    /// When the request can go on at the latest.
     pub fn until(&self) -> Instant {
-        self.request.until
+        match self.sent {
+            Some(_) => self.request.until,
+            None => self.again.min(self.request.until),
+        }
+    }
+
+    /// Whether it can go on: there is an answer or the end of the connection, or its time has come. In a child forked
+    /// meanwhile always: the answer is its parent's, and it asks once more.
+    pub fn is_ready(&self) -> bool {
+        let is_quiet =
+            |sent: &Sent| sent.is_under_way() && !connection::is_readable(sent.descriptor);
+        Instant::now() >= self.until() || !self.sent.as_ref().is_none_or(is_quiet)
+    }
+
+    /// Goes on with a request that is ready: hears the answer and writes it into `result`, which is emptied first, or sends
+    /// the request again. Does not wait.
+    pub fn go_on(mut self, result: &mut Zeroizing<Vec<u8>>) -> Progress {
+        result.clear();
+        let sent = self.sent.take().filter(Sent::is_under_way);
+        let gone_on = match sent {
+            Some(sent) => match self.client.hear(sent, &self.request, result) {
+                Ok(()) => return Progress::Done(Ok(())),
+                Err(failed) => self.again(failed),
+            },
+            None => self.send(),
+        };
+        match gone_on {
+            Ok(()) => Progress::Later(self),
+            Err(problem) => Progress::Done(Err(Error {
+                key: self.key,
+                problem,
+            })),
+        }
     }
 
     /// The answer, written into `result`, which is emptied first. Waited for if it is not there; asked for once more
@@ -459,17 +540,37 @@ impl Pending {
             client,
             key,
             request,
-            place,
-            descriptor,
-            old,
+            sent,
+            ..
         } = self;
-        let mut sent = Some(place).filter(|place| place.is_ours() && place.is_connected());
+        let mut sent = sent.filter(Sent::is_under_way);
         let once = || match sent.take() {
-            Some(place) => client.hear(place, (descriptor, old), &request, result),
+            Some(sent) => client.hear(sent, &request, result),
             None => client.once(&request, result),
         };
         let outcome = client.keep_trying(&request, once);
         outcome.map_err(|problem| Error { key, problem })
+    }
+
+    fn send(&mut self) -> Result<(), Problem> {
+        match self.client.send(&self.request) {
+            Ok(sent) => {
+                self.sent = Some(sent);
+                Ok(())
+            }
+            Err(failed) => self.again(failed),
+        }
+    }
+
+    /// Sends it again, now or later.
+    fn again(&mut self, failed: Failed) -> Result<(), Problem> {
+        match self.pauses.before_another(&self.request, failed)? {
+            Some(pause) => {
+                self.again = Instant::now() + pause;
+                Ok(())
+            }
+            None => self.send(),
+        }
     }
 }
 

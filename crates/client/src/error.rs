@@ -1,10 +1,10 @@
 //! Why a request was not answered, as a sentence for a program's error queue.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use outboard_wire::{Malformed, Status};
+use outboard_wire::{Malformed, Status, directory_option};
 
 /// Why a request was not answered: the key, the reason, and the line to type where there is one.
 #[derive(Debug, thiserror::Error)]
@@ -21,7 +21,7 @@ pub struct Error {
 #[derive(Debug, thiserror::Error)]
 pub enum Problem {
     /// Nobody listens at the socket.
-    #[error("the card service does not answer at {}: {} ({})", path.display(), plain(source), remedy(source))]
+    #[error("the card service does not answer at {}: {} ({})", path.display(), plain(source), remedy(path, source))]
     Unreachable {
         /// The socket.
         path: PathBuf,
@@ -103,10 +103,13 @@ fn plain(error: &io::Error) -> String {
     first.into_iter().chain(characters).collect()
 }
 
-fn remedy(error: &io::Error) -> &'static str {
-    match error.raw_os_error() {
-        Some(libc::EACCES | libc::EPERM) => "run 'outboard doctor' as this program's user",
-        _ => "run 'systemctl start outboard'",
+fn remedy(socket: &Path, error: &io::Error) -> String {
+    if let Some(libc::EACCES | libc::EPERM) = error.raw_os_error() {
+        return "run 'outboard doctor' as this program's user".to_owned();
+    }
+    match directory_option(socket.parent().unwrap_or(socket)) {
+        system if system.is_empty() => "run 'systemctl start outboard'".to_owned(),
+        option => format!("run 'outboard service start{option}'"),
     }
 }
 
@@ -167,6 +170,13 @@ mod tests {
             error(Problem::Unreachable { path, source }),
             "key 'site': the card service does not answer at /run/outboard/service.sock: no such file or directory (run \
              'systemctl start outboard')"
+        );
+        let source = io::Error::from_raw_os_error(libc::ECONNREFUSED);
+        let path = PathBuf::from("/tmp/keys/service.sock");
+        let text = error(Problem::Unreachable { path, source });
+        assert!(
+            text.ends_with("(run 'outboard service start --directory /tmp/keys')"),
+            "{text}"
         );
         let sentence = "permission denied for user www-data (uid 33) (run 'outboard keys grant site --user www-data')";
         let status = Status::Denied;

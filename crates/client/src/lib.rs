@@ -19,6 +19,6 @@ mod pool;
 #[cfg(feature = "stand-in")]
 pub mod stand_in;
 
-pub use client::{Client, Key, Pending, Settings};
+pub use client::{Client, Key, Pending, Progress, Settings};
 pub use error::{Error, Problem};
 pub use pool::MOST as MOST_CONNECTIONS;

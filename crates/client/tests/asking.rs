@@ -211,8 +211,9 @@ fn no_service_is_told_with_its_socket() {
     let error = ask(&client(place.path(), SHORT), b"x").unwrap_err();
     let socket = place.path().join("service.sock");
     let expected = format!(
-        "key 'site': the card service does not answer at {}: no such file or directory (run 'systemctl start outboard')",
-        socket.display()
+        "key 'site': the card service does not answer at {}: no such file or directory (run 'outboard service start --directory {}')",
+        socket.display(),
+        place.path().display()
     );
     assert_eq!(error.to_string(), expected);
     drop(Service::start(place.path(), echo).unwrap());

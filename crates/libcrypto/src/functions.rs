@@ -306,9 +306,9 @@ functions! {
         fn EVP_SIGNATURE_fetch(*mut OSSL_LIB_CTX, *const c_char, *const c_char) -> *mut c_void;
         fn EVP_SIGNATURE_free(*mut c_void);
         fn EVP_SIGNATURE_get0_provider(*const c_void) -> *const OSSL_PROVIDER;
-        fn EVP_MAC_fetch(*mut OSSL_LIB_CTX, *const c_char, *const c_char) -> *mut c_void;
-        fn EVP_MAC_free(*mut c_void);
-        fn EVP_MAC_get0_provider(*const c_void) -> *const OSSL_PROVIDER;
+        fn EVP_ASYM_CIPHER_fetch(*mut OSSL_LIB_CTX, *const c_char, *const c_char) -> *mut c_void;
+        fn EVP_ASYM_CIPHER_free(*mut c_void);
+        fn EVP_ASYM_CIPHER_get0_provider(*const c_void) -> *const OSSL_PROVIDER;
         fn EVP_KDF_fetch(*mut OSSL_LIB_CTX, *const c_char, *const c_char) -> *mut c_void;
         fn EVP_KDF_free(*mut c_void);
         fn EVP_KDF_get0_provider(*const c_void) -> *const OSSL_PROVIDER;

@@ -14,7 +14,7 @@ mod record;
 mod signature;
 mod table;
 
-use outboard_libcrypto::Context;
+use outboard_libcrypto::{Context, Key};
 use outboard_operation::Operation;
 
 use crate::{Contender, KeyKind, Keys, Result};
@@ -160,6 +160,14 @@ impl Prepared {
             Ok(())
         });
         Self { served_by, run }
+    }
+
+    /// Signs as [`Workload`]s do, with the key of that PEM text.
+    ///
+    /// # Errors
+    /// If the key cannot be read, or not be used.
+    pub fn signing(context: &Context, pem: &[u8], kind: KeyKind) -> Result<Self> {
+        signature::sign_with(Key::from_pem(context, pem, None)?, kind)
     }
 
     /// For a contest.

@@ -194,6 +194,7 @@ impl Stand {
             let options = PostgreSqlOptions {
                 openssl,
                 certificate: &self.certificate,
+                core: None,
             };
             options.start(&self.workplace).unwrap()
         });

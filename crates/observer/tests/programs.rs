@@ -212,6 +212,7 @@ fn connections_to_postgresql_are_counted_on_both_sides() {
     let options = PostgreSqlOptions {
         openssl: &observed,
         certificate: &certificate,
+        core: None,
     };
     let server = options.start(&stand.workplace).unwrap();
     let question = "select ssl, version, repeat('x', 4000000) from pg_stat_ssl \

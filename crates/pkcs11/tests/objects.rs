@@ -34,7 +34,10 @@ fn a_template_that_does_not_fit_is_refused_with_the_standards_reason() {
     let modulus = Attribute::Modulus(vec![0x80; 256]);
     let create = |template: &[Attribute]| refused(session.create_object(template));
     assert_eq!(create(&[]), RvError::TemplateIncomplete);
-    assert_eq!(create(&[class.clone()]), RvError::TemplateIncomplete);
+    assert_eq!(
+        create(std::slice::from_ref(&class)),
+        RvError::TemplateIncomplete
+    );
     let half = [class.clone(), rsa.clone(), modulus.clone()];
     assert_eq!(create(&half), RvError::TemplateIncomplete);
     let twice = [&half[..], &[modulus]].concat();
@@ -62,7 +65,7 @@ fn a_template_that_does_not_fit_is_refused_with_the_standards_reason() {
 fn a_secret_is_not_told_nor_found_by_its_value() {
     let session = session();
     let label = Attribute::Label(b"hidden".to_vec());
-    let hidden = secret(&session, &[label.clone()]).expect("an object");
+    let hidden = secret(&session, std::slice::from_ref(&label)).expect("an object");
     let told = |object| {
         let info = session.get_attribute_info(object, &[AttributeType::Value]);
         info.expect("an answer").remove(0)
@@ -71,10 +74,10 @@ fn a_secret_is_not_told_nor_found_by_its_value() {
     let value = Attribute::Value(b"a secret value".to_vec());
     let found = |template: &[Attribute]| session.find_objects(template).expect("a search");
     assert_eq!(found(&[label.clone(), value.clone()]), []);
-    assert_eq!(found(&[label.clone()]), [hidden]);
+    assert_eq!(found(std::slice::from_ref(&label)), [hidden]);
     // No way back from what was hidden, in the object or in a copy of it.
     for open in [Attribute::Sensitive(false), Attribute::Extractable(true)] {
-        let changed = session.update_attributes(hidden, &[open.clone()]);
+        let changed = session.update_attributes(hidden, std::slice::from_ref(&open));
         assert_eq!(refused(changed), RvError::AttributeReadOnly);
         let copied = session.copy_object(hidden, &[open]);
         assert_eq!(refused(copied), RvError::AttributeReadOnly);

@@ -75,11 +75,13 @@ fn a_session_ends_with_its_objects() {
         .generate_key_pair(
             &Mechanism::EccKeyPairGen,
             &[Attribute::EcParams(P256.to_vec()), label.clone()],
-            &[label.clone()],
+            std::slice::from_ref(&label),
         )
         .expect("a key pair");
     assert_eq!(
-        other.find_objects(&[label.clone()]).expect("a search"),
+        other
+            .find_objects(std::slice::from_ref(&label))
+            .expect("a search"),
         [keys.0, keys.1]
     );
     assert!(signs(&other, keys));
@@ -95,7 +97,7 @@ fn the_module_begins_and_ends() {
         let module = module();
         let arguments = CInitializeArgs::new(CInitializeFlags::OS_LOCKING_OK);
         // Where this process's parent did so, this process may do so once.
-        let _ = module.initialize(arguments.clone());
+        let _ = module.initialize(arguments);
         let again = module.initialize(arguments);
         if !matches!(
             again,

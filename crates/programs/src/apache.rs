@@ -1,4 +1,4 @@
-//! A real Apache httpd of one's own: event MPM, mod_ssl.
+//! A real Apache httpd of one's own: event or prefork MPM, mod_ssl.
 
 use std::path::Path;
 
@@ -15,14 +15,23 @@ pub struct ApacheOptions<'a> {
     pub certificates: &'a [&'a Certificate],
     /// The directory whose files it serves; otherwise `/` is `ok`.
     pub files: Option<&'a Path>,
-    /// How many threads serve, in one process.
-    pub threads: u32,
+    /// What serves.
+    pub workers: ApacheWorkers,
     /// Whether connections may be resumed; otherwise each is a full handshake.
     pub resumption: bool,
     /// The core that its processes are held to.
     pub core: Option<usize>,
     /// Lines for the end of the configuration.
     pub settings: &'a str,
+}
+
+/// What serves the connections of an Apache, and how many of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ApacheWorkers {
+    /// Threads of one process (event MPM).
+    Threads(u32),
+    /// Processes with one connection at a time each (prefork MPM).
+    Processes(u32),
 }
 
 impl ApacheOptions<'_> {
@@ -50,9 +59,9 @@ impl ApacheOptions<'_> {
         let directory = site.directory.display();
         let files = files.display();
         let port = site.port;
-        let threads = self.threads;
-        let modules: String = MODULES
-            .iter()
+        let (mpm, workers) = self.workers.configuration();
+        let modules: String = std::iter::once(&mpm)
+            .chain(&MODULES)
             .map(|name| format!("LoadModule {name}_module {MODULES_DIRECTORY}/mod_{name}.so\n"))
             .collect();
         let user = if is_root() {
@@ -82,9 +91,7 @@ impl ApacheOptions<'_> {
              ErrorLog {directory}/log\nLogLevel warn\n\
              Listen 127.0.0.1:{port}\n\
              {modules}{user}\
-             # Two more processes than serve, so that a graceful restart has room.\n\
-             StartServers 1\nServerLimit 3\nThreadLimit {threads}\nThreadsPerChild {threads}\n\
-             MaxRequestWorkers {threads}\nMinSpareThreads 1\nMaxSpareThreads {threads}\n\
+             {workers}\
              SSLEngine on\n{resumption}{certificates}\
              DocumentRoot {files}\nDirectoryIndex index.html\n\
              {settings}\n",
@@ -93,8 +100,32 @@ impl ApacheOptions<'_> {
     }
 }
 
+impl ApacheWorkers {
+    /// The module, and the lines of the configuration.
+    fn configuration(self) -> (&'static str, String) {
+        match self {
+            Self::Threads(threads) => (
+                "mpm_event",
+                format!(
+                    "# Two more processes than serve, so that a graceful restart has room.\n\
+                     StartServers 1\nServerLimit 3\nThreadLimit {threads}\nThreadsPerChild {threads}\n\
+                     MaxRequestWorkers {threads}\nMinSpareThreads 1\nMaxSpareThreads {threads}\n"
+                ),
+            ),
+            // As many as there ever are, so that none starts or ends while connections come and go.
+            Self::Processes(processes) => (
+                "mpm_prefork",
+                format!(
+                    "StartServers {processes}\nServerLimit {processes}\nMaxRequestWorkers {processes}\n\
+                     MinSpareServers {processes}\nMaxSpareServers {processes}\n"
+                ),
+            ),
+        }
+    }
+}
+
 const MODULES_DIRECTORY: &str = "/usr/lib/apache2/modules";
-const MODULES: [&str; 5] = ["mpm_event", "authz_core", "dir", "socache_shmcb", "ssl"];
+const MODULES: [&str; 4] = ["authz_core", "dir", "socache_shmcb", "ssl"];
 
 #[cfg(test)]
 mod tests {
@@ -105,20 +136,22 @@ mod tests {
         let workplace = Workplace::new().unwrap();
         let stock = OpenSsl::stock(&workplace).unwrap();
         let certificate = Certificate::generate(&workplace, &stock, "rsa", "rsa:2048").unwrap();
-        let options = ApacheOptions {
-            openssl: &stock,
-            certificates: &[&certificate],
-            files: None,
-            threads: 8,
-            resumption: false,
-            core: None,
-            settings: "",
-        };
-        let mut apache = options.start(&workplace).unwrap();
-        assert_eq!(certificate.fetch(&stock, &apache.url("")).unwrap(), "ok\n");
-        apache.reload().unwrap();
-        assert_eq!(certificate.fetch(&stock, &apache.url("")).unwrap(), "ok\n");
-        assert!(!apache.cpu().is_zero());
-        apache.stop().unwrap();
+        for workers in [ApacheWorkers::Threads(8), ApacheWorkers::Processes(8)] {
+            let options = ApacheOptions {
+                openssl: &stock,
+                certificates: &[&certificate],
+                files: None,
+                workers,
+                resumption: false,
+                core: None,
+                settings: "",
+            };
+            let mut apache = options.start(&workplace).unwrap();
+            assert_eq!(certificate.fetch(&stock, &apache.url("")).unwrap(), "ok\n");
+            apache.reload().unwrap();
+            assert_eq!(certificate.fetch(&stock, &apache.url("")).unwrap(), "ok\n");
+            assert!(!apache.cpu().is_zero());
+            apache.stop().unwrap();
+        }
     }
 }

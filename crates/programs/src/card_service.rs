@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use crate::tree::processes_told;
 use crate::{Certificate, Error, Finished, Launch, PATIENCE, Process, Workplace, cpu_time_of};
 
 /// A card service, `outboardd`.
@@ -73,16 +74,26 @@ impl CardService {
         let reference = certificate.key.with_extension("reference");
         let copied = std::fs::copy(&certificate.key, &reference);
         copied.map_err(Error::file("write", &reference))?;
-        let file = reference.display().to_string();
+        self.adopt_file(&reference, name, users)?;
+        Ok(Certificate {
+            certificate: certificate.certificate.clone(),
+            key: reference,
+        })
+    }
+
+    /// Takes the key in a file over, and lets those users use it. The file then has a reference; where its public half lies
+    /// beside it, as sshd has it, it is gone.
+    ///
+    /// # Errors
+    /// If the service refuses.
+    pub fn adopt_file(&self, file: &Path, name: &str, users: &[&str]) -> Result<(), Error> {
+        let file = file.display().to_string();
         let mut words = vec!["keys", "adopt", &file, "--name", name, "--destroy"];
         for user in users {
             words.extend(["--user", user]);
         }
         self.command(&words)?;
-        Ok(Certificate {
-            certificate: certificate.certificate.clone(),
-            key: reference,
-        })
+        Ok(())
     }
 
     /// Where it counts.
@@ -90,9 +101,15 @@ impl CardService {
         &self.ledger
     }
 
-    /// Its CPU time so far.
+    /// The socket that ssh and sshd ask as their agent.
+    pub fn agent(&self) -> PathBuf {
+        self.directory.join("agent.sock")
+    }
+
+    /// Its CPU time so far: that of every process that was told its directory.
     pub fn cpu(&self) -> Duration {
-        cpu_time_of(self.process.id()).unwrap_or_default()
+        let processes = processes_told(&self.directory);
+        processes.into_iter().filter_map(cpu_time_of).sum()
     }
 
     /// Stops it. Its keys are gone; what it counted stays.

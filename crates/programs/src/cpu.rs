@@ -28,6 +28,23 @@ pub fn cpu_time_of(process: u32) -> Option<Duration> {
     ))
 }
 
+/// User and system time of the children of a living process that have ended and were waited for, theirs included; `None`
+/// if there is no such process. The kernel tells user and system time in steps of 10 ms each.
+pub fn cpu_time_of_ended_children(process: u32) -> Option<Duration> {
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    // The name, in parentheses, may itself hold spaces. Fields 16 and 17 (proc(5)) come 13 behind the state.
+    let fields = stat[stat.rfind(')')? + 1..].split_whitespace().skip(13);
+    let ticks: u64 = fields
+        .take(2)
+        .filter_map(|field| field.parse::<u64>().ok())
+        .sum();
+    // SAFETY: sysconf only returns a number.
+    let ticks_per_second = u64::try_from(unsafe { libc::sysconf(libc::_SC_CLK_TCK) }).ok()?;
+    Some(Duration::from_millis(
+        ticks * 1000 / ticks_per_second.max(1),
+    ))
+}
+
 /// Two cores: one for servers, one for clients, so that neither's work disturbs the other's cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cores {
@@ -99,5 +116,24 @@ mod tests {
         while start.elapsed() < Duration::from_millis(20) {}
         assert!(cpu_time_of(std::process::id()).unwrap() > before);
         assert_eq!(cpu_time_of(u32::MAX), None);
+    }
+
+    #[test]
+    fn the_time_of_ended_children_is_kept() {
+        let loops = "for i in {1..200000}; do :; done";
+        let script = format!("({loops}); read -r; ({loops})");
+        let mut shell = std::process::Command::new("bash")
+            .args(["-c", &script])
+            .stdin(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        let start = std::time::Instant::now();
+        while cpu_time_of_ended_children(shell.id()).unwrap().is_zero() {
+            assert!(start.elapsed() < crate::PATIENCE);
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        shell.kill().unwrap();
+        shell.wait().unwrap();
+        assert_eq!(cpu_time_of_ended_children(u32::MAX), None);
     }
 }

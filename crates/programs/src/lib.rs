@@ -44,10 +44,10 @@ use std::time::Duration;
 /// that never will may be given up, on the busiest machine.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 
-pub use apache::ApacheOptions;
+pub use apache::{ApacheOptions, ApacheWorkers};
 pub use card_service::CardService;
 pub use cleanup::{clean_up_on_signals, clean_up_on_signals_then, without_interruption};
-pub use cpu::{Cores, cpu_time_of, hold_to};
+pub use cpu::{Cores, cpu_time_of, cpu_time_of_ended_children, hold_to};
 pub use error::Error;
 pub use haproxy::{HaProxyMode, HaProxyOptions};
 pub use launch::Launch;

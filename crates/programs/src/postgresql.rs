@@ -3,9 +3,13 @@
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use crate::workplace::free_port;
-use crate::{Certificate, Error, Finished, Launch, OpenSsl, Process, Workplace};
+use crate::{
+    Certificate, Error, Finished, Launch, OpenSsl, Process, Workplace, cpu_time_of,
+    cpu_time_of_ended_children, descendants,
+};
 
 /// How a PostgreSQL is to run.
 #[derive(Clone, Copy, Debug)]
@@ -14,6 +18,8 @@ pub struct PostgreSqlOptions<'a> {
     pub openssl: &'a OpenSsl,
     /// What it shows to clients.
     pub certificate: &'a Certificate,
+    /// The core that its processes are held to.
+    pub core: Option<usize>,
 }
 
 /// A PostgreSQL on 127.0.0.1, killed with all its processes when dropped.
@@ -69,6 +75,7 @@ impl PostgreSqlOptions<'_> {
         );
         let mut process = run("postgres")?
             .with(self.openssl)
+            .on(self.core)
             .args(["-D", "data"])
             .args(settings.iter().flat_map(|setting| ["-c", setting]))
             .start(&workplace.join(format!("postgresql.{port}.log")))?;
@@ -96,15 +103,40 @@ impl PostgreSql {
     /// # Errors
     /// If psql is missing or fails.
     pub fn query(&self, openssl: &OpenSsl, statement: &str) -> Result<Finished, Error> {
-        Launch::new("psql")?
+        self.client("psql", openssl)?
+            .args(["-At", "-c", statement])
+            .succeed()
+    }
+
+    /// A client (`psql`, `pgbench`) that logs in over TLS and checks the certificate.
+    ///
+    /// # Errors
+    /// [`Error::Missing`].
+    pub fn client(&self, program: &str, openssl: &OpenSsl) -> Result<Launch, Error> {
+        Ok(Launch::new(program)?
             .with(openssl)
             .env("PGSSLROOTCERT", &self.certificate)
             .env("PGSSLMODE", "verify-full")
+            .env("PGHOST", "localhost")
             .env("PGHOSTADDR", "127.0.0.1")
+            .env("PGPORT", self.port.to_string())
+            .env("PGUSER", USER)
             .env("PGPASSWORD", PASSWORD)
-            .args(["-h", "localhost", "-p", &self.port.to_string()])
-            .args(["-U", USER, "-d", "postgres", "-At", "-c", statement])
-            .succeed()
+            .env("PGDATABASE", "postgres"))
+    }
+
+    /// Waits until every connection has ended; the CPU time so far of all processes, ended ones included.
+    ///
+    /// # Errors
+    /// [`Error::TimedOut`] after [`PATIENCE`](crate::PATIENCE).
+    pub fn cpu(&mut self) -> Result<Duration, Error> {
+        let id = self.process.id();
+        self.process.wait_until("to finish its connections", || {
+            !descendants(id).into_iter().any(serves_a_connection)
+        })?;
+        let living = std::iter::once(id).chain(descendants(id));
+        let living: Duration = living.filter_map(cpu_time_of).sum();
+        Ok(living + cpu_time_of_ended_children(id).unwrap_or_default())
     }
 
     /// The process that was started, which forks for each connection.
@@ -119,6 +151,12 @@ impl PostgreSql {
     pub fn stop(self) -> Result<Finished, Error> {
         self.process.stop()
     }
+}
+
+/// Such a process says in its title from where its client came: `postgres: test postgres 127.0.0.1(40000) idle`.
+fn serves_a_connection(process: u32) -> bool {
+    let title = fs::read(format!("/proc/{process}/cmdline")).unwrap_or_default();
+    String::from_utf8_lossy(&title).contains(" 127.0.0.1(")
 }
 
 /// User and group.
@@ -165,10 +203,18 @@ mod tests {
         let options = PostgreSqlOptions {
             openssl: &openssl,
             certificate: &certificate,
+            core: None,
         };
-        let server = options.start(&workplace).unwrap();
+        let mut server = options.start(&workplace).unwrap();
         let question = "select ssl from pg_stat_ssl where pid = pg_backend_pid()";
         assert_eq!(server.query(&openssl, question).unwrap().output, "t\n");
+        let before = server.cpu().unwrap();
+        // Much more than all else that the server does, and more than a step of the clock of ended processes.
+        let work =
+            "select sum(length(md5(number::text))) from generate_series(1, 500000) as number";
+        server.query(&openssl, work).unwrap();
+        let used = server.cpu().unwrap() - before;
+        assert!(used > Duration::from_millis(50), "{used:?}");
         server.stop().unwrap();
     }
 }

@@ -2,6 +2,8 @@
 //! not enough.
 
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 
 /// Every living descendant of a process, children before grandchildren.
 pub fn descendants(ancestor: u32) -> Vec<u32> {
@@ -17,6 +19,17 @@ pub fn descendants(ancestor: u32) -> Vec<u32> {
         found.extend(&generation);
     }
     found
+}
+
+/// Every living process that has this path among its arguments.
+pub(crate) fn processes_told(path: &Path) -> Vec<u32> {
+    let is_told = |&process: &u32| {
+        let arguments = fs::read(format!("/proc/{process}/cmdline")).unwrap_or_default();
+        let mut arguments = arguments.split(|&byte| byte == 0);
+        arguments.any(|argument| argument == path.as_os_str().as_bytes())
+    };
+    let processes = parents().into_iter().map(|(process, _)| process);
+    processes.filter(is_told).collect()
 }
 
 /// Kills a process and all its descendants.
@@ -66,6 +79,23 @@ mod tests {
     use crate::PATIENCE;
     use std::process::Command;
     use std::time::{Duration, Instant};
+
+    #[test]
+    fn a_process_is_found_by_what_it_was_told() {
+        let path = Path::new("/nowhere/of-this-test");
+        assert!(processes_told(path).is_empty());
+        let mut shell = Command::new("sh")
+            .args(["-c", "sleep 300; true", "sh", "/nowhere/of-this-test"])
+            .spawn()
+            .unwrap();
+        let start = Instant::now();
+        while processes_told(path) != [shell.id()] {
+            assert!(start.elapsed() < PATIENCE);
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        kill_tree(shell.id());
+        shell.wait().unwrap();
+    }
 
     #[test]
     fn grandchildren_that_left_the_group_die_too() {

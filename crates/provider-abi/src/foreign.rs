@@ -2,7 +2,7 @@
 //!
 //! A function that the table lacks is `None`. Calling one that is there is as unsafe as it is for
 //! libcrypto: contexts and keys must come from the same provider, arrays of parameters must be ended,
-//! and so on (provider-keymgmt(7), provider-signature(7), provider-keyexch(7)).
+//! and so on (provider-keymgmt(7), provider-signature(7), provider-keyexch(7), provider-asym_cipher(7)).
 
 use std::ffi::{c_char, c_int, c_uchar, c_void};
 
@@ -174,6 +174,23 @@ functions! {
         gettable_ctx_md_params = GETTABLE_CTX_MD_PARAMS(Pointer) -> *const Param;
         set_ctx_md_params = SET_CTX_MD_PARAMS(Pointer, *const Param) -> c_int;
         settable_ctx_md_params = SETTABLE_CTX_MD_PARAMS(Pointer) -> *const Param;
+    }
+}
+
+functions! {
+    /// The functions of an encryption with public keys.
+    AsymmetricCipher of asymmetric_cipher, operation 13 {
+        newctx = NEWCTX(Pointer) -> Pointer;
+        encrypt_init = ENCRYPT_INIT(Pointer, Pointer, *const Param) -> c_int;
+        encrypt = ENCRYPT(Pointer, *mut c_uchar, *mut usize, usize, *const c_uchar, usize) -> c_int;
+        decrypt_init = DECRYPT_INIT(Pointer, Pointer, *const Param) -> c_int;
+        decrypt = DECRYPT(Pointer, *mut c_uchar, *mut usize, usize, *const c_uchar, usize) -> c_int;
+        freectx = FREECTX(Pointer);
+        dupctx = DUPCTX(Pointer) -> Pointer;
+        get_ctx_params = GET_CTX_PARAMS(Pointer, *mut Param) -> c_int;
+        gettable_ctx_params = GETTABLE_CTX_PARAMS(Pointer, Pointer) -> *const Param;
+        set_ctx_params = SET_CTX_PARAMS(Pointer, *const Param) -> c_int;
+        settable_ctx_params = SETTABLE_CTX_PARAMS(Pointer, Pointer) -> *const Param;
     }
 }
 

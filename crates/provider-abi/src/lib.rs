@@ -1,7 +1,7 @@
 //! A safe, typed shell around OpenSSL 3.0's provider interface.
 //!
 //! An implementation says what an algorithm is by a trait ([`Cipher`], [`KeyManagement`],
-//! [`Signature`], [`KeyExchange`]); each module makes the C functions of it once, generically. The shell
+//! [`Signature`], [`KeyExchange`], [`AsymmetricCipher`]); each module makes the C functions of it once, generically. The shell
 //! checks bounds and types, stops panics, and carries errors to OpenSSL's error queue. It knows nothing of
 //! what any algorithm does.
 //!
@@ -27,6 +27,7 @@ macro_rules! entry {
 }
 
 mod arguments;
+pub mod asymmetric_cipher;
 mod boundary;
 pub mod cipher;
 mod context;
@@ -48,6 +49,7 @@ pub mod signature;
 pub mod store;
 
 pub use arguments::{Input, Output, Receiver};
+pub use asymmetric_cipher::AsymmetricCipher;
 pub use cipher::{Cipher, Direction};
 pub use core::Core;
 pub use decoder::Decoder;

@@ -22,6 +22,8 @@ pub enum Kind {
     KeyExchange,
     /// Signatures.
     Signature,
+    /// Encryption with public keys.
+    AsymmetricCipher,
     /// What writes keys.
     Encoder,
     /// What reads keys.
@@ -38,6 +40,7 @@ impl Kind {
             10 => Some(Self::KeyManagement),
             11 => Some(Self::KeyExchange),
             12 => Some(Self::Signature),
+            13 => Some(Self::AsymmetricCipher),
             20 => Some(Self::Encoder),
             21 => Some(Self::Decoder),
             22 => Some(Self::Store),
@@ -53,6 +56,7 @@ impl Kind {
             Self::KeyManagement => 10,
             Self::KeyExchange => 11,
             Self::Signature => 12,
+            Self::AsymmetricCipher => 13,
             Self::Encoder => 20,
             Self::Decoder => 21,
             Self::Store => 22,

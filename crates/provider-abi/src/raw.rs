@@ -280,6 +280,22 @@ pub mod signature {
     pub const VERIFY_MESSAGE_FINAL: i32 = 32;
 }
 
+/// `OSSL_FUNC_ASYM_CIPHER_…`.
+pub mod asymmetric_cipher {
+    #![allow(missing_docs, reason = "provider-asym_cipher(7) has them")]
+    pub const NEWCTX: i32 = 1;
+    pub const ENCRYPT_INIT: i32 = 2;
+    pub const ENCRYPT: i32 = 3;
+    pub const DECRYPT_INIT: i32 = 4;
+    pub const DECRYPT: i32 = 5;
+    pub const FREECTX: i32 = 6;
+    pub const DUPCTX: i32 = 7;
+    pub const GET_CTX_PARAMS: i32 = 8;
+    pub const GETTABLE_CTX_PARAMS: i32 = 9;
+    pub const SET_CTX_PARAMS: i32 = 10;
+    pub const SETTABLE_CTX_PARAMS: i32 = 11;
+}
+
 /// `OSSL_FUNC_ENCODER_…`.
 pub mod encoder {
     #![allow(missing_docs, reason = "provider-base(7) and its kin have them")]

@@ -15,8 +15,8 @@ use outboard_engine::{Operation, Path};
 use outboard_provider_abi::offer::{self, Offer};
 use outboard_provider_abi::raw::{Algorithm, Dispatch};
 use outboard_provider_abi::{
-    Kind, cipher, encoder as abi_encoder, foreign, kdf as abi_kdf, keyexch, keymgmt, signature,
-    store as abi_store,
+    Kind, asymmetric_cipher, cipher, encoder as abi_encoder, foreign, kdf as abi_kdf, keyexch,
+    keymgmt, signature, store as abi_store,
 };
 
 use crate::aes_gcm::{self, Aes128, Aes192, Aes256, KeySize};
@@ -24,7 +24,7 @@ use crate::kdf;
 use crate::key::{Ec, Ed25519, Key, RSA, RSA_PSS, Rsa, X25519};
 use crate::stock::{self, Stock};
 use crate::store::{self, Store};
-use crate::{decoder, encoder, exchange, signature as signatures};
+use crate::{decoder, encoder, encryption, exchange, signature as signatures};
 
 /// Preferred by `?provider=outboard`, and by `?outboard.preferred=yes` where a program asks something else of `provider`.
 const PREFERRED: &str = "provider=outboard,outboard.preferred=yes";
@@ -129,6 +129,7 @@ impl<'a> Offered<'a> {
             Kind::KeyManagement => self.key_managements(),
             Kind::KeyExchange => self.key_exchanges(),
             Kind::Signature => self.signatures(),
+            Kind::AsymmetricCipher => self.encryptions(),
             Kind::Encoder => self.encoders(),
             Kind::Decoder => self.decoders(),
             Kind::Store => self.stores(),
@@ -249,6 +250,19 @@ impl<'a> Offered<'a> {
         add(c"RSA", RSA_OPERATIONS, signature::offer::<Context<Rsa>>);
         add(c"ECDSA", ECDSA, signature::offer::<Context<Ecdsa>>);
         add(c"ED25519", ED25519, signature::offer::<Context<Eddsa>>);
+        list
+    }
+
+    /// Of keys of the card service, which find the algorithm of their own provider: it is never preferred.
+    fn encryptions(&self) -> List {
+        let mut list = List::new();
+        if self.service {
+            let (needed, offer) = (
+                asymmetric_cipher::NEEDED,
+                asymmetric_cipher::offer::<encryption::Context>,
+            );
+            self.add::<foreign::AsymmetricCipher>(&mut list, c"RSA", false, needed, offer);
+        }
         list
     }
 

@@ -23,7 +23,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use once_cell::race::OnceBox;
-use outboard_client::{self as client, Client, Pending};
+use outboard_client::{self as client, Client, Pending, Progress};
 use outboard_engine::card::{self, Answer, Notify, Output, Request, Ticket};
 use outboard_engine::{Error, Result, fork};
 use outboard_libcrypto::sys::{ASYNC_WAIT_CTX, WaitCallback};
@@ -124,30 +124,44 @@ impl<'a> Job<'a> {
         // Nobody would call back: a thread would have to wait for the answer.
         let may_pause = LOST.load(Ordering::Relaxed) < MOST_LOST && self.callback().is_none();
         let place = may_pause.then(|| self.place(Worker::Service)).flatten();
-        let pending = place.and_then(|place| {
-            let pending = client.begin(key, operation)?;
-            Some((place, pending.descriptor(), pending))
+        let answer = place.and_then(|place| match client.begin(key, operation) {
+            Ok(pending) => self.await_answer(place, pending, result),
+            Err(error) => Some(Err(error)),
         });
-        let answer = match pending {
-            Some((place, descriptor, pending)) => {
-                if place.watch(&pending) {
-                    place.hold(Work::Service(pending));
-                    self.pause_until_done(place);
-                    place.forget(descriptor);
-                    match place.release() {
-                        Some(Work::Service(pending)) => pending.collect(result),
-                        _ => client.ask_meanwhile(key, operation, result),
-                    }
-                } else {
-                    pending.collect(result)
-                }
-            }
-            None => client.ask_meanwhile(key, operation, result),
-        };
+        let answer = answer.unwrap_or_else(|| client.ask_meanwhile(key, operation, result));
         if place.is_some_and(|place| !place.was_shown()) {
             self.withdraw(Worker::Service);
         }
         answer
+    }
+
+    /// Pauses the job until the service has answered, or no answer comes any more. While the service is busy or away, the job
+    /// is paused as well: the program's other connections go on. None where the place has lost the request.
+    fn await_answer(
+        &self,
+        place: &Place,
+        mut pending: Pending,
+        result: &mut Zeroizing<Vec<u8>>,
+    ) -> Option<std::result::Result<(), client::Error>> {
+        loop {
+            let descriptor = pending.descriptor();
+            if !place.watch(&pending) {
+                return Some(pending.collect(result));
+            }
+            place.hold(Work::Service(pending));
+            self.pause_until_done(place);
+            place.forget(descriptor);
+            let Some(Work::Service(held)) = place.release() else {
+                return None;
+            };
+            if !held.is_ready() {
+                return Some(held.collect(result));
+            }
+            match held.go_on(result) {
+                Progress::Done(outcome) => return Some(outcome),
+                Progress::Later(later) => pending = later,
+            }
+        }
     }
 
     /// Returns when the ticket is done, or the program has shown that it does not wait for that.
@@ -318,13 +332,13 @@ impl Place {
         }
     }
 
-    /// Tells while the service's connection has something to say, and when it is too late; whether it can.
+    /// Tells while the service's connection has something to say, and when the request goes on at the latest; whether it can.
     fn watch(&self, pending: &Pending) -> bool {
         let left = pending.until().saturating_duration_since(Instant::now());
         matches!(&self.signal, Signal::Service(watch) if watch.begin(pending.descriptor(), left))
     }
 
-    fn forget(&self, descriptor: c_int) {
+    fn forget(&self, descriptor: Option<c_int>) {
         // In a forked child the watch is the parent's, too.
         if let (Signal::Service(watch), true) = (&self.signal, self.process == fork::process()) {
             watch.end(descriptor);

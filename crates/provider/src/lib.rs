@@ -14,6 +14,7 @@ mod aes_gcm;
 mod algorithms;
 mod decoder;
 mod encoder;
+mod encryption;
 mod exchange;
 mod hashes;
 mod job;

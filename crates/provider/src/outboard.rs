@@ -24,7 +24,7 @@ use crate::stock::Stock;
 pub struct Outboard {
     shared: Arc<Shared>,
     /// What is offered of each kind, once it was asked for: then the program's own providers are there.
-    lists: [OnceBox<algorithms::List>; 8],
+    lists: [OnceBox<algorithms::List>; 9],
 }
 
 /// What contexts and keys keep of it.
@@ -63,7 +63,7 @@ impl Provider for Outboard {
             break_even,
         });
         Ok(Self {
-            lists: [const { OnceBox::new() }; 8],
+            lists: [const { OnceBox::new() }; 9],
             shared: Arc::new(Shared {
                 core,
                 choices,

@@ -8,7 +8,7 @@ mod common;
 mod held;
 
 use std::rc::Rc;
-use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -17,6 +17,7 @@ use held::Held;
 use outboard_client::stand_in::{Reply, Service};
 use outboard_libcrypto::{Context, Job, Key, Library, Params, Structure, Verifier};
 use outboard_programs::Workplace;
+use outboard_wire::Status;
 
 /// As the stand's configuration says.
 const LIMIT: Duration = Duration::from_secs(1);
@@ -189,6 +190,49 @@ fn a_service_that_dies_is_asked_again() {
         .unzip();
     run(&mut jobs);
     assert_eq!(jobs[0].result(), Some(false));
+}
+
+/// A job that the service answers with "not now" asks again later, and the others go on meanwhile.
+#[test]
+fn no_job_waits_while_another_one_asks_again() {
+    let _alone = alone();
+    let stand = Stand::new();
+    let one_is_done = Arc::new(AtomicBool::new(false));
+    let is_free = Arc::clone(&one_is_done);
+    // One job is answered, and the other one is not, until the first has gone on.
+    let service = stand.serve(move |asked| match asked {
+        1 => None,
+        _ if is_free.load(SeqCst) => None,
+        _ if asked % 2 == 0 => Some(Reply::Say(Status::Busy, Vec::new())),
+        _ => Some(Reply::Close),
+    });
+    let (mut jobs, signatures): (Vec<Job>, Vec<_>) = (0..2)
+        .map(|_| signing(&stand.library, &stand.key, 1))
+        .unzip();
+    while jobs.iter().all(|job| job.result().is_none()) {
+        wait_for_any(&jobs.iter().collect::<Vec<_>>());
+        for job in &mut jobs {
+            if is_ready(job) && job.result().is_none() {
+                job.resume().unwrap();
+            }
+        }
+    }
+    let done = jobs.iter().filter(|job| job.result() == Some(true));
+    let paused = jobs.iter().filter(|job| job.result().is_none());
+    assert_eq!((done.count(), paused.count()), (1, 1));
+    one_is_done.store(true, SeqCst);
+    run(&mut jobs);
+    drop(service);
+
+    // A service that comes back: the program does something else meanwhile.
+    let (job, late) = signing(&stand.library, &stand.key, 1);
+    assert_eq!(job.result(), None);
+    let _service = stand.serve(|_| None);
+    let mut again = [job];
+    run(&mut again);
+    for signatures in signatures.iter().chain([&late]) {
+        assert!(stand.is_right(&signatures.borrow()[0]));
+    }
 }
 
 /// More than a process keeps connections for: each has one of its own meanwhile, and none waits for another.

@@ -62,7 +62,7 @@ impl Dry {
         let records = records.expect("new names");
         Self {
             ids: records.iter().map(|key| key.id).collect(),
-            keys: Keys::new(vault),
+            keys: Keys::new(vault, store),
             identities: Identities::default(),
             peer,
         }

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{BuildHasher, RandomState};
 use std::ops::Bound;
+use std::path::Path;
 use std::sync::atomic::{
     AtomicU64,
     Ordering::{Acquire, Release},
@@ -22,6 +23,8 @@ use crate::work::{self, Native};
 /// The keys of a vault.
 pub(crate) struct Keys {
     pub(crate) vault: Vault,
+    /// What the lines to type end with, if this is not the system's service.
+    pub(crate) option: String,
     /// Those that were used, unwrapped.
     ready: RwLock<HashMap<KeyId, Arc<Key>>>,
     /// How each was used since the service started.
@@ -78,10 +81,11 @@ impl Refusal {
 }
 
 impl Keys {
-    /// The keys of that vault.
-    pub(crate) fn new(vault: Vault) -> Self {
+    /// The keys of that vault, for a service in that directory.
+    pub(crate) fn new(vault: Vault, directory: &Path) -> Self {
         Self {
             vault,
+            option: wire::directory_option(directory),
             ready: RwLock::default(),
             usage: Mutex::default(),
             changes: AtomicU64::new(0),
@@ -98,7 +102,7 @@ impl Keys {
         operation: &wire::Operation<'_>,
     ) -> Result<Arc<Key>, Refusal> {
         let key = self.ready(id)?;
-        match key.allows(peer, operation) {
+        match key.allows(peer, operation, &self.option) {
             Ok(()) => Ok(key),
             Err((status, sentence)) => Err(Refusal {
                 key: Some(key),
@@ -118,12 +122,12 @@ impl Keys {
         };
         let record = look().map_err(|error| match error {
             vault::Error::NoKey { .. } if !peer.is_administrator() => {
-                let uid = peer.uid;
+                let (uid, option) = (peer.uid, &self.option);
                 Refusal::without_key(
                     Status::NoKey,
                     format!(
-                        "there is no key of that name, or uid {uid} may not use it (run 'outboard keys list' as root, then \
-                         'outboard keys grant {name} --user {uid}')"
+                        "there is no key of that name, or uid {uid} may not use it (run 'outboard keys list{option}' as \
+                         root, then 'outboard keys grant {name} --user {uid}{option}')"
                     ),
                 )
             }
@@ -282,14 +286,19 @@ impl Key {
     }
 
     /// Whether the client may do that with it; if not, why.
-    fn allows(&self, peer: &Peer, operation: &wire::Operation<'_>) -> Result<(), (Status, String)> {
+    fn allows(
+        &self,
+        peer: &Peer,
+        operation: &wire::Operation<'_>,
+        option: &str,
+    ) -> Result<(), (Status, String)> {
         let name = &self.record.name;
         if !self.record.grants.may_use(peer.uid, &peer.gids) {
             let uid = peer.uid;
             return Err((
                 Status::Denied,
                 format!(
-                    "permission denied for uid {uid} (run 'outboard keys grant {name} --user {uid}')"
+                    "permission denied for uid {uid} (run 'outboard keys grant {name} --user {uid}{option}')"
                 ),
             ));
         }
@@ -298,7 +307,7 @@ impl Key {
         }
         for request in work::policy_requests(operation) {
             if let Err(refusal) = self.record.policy.allows(&request, now()) {
-                let sentence = format!("{refusal} (see 'outboard keys show {name}')");
+                let sentence = format!("{refusal} (see 'outboard keys show {name}{option}')");
                 return Err((Status::NotAllowed, sentence));
             }
         }

@@ -1,10 +1,10 @@
 //! The card service: private keys outside of the programs that face the network.
 //!
 //! ```text
-//!   programs ──service.sock──▶ gate ──▶ keys ──▶ vault (SQLite, master key)
-//!   sshd, ssh ─agent.sock────▶  │         └─ who may do what with which key
-//!                               └──▶ work ──▶ engine: scalar | lanes
-//!   outboard ──admin.sock────▶ administration ──▶ keys
+//!   programs ──service.sock──────────────▶ gate ──▶ keys ──▶ vault (SQLite, master key)
+//!   sshd, ssh ──agent.sock──▶ front ──▶    │         └─ who may do what with which key
+//!                               relay.sock └──▶ work ──▶ engine: scalar | lanes
+//!   outboard ──admin.sock────────────────▶ administration ──▶ keys
 //! ```
 //!
 //! ```text
@@ -12,7 +12,8 @@
 //! gate/       requests and answers  company.rs  whether a short wait fills lanes
 //! cards.rs    the workers as cards  usage.rs    who used which key
 //! complaints.rs  what the log says, and how often
-//! agent/      what ssh clients say
+//! agent/      what ssh clients say  front/      a process of its own, which ssh clients talk to
+//! limits.rs   how many connections there may be
 //! keys.rs     keys that are ready   work.rs     what is done with a key
 //! dry.rs      all that without sockets, for the fuzzer
 //! master.rs   where the master key comes from   process.rs  what the kernel keeps others from
@@ -25,8 +26,10 @@ mod company;
 mod complaints;
 #[cfg(any(test, feature = "fuzz"))]
 pub mod dry;
+mod front;
 mod gate;
 mod keys;
+mod limits;
 mod master;
 mod peer;
 mod process;
@@ -47,6 +50,7 @@ use outboard_engine::card::BreakEven;
 use outboard_engine::profile::{Decision, SYSTEM_PATH};
 use outboard_engine::{Machine, ledger};
 use outboard_vault::Vault;
+use outboard_wire::AGENT_SOCKET;
 use rustix::event::{PollFd, PollFlags};
 
 use administration::Administration;
@@ -55,6 +59,8 @@ use gate::Gate;
 use keys::Keys;
 use master::Source;
 use sockets::Sockets;
+
+pub use front::serve_agent;
 
 /// What a service is started with.
 #[derive(Clone, Debug)]
@@ -115,21 +121,23 @@ pub fn serve(settings: &Settings) -> Result<(), Error> {
     source
         .unlock(&vault, us)
         .map_err(cannot("read the master key"))?;
-    let keys = Arc::new(Keys::new(vault));
+    let keys = Arc::new(Keys::new(vault, &directory));
 
-    // A byte in this pair wakes every thread at the end.
-    let (ends, end) = UnixStream::pair().map_err(cannot("make a socket pair"))?;
-    for signal in [signal_hook::consts::SIGTERM, signal_hook::consts::SIGINT] {
-        let end = end.try_clone().map_err(cannot("copy a descriptor"))?;
-        signal_hook::low_level::pipe::register(signal, end)
-            .map_err(cannot("prepare for its end"))?;
-    }
+    let ends = told_to_end()?;
     let mut sockets =
         Sockets::open(&directory).map_err(cannot(format!("listen in {}", directory.display())))?;
     let service = std::mem::take(&mut sockets.service);
-    let agent = std::mem::take(&mut sockets.agent);
+    let relay = sockets.relay.take();
+    let agent = directory.join(AGENT_SOCKET);
     let workers = std::thread::available_parallelism().map_or(1, |count| count.get());
-    let gate = Gate::new(service, agent, Arc::clone(&keys), workers, ends.as_fd());
+    let gate = Gate::new(
+        service,
+        relay,
+        &agent,
+        Arc::clone(&keys),
+        workers,
+        ends.as_fd(),
+    );
     let gate = Arc::new(gate.map_err(cannot("watch its sockets"))?);
     let workers: Vec<_> = (0..workers)
         .map(|card| {
@@ -158,7 +166,20 @@ pub fn serve(settings: &Settings) -> Result<(), Error> {
     for worker in workers {
         let _ = worker.join();
     }
+    // Before the gate closes its own: nobody finds files of sockets where nobody listens.
+    drop(sockets);
     Ok(())
+}
+
+/// A socket that SIGTERM and SIGINT make readable, for every thread.
+fn told_to_end() -> Result<UnixStream, Error> {
+    let (ends, end) = UnixStream::pair().map_err(cannot("make a socket pair"))?;
+    for signal in [signal_hook::consts::SIGTERM, signal_hook::consts::SIGINT] {
+        let end = end.try_clone().map_err(cannot("copy a descriptor"))?;
+        signal_hook::low_level::pipe::register(signal, end)
+            .map_err(cannot("prepare for its end"))?;
+    }
+    Ok(ends)
 }
 
 /// Opens the store, or makes it. One that was killed a moment ago may still have it.

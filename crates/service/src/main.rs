@@ -4,13 +4,13 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Parser;
-use outboard_service::{Settings, restore, serve};
+use outboard_service::{Settings, restore, serve, serve_agent};
 
 /// Hold private keys for programs that face the network
 ///
 /// Programs with Outboard ask this service for each operation with a private key. 'outboard keys' says which keys it
 /// has and who may use them. systemd starts it for the system; 'outboard service start --directory DIR' starts one
-/// for development.
+/// for development. ssh clients talk to a second process ('outboardd --agent'), which asks the service.
 #[derive(Parser)]
 #[command(name = "outboardd", version)]
 struct Arguments {
@@ -23,6 +23,9 @@ struct Arguments {
     /// Put a backup ('outboard keys backup') in the place of the store, and end; no service may run
     #[arg(long, value_name = "FILE")]
     restore: Option<PathBuf>,
+    /// Serve ssh clients for the service of the directory, and hold no key
+    #[arg(long, conflicts_with_all = ["store", "restore", "ledger"])]
+    agent: bool,
     /// The file of the counters
     #[arg(long, value_name = "FILE")]
     ledger: Option<PathBuf>,
@@ -45,6 +48,7 @@ fn main() -> ExitCode {
     };
     let outcome = match &arguments.restore {
         Some(backup) => restore(&settings, backup),
+        None if arguments.agent => serve_agent(&settings.directory),
         None => serve(&settings),
     };
     match outcome {

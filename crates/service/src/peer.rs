@@ -1,8 +1,10 @@
 //! The process at the other end of a socket: the kernel says which user runs it.
 
+use std::io;
 use std::os::fd::{AsFd, AsRawFd};
+use std::path::Path;
 
-use rustix::net::sockopt;
+use rustix::net::{SocketAddrUnix, sockopt};
 
 /// The user of a process, as it was when the process connected.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,15 +17,29 @@ pub(crate) struct Peer {
 
 impl Peer {
     /// The peer of that socket.
-    pub(crate) fn of(socket: impl AsFd) -> std::io::Result<Self> {
-        let credentials = sockopt::socket_peercred(&socket)?;
-        let mut gids = vec![credentials.gid.as_raw()];
+    pub(crate) fn of(socket: impl AsFd) -> io::Result<Self> {
+        let credentials = credentials(&socket)?;
+        let mut gids = vec![credentials.gid];
         gids.extend(groups(socket)?);
         Ok(Self {
-            uid: credentials.uid.as_raw(),
+            uid: credentials.uid,
             gids,
-            pid: credentials.pid.as_raw_nonzero().get(),
+            pid: credentials.pid,
         })
+    }
+
+    /// The client of a socket that another process accepted, from clients that connected to that path.
+    ///
+    /// # Errors
+    /// The other process may have made the socket itself, so the kernel's word may be about another process: of a socket
+    /// that listens, and of the end that connected, the kernel tells who listens.
+    pub(crate) fn of_accepted(socket: impl AsFd, path: &Path) -> io::Result<Self> {
+        let own = SocketAddrUnix::try_from(rustix::net::getsockname(&socket)?)?;
+        let is_there = own.path_bytes() == SocketAddrUnix::new(path)?.path_bytes();
+        if !is_there || sockopt::socket_acceptconn(&socket)? {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        Self::of(socket)
     }
 
     /// Whether it administers every key: root does, and the service's own user.
@@ -32,8 +48,35 @@ impl Peer {
     }
 }
 
+/// `SO_PEERCRED`. The process is 0 where this one's namespace does not have it.
+fn credentials(socket: impl AsFd) -> io::Result<libc::ucred> {
+    /// What a socket without a peer has.
+    const NOBODY: u32 = u32::MAX;
+    let mut found = libc::ucred {
+        pid: 0,
+        uid: NOBODY,
+        gid: NOBODY,
+    };
+    let mut length = size_of::<libc::ucred>() as libc::socklen_t;
+    // SAFETY: a value of ours, and its length.
+    let answer = unsafe {
+        libc::getsockopt(
+            socket.as_fd().as_raw_fd(),
+            libc::SOL_SOCKET,
+            libc::SO_PEERCRED,
+            (&raw mut found).cast(),
+            &raw mut length,
+        )
+    };
+    match answer {
+        0 if found.uid != NOBODY => Ok(found),
+        0 => Err(io::ErrorKind::NotConnected.into()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
 /// The supplementary groups (`SO_PEERGROUPS`).
-fn groups(socket: impl AsFd) -> std::io::Result<Vec<u32>> {
+fn groups(socket: impl AsFd) -> io::Result<Vec<u32>> {
     /// `NGROUPS_MAX`
     const MOST: usize = 65_536;
     let mut room = vec![0_u32; 32];
@@ -53,7 +96,7 @@ fn groups(socket: impl AsFd) -> std::io::Result<Vec<u32>> {
             room.truncate(length as usize / size_of::<u32>());
             return Ok(room);
         }
-        let error = std::io::Error::last_os_error();
+        let error = io::Error::last_os_error();
         if error.raw_os_error() != Some(libc::ERANGE) || room.len() >= MOST {
             return Err(error);
         }
@@ -72,5 +115,29 @@ mod tests {
         assert_eq!(peer.uid, rustix::process::getuid().as_raw());
         assert_eq!(peer.gids[0], rustix::process::getgid().as_raw());
         assert_eq!(peer.pid as u32, std::process::id());
+    }
+    #[test]
+    fn what_is_no_client_of_that_path_is_refused() {
+        let directory = tempfile::tempdir().unwrap();
+        let (path, other) = (directory.path().join("a"), directory.path().join("b"));
+        let connected = |path: &Path| {
+            let listener = std::os::unix::net::UnixListener::bind(path).unwrap();
+            let client = std::os::unix::net::UnixStream::connect(path).unwrap();
+            let (accepted, _) = listener.accept().unwrap();
+            (listener, client, accepted)
+        };
+        let (listener, client, accepted) = connected(&path);
+        let peer = Peer::of_accepted(&accepted, &path).unwrap();
+        assert_eq!(peer.pid as u32, std::process::id());
+        assert!(Peer::of_accepted(&accepted, &other).is_err());
+        // Of these the kernel would tell who listens.
+        assert!(Peer::of(&client).is_ok() && Peer::of(&listener).is_ok());
+        assert!(Peer::of_accepted(&client, &path).is_err());
+        assert!(Peer::of_accepted(&listener, &path).is_err());
+        let (_, _, elsewhere) = connected(&other);
+        assert!(Peer::of_accepted(&elsewhere, &path).is_err());
+        let internet = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+        assert!(Peer::of(&internet).is_err() && Peer::of_accepted(&internet, &path).is_err());
+        assert!(Peer::of_accepted(std::fs::File::open("/dev/null").unwrap(), &path).is_err());
     }
 }

@@ -1,11 +1,11 @@
-//! What the service asks of the kernel for itself: nobody else reads its memory.
+//! What the service and its front ask of the kernel for themselves: nobody else reads their memory.
 
 use rustix::mm::MlockAllFlags;
 use rustix::process::{DumpableBehavior, Resource, Rlimit};
 use rustix::thread::CapabilitySet;
 
-/// Makes the process undumpable and locks its memory. Whether the memory is locked.
-pub(crate) fn harden() -> bool {
+/// Makes the process undumpable.
+pub(crate) fn hide_memory() {
     // No debugger of the same user, no core dump, and /proc/PID/mem is root's.
     let undumpable = rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable);
     let none = Rlimit {
@@ -16,6 +16,11 @@ pub(crate) fn harden() -> bool {
     if undumpable.is_err() || no_core.is_err() {
         tracing::warn!("the kernel does not keep others from reading this process's memory");
     }
+}
+
+/// Makes the process undumpable and locks its memory. Whether the memory is locked.
+pub(crate) fn harden() -> bool {
+    hide_memory();
     let everything = MlockAllFlags::CURRENT | MlockAllFlags::FUTURE | MlockAllFlags::ONFAULT;
     let locked = match may_lock_all() {
         true => rustix::mm::mlockall(everything),

@@ -1,20 +1,22 @@
-//! The sockets that the service listens on.
+//! The sockets that the service and its front listen on.
 //!
 //! systemd hands them over where a socket unit has them, and keeps them while the service restarts: a client that
 //! connects meanwhile waits. Otherwise the service makes them.
 //!
-//! Each has a second, abstract address, which a process in a chroot still reaches (HAProxy confines itself so). Anyone
+//! The service's socket has a second, abstract address, which a process in a chroot still reaches (HAProxy confines itself so). Anyone
 //! may bind an abstract address while the service does not run, so clients check who listens.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::os::fd::{AsFd, FromRawFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use outboard_wire::{ADMINISTRATION_SOCKET, AGENT_SOCKET, SERVICE_SOCKET};
+use outboard_wire::{ADMINISTRATION_SOCKET, AGENT_SOCKET, RELAY_SOCKET, SERVICE_SOCKET};
 use rustix::fs::Mode;
-use rustix::net::{self, AddressFamily, SocketAddrUnix, SocketFlags, SocketType, sockopt};
+use rustix::net::{self, AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
 
 /// How many clients may wait to be accepted.
 const BACKLOG: i32 = 4096;
@@ -24,116 +26,125 @@ pub(crate) const DYING: Duration = Duration::from_secs(2);
 
 /// The sockets that the service listens on.
 pub(crate) struct Sockets {
+    // First: who comes next must not find a file that is about to be removed.
+    _made: Made,
     /// For the use of keys: one in the file system, and its abstract twin.
     pub(crate) service: Vec<OwnedFd>,
     /// For administration.
     pub(crate) administration: OwnedFd,
-    /// For ssh clients.
-    pub(crate) agent: Vec<OwnedFd>,
-    /// What the service has to remove at its end.
-    made: Vec<PathBuf>,
+    /// For the front.
+    pub(crate) relay: Option<OwnedFd>,
 }
 
 impl Sockets {
     /// Takes systemd's, and makes those that are missing.
     pub(crate) fn open(directory: &Path) -> io::Result<Self> {
-        let (mut service, mut administration, mut agent) = (Vec::new(), None, Vec::new());
-        for (socket, name) in inherited() {
-            match Purpose::of(&name, sockopt::socket_type(&socket)?) {
-                Purpose::Service => service.push(socket),
-                Purpose::Administration => administration = Some(socket),
-                Purpose::Agent => agent.push(socket),
+        let (mut service, mut administration, mut relay) = (Vec::new(), None, None);
+        for socket in inherited() {
+            let address = SocketAddrUnix::try_from(net::getsockname(&socket)?)?;
+            let path = address
+                .path_bytes()
+                .map(|path| Path::new(OsStr::from_bytes(path)));
+            match path.and_then(Path::file_name).and_then(OsStr::to_str) {
+                None | Some(SERVICE_SOCKET) => service.push(socket),
+                Some(ADMINISTRATION_SOCKET) => administration = Some(socket),
+                Some(RELAY_SOCKET) => relay = Some(socket),
+                // Of another version's units.
+                Some(_) => {}
             }
         }
-        let mut made = Vec::new();
+        let mut made = Made::default();
         // Where systemd hands sockets over, it decides which ones there are.
         let makes = service.is_empty();
         if makes {
-            let path = directory.join(SERVICE_SOCKET);
             // Everybody may connect: whether a key may be used is decided for each key.
-            service.push(bind(&path, SocketType::SEQPACKET, 0o666)?);
-            made.push(path);
+            service.push(made.bind(directory.join(SERVICE_SOCKET), SocketType::SEQPACKET)?);
             service.extend(bind_abstract(directory)?);
         }
         let administration = match administration {
             Some(socket) => socket,
-            None => {
-                let path = directory.join(ADMINISTRATION_SOCKET);
-                let socket = bind(&path, SocketType::STREAM, 0o666)?;
-                made.push(path);
-                socket
-            }
+            None => made.bind(directory.join(ADMINISTRATION_SOCKET), SocketType::STREAM)?,
         };
-        if makes && agent.is_empty() {
-            let path = directory.join(AGENT_SOCKET);
-            // As above: a client sees only the keys that it may use.
-            agent.push(bind(&path, SocketType::STREAM, 0o666)?);
-            made.push(path);
+        if makes && relay.is_none() {
+            // As above: the service asks who it is.
+            relay = Some(made.bind(directory.join(RELAY_SOCKET), SocketType::STREAM)?);
         }
         Ok(Self {
+            _made: made,
             service,
             administration,
-            agent,
-            made,
+            relay,
         })
     }
 }
 
-/// What a socket is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Purpose {
-    Service,
-    Administration,
-    Agent,
+/// The socket that ssh clients connect to.
+pub(crate) struct AgentSocket {
+    // First, as above.
+    _made: Made,
+    pub(crate) socket: OwnedFd,
 }
 
-impl Purpose {
-    /// By the name that the socket's unit gives (`FileDescriptorName=`); by the type where it gives none of ours.
-    fn of(name: &str, kind: SocketType) -> Self {
-        match name {
-            "service" => Self::Service,
-            "admin" => Self::Administration,
-            "agent" => Self::Agent,
-            _ if kind == SocketType::SEQPACKET => Self::Service,
-            _ => Self::Administration,
-        }
+impl AgentSocket {
+    /// Takes systemd's, or makes it.
+    pub(crate) fn open(directory: &Path) -> io::Result<Self> {
+        let mut made = Made::default();
+        let socket = match inherited().pop() {
+            Some(socket) => socket,
+            // Everybody may connect: a client sees only the keys that it may use.
+            None => made.bind(directory.join(AGENT_SOCKET), SocketType::STREAM)?,
+        };
+        Ok(Self {
+            _made: made,
+            socket,
+        })
     }
 }
 
-impl Drop for Sockets {
+/// The sockets' files that this process has to remove at its end.
+#[derive(Default)]
+struct Made(Vec<PathBuf>);
+
+impl Made {
+    /// A listening socket to which everybody may connect.
+    fn bind(&mut self, path: PathBuf, kind: SocketType) -> io::Result<OwnedFd> {
+        let socket = bind(&path, kind)?;
+        self.0.push(path);
+        Ok(socket)
+    }
+}
+
+impl Drop for Made {
     fn drop(&mut self) {
-        for path in &self.made {
+        for path in &self.0 {
             let _ = fs::remove_file(path);
         }
     }
 }
 
-/// The descriptors that systemd hands over, with their names (`sd_listen_fds_with_names(3)`).
-fn inherited() -> Vec<(OwnedFd, String)> {
+/// The descriptors that systemd hands over (`sd_listen_fds(3)`).
+fn inherited() -> Vec<OwnedFd> {
     const FIRST: i32 = 3;
     let number = |name| std::env::var(name).ok()?.parse::<i32>().ok();
     if number("LISTEN_PID") != i32::try_from(std::process::id()).ok() {
         return Vec::new();
     }
     let count = number("LISTEN_FDS").unwrap_or(0).clamp(0, 16);
-    let names = std::env::var("LISTEN_FDNAMES").unwrap_or_default();
-    let names = names.split(':').chain(std::iter::repeat(""));
     (FIRST..FIRST + count)
-        .zip(names)
-        .map(|(descriptor, name)| {
+        .map(|descriptor| {
             // SAFETY: systemd opened it for this process, and nothing else here knows of it.
             let socket = unsafe { OwnedFd::from_raw_fd(descriptor) };
             let _ = rustix::io::fcntl_setfd(&socket, rustix::io::FdFlags::CLOEXEC);
             // systemd's block: of two workers that see one client, the second would wait in accept(2) for another.
             let _ = rustix::io::ioctl_fionbio(&socket, true);
-            (socket, name.to_owned())
+            socket
         })
         .collect()
 }
 
-/// A listening socket in the file system. What a service that was killed has left there is replaced; a service that
-/// lives is an error.
-fn bind(path: &Path, kind: SocketType, mode: u32) -> io::Result<OwnedFd> {
+/// A listening socket in the file system, to which everybody may connect. What a process that was killed has left there is
+/// replaced; a process that lives is an error.
+fn bind(path: &Path, kind: SocketType) -> io::Result<OwnedFd> {
     let address = SocketAddrUnix::new(path)?;
     let since = Instant::now();
     while fs::symlink_metadata(path).is_ok() {
@@ -150,7 +161,7 @@ fn bind(path: &Path, kind: SocketType, mode: u32) -> io::Result<OwnedFd> {
     }
     let socket = socket(kind)?;
     // From the first moment: a client that is refused for want of permission does not try again. No other thread runs yet.
-    let before = rustix::process::umask(Mode::from_raw_mode(!mode & 0o777));
+    let before = rustix::process::umask(Mode::XUSR | Mode::XGRP | Mode::XOTH);
     let bound = net::bind(&socket, &address);
     rustix::process::umask(before);
     bound?;
@@ -176,6 +187,13 @@ fn bind_abstract(directory: &Path) -> io::Result<Option<OwnedFd>> {
     Ok(Some(socket))
 }
 
+/// A connection to such a socket; never waits.
+pub(crate) fn connect(path: &Path) -> io::Result<OwnedFd> {
+    let socket = socket(SocketType::STREAM)?;
+    net::connect(&socket, &SocketAddrUnix::new(path)?)?;
+    Ok(socket)
+}
+
 fn socket(kind: SocketType) -> io::Result<OwnedFd> {
     let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
     Ok(net::socket_with(AddressFamily::UNIX, kind, flags, None)?)
@@ -195,20 +213,6 @@ pub(crate) fn accept(listener: impl AsFd) -> io::Result<Option<OwnedFd>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_socket_is_told_by_its_name_or_else_by_its_type() {
-        for (name, kind, purpose) in [
-            ("service", SocketType::SEQPACKET, Purpose::Service),
-            ("admin", SocketType::STREAM, Purpose::Administration),
-            ("agent", SocketType::STREAM, Purpose::Agent),
-            ("outboard.socket", SocketType::SEQPACKET, Purpose::Service),
-            ("unknown", SocketType::STREAM, Purpose::Administration),
-            ("", SocketType::STREAM, Purpose::Administration),
-        ] {
-            assert_eq!(Purpose::of(name, kind), purpose, "{name}");
-        }
-    }
 
     #[test]
     fn what_a_killed_service_left_is_replaced_and_a_living_one_is_not() {

@@ -7,11 +7,11 @@ mod common;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-use common::{Service, ask, connect, packet_of};
+use common::{Service, answer, ask, connect, packet_of};
 use outboard_administration::{CardInfo, KeyInfo, Reply, Request};
 use outboard_engine::Path;
 use outboard_engine::ledger::Snapshot;
-use outboard_wire::{Digest, Operation, Status};
+use outboard_wire::{Digest, Encryption, Operation, Status};
 
 impl Service {
     fn cards(&self) -> Vec<CardInfo> {
@@ -31,14 +31,22 @@ impl Service {
     fn signs_while<T>(&self, key: &KeyInfo, steers: impl FnOnce() -> T) -> T {
         let digest = Some(Digest::Sha384);
         let value = &[7; 48];
-        let packet = packet_of(key, Operation::Ecdsa { digest, value });
+        self.answers_while(
+            &[packet_of(key, Operation::Ecdsa { digest, value })],
+            steers,
+        )
+    }
+
+    /// Clients ask that, sixteen at a time, until `steers` ends. Everything is done.
+    fn answers_while<T>(&self, packets: &[Vec<u8>], steers: impl FnOnce() -> T) -> T {
         let ends = AtomicBool::new(false);
         std::thread::scope(|scope| {
-            for _ in 0..16 {
-                scope.spawn(|| {
+            for packet in packets.iter().cycle().take(16) {
+                let ends = &ends;
+                scope.spawn(move || {
                     let socket = connect(self.path());
                     while !ends.load(Relaxed) {
-                        assert_eq!(ask(&socket, &packet), Some(Status::Done));
+                        assert_eq!(ask(&socket, packet), Some(Status::Done));
                     }
                 });
             }
@@ -121,6 +129,60 @@ fn a_card_that_is_offline_takes_no_batches() {
     let on_cards = total.rows().filter(|row| row.path == Path::Card);
     let on_cards: u64 = on_cards.map(|row| row.work.operations).sum();
     assert!(on_cards >= sum(|card| card.in_lanes), "{on_cards}");
+}
+
+/// RSA's private operation is one, whatever follows it.
+#[test]
+fn decryptions_share_the_lanes_with_signatures() {
+    let Some(service) = service_with_cards() else {
+        return;
+    };
+    let key = service.key_of("rsa-2048", "site");
+    let (digest, value) = (Some(Digest::Sha256), &[7; 32]);
+    let sign = packet_of(&key, Operation::Pkcs1 { digest, value });
+    let (encryption, ciphertext) = (Encryption::Pkcs1, &[7; 255]);
+    let operation = Operation::Decrypt {
+        encryption,
+        ciphertext,
+    };
+    let decrypt = packet_of(&key, operation);
+    // Bytes of no meaning, and always the same.
+    let message = || answer(connect(service.path()), &decrypt).unwrap();
+    let alone = message();
+    let on_cards = |operation: &str| -> u64 {
+        let ledger = Snapshot::read(&service.path().join("ledger")).unwrap();
+        let total = ledger.total();
+        let rows = total.rows().filter(|row| row.path == Path::Card);
+        let rows = rows.filter(|row| row.operation.name() == operation);
+        rows.map(|row| row.work.operations).sum()
+    };
+    service.answers_while(&[sign, decrypt.clone()], || {
+        let since = Instant::now();
+        while on_cards("rsa-2048-sign") == 0 || on_cards("rsa-2048-decrypt") == 0 {
+            assert!(since.elapsed() < Duration::from_secs(60), "no batch");
+            assert_eq!(message(), alone);
+        }
+        (0..100).for_each(|_| assert_eq!(message(), alone));
+    });
+}
+
+/// The lanes do P-384 faster than the scalar path even with one of them filled; across them it is several times faster.
+#[test]
+fn a_request_without_company_is_no_batch() {
+    let Some(service) = service_with_cards() else {
+        return;
+    };
+    let key = service.key_of("p384", "site");
+    let digest = Some(Digest::Sha384);
+    let value = &[7; 48];
+    let packet = packet_of(&key, Operation::Ecdsa { digest, value });
+    let socket = connect(service.path());
+    for _ in 0..20 {
+        assert_eq!(ask(&socket, &packet), Some(Status::Done));
+    }
+    let cards = service.cards();
+    assert!(cards.iter().all(|card| card.batches == 0), "{cards:?}");
+    assert_eq!(cards.iter().map(|card| card.operations).sum::<u64>(), 20);
 }
 
 #[test]

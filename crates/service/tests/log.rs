@@ -4,30 +4,11 @@
 
 mod common;
 
-use std::io::{Read, Write};
-use std::os::unix::net::UnixStream;
 use std::time::Instant;
 
-use common::{Service, ask, connect, packet, packet_of};
+use common::{Daemon, Service, ask, connect, packet, packet_of, ssh};
 use outboard_administration::{Reply, Request, Right, Subject};
 use outboard_wire::{Operation, Status};
-
-/// What an ssh client says that wants a signature by a key that is not there.
-fn sign_request() -> Vec<u8> {
-    let mut message = vec![13];
-    for string in [&b"no key"[..], b"data"] {
-        message.extend((string.len() as u32).to_be_bytes());
-        message.extend(string);
-    }
-    message.extend([0; 4]);
-    framed(&message)
-}
-
-fn framed(message: &[u8]) -> Vec<u8> {
-    let mut framed = (message.len() as u32).to_be_bytes().to_vec();
-    framed.extend(message);
-    framed
-}
 
 #[test]
 fn each_complaint_has_one_line_a_minute() {
@@ -57,13 +38,11 @@ fn each_complaint_has_one_line_a_minute() {
         let unknown = packet_of(&key, Operation::Describe);
         assert_eq!(ask(&socket, &unknown), Some(Status::NoKey));
     }
-    let mut agent = UnixStream::connect(service.path().join("agent.sock")).unwrap();
-    for message in [sign_request(), framed(&[19])] {
+    let _front = Daemon::front(&service);
+    let agent = ssh::connect(service.path()).unwrap();
+    for message in [&ssh::sign(b"no key", b"data")[..], &[19]] {
         for _ in 0..TIMES {
-            agent.write_all(&message).unwrap();
-            let mut answer = [0; 5];
-            agent.read_exact(&mut answer).unwrap();
-            assert_eq!(answer, [0, 0, 0, 1, 5]);
+            assert_eq!(ssh::ask(&agent, message), Some(vec![ssh::FAILURE]));
         }
     }
     let lines = service.complaints().split_off(before);

@@ -18,6 +18,7 @@
 //! The place of the whole store by an older copy of it: nothing outside the file tells the vault how new it is. Single rows
 //! of an older copy are found ([`Vault::verify`]).
 
+mod ability;
 mod approvals;
 mod audit;
 mod backup;

@@ -41,11 +41,19 @@ pub struct Approvals {
 }
 
 macro_rules! members {
-    ($(#[$attribute:meta])* $name:ident { $($(#[$of_member:meta])* $member:ident = $number:literal,)* }) => {
+    ($(#[$attribute:meta])* $name:ident {
+        $($(#[$of_member:meta])* $member:ident = $number:literal, $word:literal;)*
+    }) => {
         $(#[$attribute])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-        #[serde(rename_all = "kebab-case")]
-        pub enum $name { $($(#[$of_member])* $member = $number,)* }
+        pub enum $name { $($(#[$of_member])* #[serde(rename = $word)] $member = $number,)* }
+
+        /// As an administrator types it.
+        impl std::fmt::Display for $name {
+            fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                formatter.write_str(match self { $(Self::$member => $word,)* })
+            }
+        }
 
         impl $name {
             /// All of them.
@@ -68,11 +76,11 @@ members! {
     /// What a private key does.
     Operation {
         /// Signs.
-        Sign = 0,
+        Sign = 0, "sign";
         /// Decrypts.
-        Decrypt = 1,
+        Decrypt = 1, "decrypt";
         /// Derives a shared secret.
-        Derive = 2,
+        Derive = 2, "derive";
     }
 }
 
@@ -80,11 +88,11 @@ members! {
     /// A padding of RSA.
     Padding {
         /// PKCS #1 v1.5, of signatures and encryption.
-        Pkcs1 = 0,
+        Pkcs1 = 0, "pkcs1";
         /// RSASSA-PSS.
-        Pss = 1,
+        Pss = 1, "pss";
         /// RSAES-OAEP.
-        Oaep = 2,
+        Oaep = 2, "oaep";
     }
 }
 
@@ -92,27 +100,27 @@ members! {
     /// A digest.
     Digest {
         /// Bytes that are signed with no digest named; Ed25519, which hashes inside, is not restricted by this.
-        Unnamed = 0,
+        Unnamed = 0, "unnamed";
         /// MD5 and SHA-1 side by side, of TLS 1.0 and 1.1.
-        Md5Sha1 = 1,
+        Md5Sha1 = 1, "md5-sha1";
         /// SHA-1.
-        Sha1 = 2,
+        Sha1 = 2, "sha1";
         /// SHA-224.
-        Sha224 = 3,
+        Sha224 = 3, "sha224";
         /// SHA-256.
-        Sha256 = 4,
+        Sha256 = 4, "sha256";
         /// SHA-384.
-        Sha384 = 5,
+        Sha384 = 5, "sha384";
         /// SHA-512.
-        Sha512 = 6,
+        Sha512 = 6, "sha512";
         /// SHA-512/256.
-        Sha512_256 = 7,
+        Sha512_256 = 7, "sha512-256";
         /// SHA3-256.
-        Sha3_256 = 8,
+        Sha3_256 = 8, "sha3-256";
         /// SHA3-384.
-        Sha3_384 = 9,
+        Sha3_384 = 9, "sha3-384";
         /// SHA3-512.
-        Sha3_512 = 10,
+        Sha3_512 = 10, "sha3-512";
     }
 }
 
@@ -131,13 +139,13 @@ pub struct Request {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     /// The operation.
-    #[error("the key's policy does not allow operation {0:?}")]
+    #[error("the key's policy does not allow operation {0}")]
     Operation(Operation),
     /// The padding.
-    #[error("the key's policy does not allow padding {0:?}")]
+    #[error("the key's policy does not allow padding {0}")]
     Padding(Padding),
     /// The digest.
-    #[error("the key's policy does not allow digest {0:?}")]
+    #[error("the key's policy does not allow digest {0}")]
     Digest(Digest),
     /// The time has not come.
     #[error("the key is valid only from second {0} since 1970 on")]

@@ -232,6 +232,18 @@ fn export_and_deletion_wait_for_enough_administrators() {
         .expect("of this one");
     assert_eq!(too_few(vault.set_policy(1, id, &open).map(drop)), (2, 1));
 
+    // Together they give it one.
+    let fewer = Policy {
+        approvals: Some(Approvals {
+            needed: 2,
+            administrators: [1, 2].into(),
+        }),
+        ..Policy::default()
+    };
+    let agreed = Approvable::Policy(fewer.clone());
+    vault.approve(2, id, &agreed).expect("of this one");
+    vault.set_policy(1, id, &fewer).expect("both");
+
     // A change of the key ends them.
     vault.approve(2, id, &Approvable::Delete).expect("one");
     vault.rename(ADMIN, id, &name("other")).expect("a name");

@@ -12,6 +12,8 @@
 //! A request names its key by id (only `Find` and `List` by name), so a connection has no state: a request whose answer was lost is
 //! sent again on a new connection. Knows formats; never sockets or keys.
 
+use std::path::Path;
+
 mod answer;
 mod bytes;
 mod key;
@@ -36,15 +38,26 @@ pub const MOST: usize = 64 * 1024;
 pub const SERVICE_SOCKET: &str = "service.sock";
 /// The name of the socket for administration, in a service's directory.
 pub const ADMINISTRATION_SOCKET: &str = "admin.sock";
-/// The name of the ssh-agent's socket, in a service's directory.
+/// The name of the ssh-agent's socket, in a service's directory: the front's.
 pub const AGENT_SOCKET: &str = "agent.sock";
+/// The name of the socket where the front asks for ssh clients, in a service's directory.
+pub const RELAY_SOCKET: &str = "relay.sock";
 /// The directory of the system's service.
 pub const SYSTEM_DIRECTORY: &str = "/run/outboard";
+
+/// The option that names a service's directory to `outboard service` and `outboard keys`, after a space; nothing for the
+/// system's.
+pub fn directory_option(directory: &Path) -> String {
+    match directory == Path::new(SYSTEM_DIRECTORY) {
+        true => String::new(),
+        false => format!(" --directory {}", directory.display()),
+    }
+}
 
 /// The abstract name (unix(7)) of the service of a directory, without the zero byte that it begins with:
 /// `outboard/run/outboard` for `/run/outboard`. Programs that have changed their root directory since they read a
 /// reference reach the service by it. None where it is longer than an address has room for.
-pub fn abstract_name(directory: &std::path::Path) -> Option<Vec<u8>> {
+pub fn abstract_name(directory: &Path) -> Option<Vec<u8>> {
     use std::os::unix::ffi::OsStrExt;
     /// The bytes of an address, less the one that makes it abstract.
     const ROOM: usize = 107;
@@ -87,7 +100,13 @@ impl std::error::Error for Malformed {}
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::path::Path;
+
+    #[test]
+    fn only_another_directory_is_named() {
+        assert_eq!(directory_option(Path::new(SYSTEM_DIRECTORY)), "");
+        let option = directory_option(Path::new("/tmp/keys"));
+        assert_eq!(option, " --directory /tmp/keys");
+    }
 
     #[test]
     fn an_abstract_name_tells_the_directory() {

@@ -68,6 +68,7 @@ impl Contender {
                     resumption: case.resumed,
                     clients: None,
                     asynchronous: false,
+                    workers: 1,
                     core: setting.cores.server,
                 };
                 let client = ClientOptions {
@@ -125,7 +126,7 @@ impl Contender {
                 resumed,
                 core,
             } => {
-                let used = front.cpu()?;
+                let used = front.cpu();
                 let storm = Storm::run(clients, front.port(), connections, *core)?;
                 if *resumed && storm.resumed != connections {
                     let resumed = storm.resumed;
@@ -135,7 +136,7 @@ impl Contender {
                 }
                 // The server may still have to close the last ones.
                 std::thread::sleep(Duration::from_millis(2));
-                Some(front.cpu()?.saturating_sub(used))
+                Some(front.cpu().saturating_sub(used))
             }
         };
         let after = self.sheet.read();

@@ -97,7 +97,7 @@ pub(super) fn labelled(column: &str, label: &str) -> String {
         ("sid_cached_percent", "100") => "resumed".to_owned(),
         ("held", "all") => "all connections".to_owned(),
         ("held", _) => format!("{label} held"),
-        ("jobs" | "cards", "1") => format!("1 {}", &name[..name.len() - 1]),
+        ("cards" | "clients" | "jobs" | "workers", "1") => format!("1 {}", &name[..name.len() - 1]),
         ("bytes", _) => length(label),
         _ if is_number => format!("{label} {name}"),
         _ if column.eq_ignore_ascii_case("mac") => format!("MAC {label}"),
@@ -190,6 +190,7 @@ pub(super) fn setup_name(setup: &str) -> String {
         "server" => "Outboard at the server".to_owned(),
         "both" => "Outboard at both ends".to_owned(),
         "lanes" => "Outboard's lanes".to_owned(),
+        "service" => "Outboard, key in the service".to_owned(),
         "outboard-async" => "Outboard, asynchronous".to_owned(),
         other if cards(other).is_some() => format!("Outboard, {other}"),
         other => match other.strip_prefix("openssl-") {
@@ -248,6 +249,7 @@ mod tests {
         assert_eq!(labelled("mac", "-"), "");
         assert_eq!(labelled("jobs", "1"), "1 job");
         assert_eq!(labelled("jobs", "32"), "32 jobs");
+        assert_eq!(labelled("workers", "1"), "1 worker");
         assert_eq!(labelled("sid_cached_percent", "0"), "");
         assert_eq!(labelled("sid_cached_percent", "100"), "resumed");
         assert_eq!(
@@ -267,6 +269,7 @@ mod tests {
         assert_eq!(setup_name("outboard-async"), "Outboard, asynchronous");
         assert_eq!(setup_name("openssl-4.0"), "OpenSSL 4.0");
         assert_eq!(setup_name("crypto_mb"), "crypto_mb");
+        assert_eq!(setup_name("service"), "Outboard, key in the service");
         assert_eq!(setup_name("kernel"), "Kernel");
         let inks = setups.map(|setup| ink(setup, &setups));
         let expected = [Ink::Baseline, Ink::Outboard, Ink::Other(0), Ink::Other(1)];

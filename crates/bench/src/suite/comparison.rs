@@ -116,6 +116,33 @@ impl Comparison {
         }
     }
 
+    /// The same of some of the setups alone, the first of which becomes the baseline.
+    #[must_use]
+    pub fn setups(&self, setups: std::ops::Range<usize>) -> Self {
+        let rounds = self.rounds.iter();
+        Self {
+            setups: self.setups[setups.clone()].to_vec(),
+            rounds: rounds.map(|round| round[setups.clone()].to_vec()).collect(),
+        }
+    }
+
+    /// How much more each setup's values are than the baseline's in the same round.
+    #[must_use]
+    pub fn beyond_the_baseline(&self) -> Self {
+        let beyond = |round: &Vec<Vec<f64>>| {
+            let others = round[1..].iter();
+            let less = |values: &Vec<f64>| {
+                let pairs = values.iter().zip(&round[0]);
+                pairs.map(|(value, baseline)| value - baseline).collect()
+            };
+            others.map(less).collect()
+        };
+        Self {
+            setups: self.setups[1..].to_vec(),
+            rounds: self.rounds.iter().map(beyond).collect(),
+        }
+    }
+
     /// The rows of a table: every measure of every setup. There is one proof for each setup, or none
     /// at all where nothing is to be proved.
     ///
@@ -208,6 +235,27 @@ mod tests {
             assert_eq!((ratio.median, row.samples), (4.0, 2));
         }
         assert_eq!(rows[3].label("cipher"), "aes");
+    }
+
+    #[test]
+    fn some_setups_have_a_baseline_of_their_own() {
+        let measure =
+            |setup: usize| Ok::<_, std::convert::Infallible>(vec![[8.0, 2.0, 3.0][setup]]);
+        let rounds = Rounds {
+            warm_up: 0,
+            measured: 2,
+        };
+        let setups = ["stock", "outboard", "service"];
+        let all = Comparison::take_turns(&setups, rounds, measure, |_| {}).unwrap();
+        let some = all.setups(1..3);
+        let rows = some.rows(&[], &[Measure::higher("rate", "1/s")], &[]);
+        let ratio = rows[1].ratio.as_ref().unwrap();
+        assert_eq!((ratio.baseline.as_str(), ratio.median), ("outboard", 1.5));
+        let beyond = some.beyond_the_baseline();
+        let rows = beyond.rows(&[], &[Measure::lower("added", "s")], &[]);
+        assert_eq!(rows.len(), 1);
+        assert_eq!((rows[0].setup.as_str(), rows[0].median), ("service", 1.0));
+        assert_eq!(rows[0].ratio, None);
     }
 
     #[test]

@@ -41,6 +41,11 @@ pub trait Workload {
         &[]
     }
 
+    /// The parts of it that can run alone (`--only`).
+    fn parts(&self) -> &'static [&'static str] {
+        &[]
+    }
+
     /// How many bytes of files it keeps at once.
     fn space(&self, options: &Options) -> u64 {
         let _ = options;

@@ -18,7 +18,7 @@ pub struct Arguments {
     /// The workloads [default: all; see outboard-bench list]
     #[arg(value_name = "WORKLOAD")]
     workloads: Vec<String>,
-    /// Make fewer and smaller runs: all workloads in under five minutes
+    /// Make fewer and smaller runs: all workloads in some ten minutes
     #[arg(long)]
     quick: bool,
     /// Make the smallest possible runs; they show that everything is installed, and measure nothing
@@ -27,6 +27,9 @@ pub struct Arguments {
     /// Measure every combination of server, key, cipher and so on (tls, ssh); this takes hours
     #[arg(long)]
     all: bool,
+    /// Measure only these parts of the workload service: nginx, haproxy, apache, postgresql, sshd, request, concurrency
+    #[arg(long, value_name = "PART", value_delimiter = ',')]
+    only: Vec<String>,
     /// Also measure these: openssl-3.5, openssl-4.0 or NAME=PATH of a libcrypto (speed); crypto_mb or
     /// crypto_mb=PATH (cards)
     #[arg(long, value_name = "PEER", value_delimiter = ',')]
@@ -68,6 +71,18 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
             return Err(format!("only these workloads can measure {name}: {takers}").into());
         }
     }
+    for part in &arguments.only {
+        let parts = chosen.iter().flat_map(|workload| workload.parts());
+        let parts: Vec<&str> = parts.copied().collect();
+        if !parts.contains(&part.as_str()) {
+            let parts = match parts.is_empty() {
+                true => "they have none".to_owned(),
+                false => format!("the parts are {}", parts.join(", ")),
+            };
+            eprintln!("outboard-bench: the workloads have no part {part} ({parts})");
+            return Ok(ExitCode::from(WRONG_USAGE));
+        }
+    }
     let programs: Vec<&str> = chosen
         .iter()
         .flat_map(|workload| workload.programs())
@@ -89,6 +104,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
             (false, false) => Extent::Full,
         },
         all: arguments.all,
+        only: arguments.only.clone(),
         peers: arguments.peers.clone(),
     };
     let plans = chosen.iter().flat_map(|workload| workload.plan(&options));
@@ -153,6 +169,7 @@ pub fn list(_: &ListArguments) -> Result<ExitCode, Failure> {
                 let options = Options {
                     extent,
                     all: false,
+                    only: Vec::new(),
                     peers: Vec::new(),
                 };
                 let steps = workload.plan(&options);

@@ -52,6 +52,13 @@ impl<'a> Session<'a> {
         if options.all {
             command += " --all";
         }
+        let only = options.only.iter().map(String::as_str);
+        let only: Vec<&str> = only
+            .filter(|part| workload.parts().contains(part))
+            .collect();
+        if !only.is_empty() {
+            command += &format!(" --only {}", only.join(","));
+        }
         let peers = options.peers.iter().filter(|peer| workload.takes(peer));
         let peers: Vec<&str> = peers.map(|peer| peer.name.as_str()).collect();
         if !peers.is_empty() {

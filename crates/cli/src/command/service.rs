@@ -13,10 +13,13 @@ use outboard_administration::{Complaint, Connection, MasterState, Reply, Request
 use outboard_profile::rfc3339;
 use outboard_wire::SYSTEM_DIRECTORY;
 use outboard_wording::{count, printable};
+use rustix::process::Pid;
+use serde::Serialize;
 use zeroize::Zeroizing;
 
 use crate::card_service::{option, time_of};
 use crate::output::{print, print_json};
+use crate::ssh_agent::{self, Front};
 use crate::{Failure, WrongUsage};
 
 const EXAMPLES: &str = "\
@@ -85,8 +88,8 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
         Command::Status { json } => {
             let status = status(&mut Connection::open(&directory)?)?;
             match json {
-                true => print_json("outboard-service", &status)?,
-                false => print(&text(&status))?,
+                true => print_json("outboard-service", &Shown::of(&directory, &status))?,
+                false => print(&text(&directory, &status))?,
             }
             Ok(match status.master.state {
                 MasterState::Open => ExitCode::SUCCESS,
@@ -101,7 +104,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
         Command::Roll { step } => {
             let mut service = Connection::open(&directory)?;
             match service.ask(&Request::Roll { step })? {
-                Reply::Done => print(&text(&status(&mut service)?))?,
+                Reply::Done => print(&text(&directory, &status(&mut service)?))?,
                 _ => return Err(service.surprised().into()),
             }
             Ok(ExitCode::SUCCESS)
@@ -109,17 +112,36 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
     }
 }
 
-/// Starts the system's service by systemd, or one of a directory's own in the background.
+/// Starts the system's service by systemd, or one of a directory's own in the background, with its front for ssh clients.
 fn start(directory: &Path) -> Result<ExitCode, Failure> {
-    if let Some(status) = answer(directory) {
-        print(&format!("The service serves already.\n{}", text(&status)))?;
-        return Ok(ExitCode::SUCCESS);
-    }
-    if directory == Path::new(SYSTEM_DIRECTORY) {
+    let before = answer(directory);
+    if before.is_none() && directory == Path::new(SYSTEM_DIRECTORY) {
         return systemctl("start");
     }
+    let status = match &before {
+        Some(status) => {
+            print("The service serves already.\n")?;
+            status.clone()
+        }
+        None => launch(directory, "outboardd", &[], || answer(directory))?,
+    };
+    if directory != Path::new(SYSTEM_DIRECTORY) && ssh_agent::listener(directory).is_none() {
+        let listener = || ssh_agent::listener(directory);
+        launch(directory, "outboardd-agent", &["--agent"], listener)?;
+    }
+    print(&text(directory, &status))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Starts the service's program in the background, with a log of that name, and waits until it is up.
+fn launch<T>(
+    directory: &Path,
+    name: &str,
+    words: &[&str],
+    is_up: impl Fn() -> Option<T>,
+) -> Result<T, Failure> {
     let daemon = daemon()?;
-    let log = directory.join("outboardd.log");
+    let log = directory.join(name).with_extension("log");
     let cannot = |error| format!("cannot write {}: {error}", log.display());
     fs::create_dir_all(directory).map_err(cannot)?;
     let open = |truncate| {
@@ -131,6 +153,7 @@ fn start(directory: &Path) -> Result<ExitCode, Failure> {
     open(true).map_err(cannot)?;
     let mut command = std::process::Command::new(&daemon);
     command
+        .args(words)
         .arg("--directory")
         .arg(directory)
         .stdin(Stdio::null())
@@ -142,17 +165,16 @@ fn start(directory: &Path) -> Result<ExitCode, Failure> {
         .map_err(|error| format!("cannot start {}: {error}", daemon.display()))?;
     let since = Instant::now();
     while since.elapsed() < Duration::from_secs(20) {
-        if let Some(status) = answer(directory) {
-            print(&text(&status))?;
-            return Ok(ExitCode::SUCCESS);
+        if let Some(up) = is_up() {
+            return Ok(up);
         }
         if child.try_wait()?.is_some() {
             let said = fs::read_to_string(&log).unwrap_or_default();
-            return Err(format!("the service ended at once: {}", said.trim_end()).into());
+            return Err(format!("{name} ended at once: {}", said.trim_end()).into());
         }
         std::thread::sleep(Duration::from_millis(20));
     }
-    Err("the service does not answer after 20 seconds".into())
+    Err(format!("{name} does not answer after 20 seconds").into())
 }
 
 /// How the service does; none where it does not answer. (A service that was just killed may still accept connections.)
@@ -164,22 +186,33 @@ fn stop(directory: &Path) -> Result<ExitCode, Failure> {
     if directory == Path::new(SYSTEM_DIRECTORY) {
         return systemctl("stop");
     }
+    if let Some(front) = ssh_agent::listener(directory) {
+        end(front, || ssh_agent::listener(directory).is_some())?;
+    }
     let status = status(&mut Connection::open(directory)?)?;
     let pid = i32::try_from(status.pid)
         .ok()
-        .and_then(rustix::process::Pid::from_raw)
+        .and_then(Pid::from_raw)
         .ok_or("the service tells no process id")?;
-    rustix::process::kill_process(pid, rustix::process::Signal::TERM)
-        .map_err(|error| format!("cannot stop the service (process {}): {error}", status.pid))?;
+    end(pid, || Connection::open(directory).is_ok())?;
+    print("The service has stopped.\n")?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Ends a process, and waits as long as it is still there.
+fn end(process: Pid, is_there: impl Fn() -> bool) -> Result<(), Failure> {
+    rustix::process::kill_process(process, rustix::process::Signal::TERM).map_err(|error| {
+        let number = process.as_raw_nonzero();
+        format!("cannot stop the service (process {number}): {error}")
+    })?;
     let since = Instant::now();
-    while Connection::open(directory).is_ok() {
+    while is_there() {
         if since.elapsed() > Duration::from_secs(20) {
             return Err("the service still answers after 20 seconds".into());
         }
         std::thread::sleep(Duration::from_millis(20));
     }
-    print("The service has stopped.\n")?;
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 /// Lets systemd do it.
@@ -282,7 +315,22 @@ fn status(service: &mut Connection) -> Result<Status, Failure> {
     }
 }
 
-fn text(status: &Status) -> String {
+/// What the document has: what the service tells, and how its front does.
+#[derive(Serialize)]
+struct Shown<'a> {
+    #[serde(flatten)]
+    status: &'a Status,
+    agent: Front,
+}
+
+impl<'a> Shown<'a> {
+    fn of(directory: &Path, status: &'a Status) -> Self {
+        let agent = Front::of(directory);
+        Self { status, agent }
+    }
+}
+
+fn text(directory: &Path, status: &Status) -> String {
     let mut text = String::new();
     let mut line = |title: &str, value: String| text += &format!("{title:<13}{value}\n");
     line(
@@ -332,6 +380,7 @@ fn text(status: &Status) -> String {
             count(status.connections)
         ),
     );
+    line("ssh agent", Front::of(directory).words(directory));
     if let Some(complaint) = &status.complaint {
         line("complaint", last(complaint));
     }

@@ -2,12 +2,15 @@
 
 #![allow(dead_code, reason = "each test uses its part")]
 
+mod schema;
 pub(crate) mod service;
 
 use assert_cmd::Command;
 use outboard_programs::{OpenSsl, Workplace, missing};
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
+
+pub(crate) use schema::*;
 
 /// The command, in an environment that names no configuration and no profile of the user's.
 pub(crate) fn outboard() -> Command {
@@ -124,6 +127,14 @@ fn isolate(command: &mut Command) {
         .env("LC_ALL", "C.UTF-8");
 }
 
+/// The PKCS #11 module, which cargo built beside these tests because it is a dependency of theirs.
+pub(crate) fn token() -> PathBuf {
+    let test = std::env::current_exe().expect("a process knows its program");
+    let module = test.with_file_name("liboutboard_pkcs11.so");
+    assert!(module.exists(), "cargo builds {}", module.display());
+    module
+}
+
 /// The provider, which cargo built beside these tests because it is a dependency of theirs.
 pub(crate) fn module() -> PathBuf {
     let test = std::env::current_exe().expect("a process knows its program");
@@ -193,44 +204,6 @@ pub(crate) fn document(assert: &assert_cmd::assert::Assert, schema: &str) -> ser
     assert_eq!(document["version"], 1);
     assert_fits_its_schema(&document);
     document
-}
-
-/// Fails unless a document fits the file of docs/schema that it names, and has no field that the file does not describe.
-#[track_caller]
-pub(crate) fn assert_fits_its_schema(document: &serde_json::Value) {
-    let errors = schema_errors(document);
-    assert!(errors.is_empty(), "{errors:#?}");
-}
-
-/// How a document differs from its schema.
-pub(crate) fn schema_errors(document: &serde_json::Value) -> Vec<String> {
-    let name = document["schema"]
-        .as_str()
-        .expect("a document names its schema");
-    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schema");
-    let file = directory.join(format!("{name}.json"));
-    let text = std::fs::read(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
-    let mut schema: serde_json::Value = serde_json::from_slice(&text).expect("it is JSON");
-    close(&mut schema);
-    let validator = jsonschema::validator_for(&schema).expect("it is a schema");
-    let errors = validator.iter_errors(document);
-    errors
-        .map(|error| format!("{name} {}: {error}", error.instance_path()))
-        .collect()
-}
-
-/// Later versions may add fields, so the schemas allow any. Here a field must be described.
-fn close(schema: &mut serde_json::Value) {
-    match schema {
-        serde_json::Value::Object(fields) => {
-            fields.values_mut().for_each(close);
-            if fields.contains_key("required") && !fields.contains_key("additionalProperties") {
-                fields.insert("additionalProperties".to_owned(), false.into());
-            }
-        }
-        serde_json::Value::Array(items) => items.iter_mut().for_each(close),
-        _ => {}
-    }
 }
 
 /// The report about a shell's script, run in a directory of its own.

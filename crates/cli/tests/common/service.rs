@@ -4,6 +4,7 @@ use super::{module, outboard, public_directory, stderr, stdout};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{PidfdFlags, Signal, kill_process};
 use std::fs;
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use tempfile::TempDir;
@@ -107,14 +108,34 @@ impl Service {
             .expect("it is a process")
     }
 
-    /// Kills it, and waits for its end: a process that dies may still take a connection, and then lose it.
+    /// The process of its front for ssh clients.
+    pub(crate) fn front(&self) -> rustix::process::Pid {
+        let agent = UnixStream::connect(self.path("agent.sock")).expect("it listens");
+        let listener = rustix::net::sockopt::socket_peercred(&agent);
+        listener.expect("the kernel knows it").pid
+    }
+
+    /// Kills it.
     pub(crate) fn kill(&self) {
-        let process = self.process();
-        let watched = rustix::process::pidfd_open(process, PidfdFlags::empty());
-        let watched = watched.expect("it runs");
-        kill_process(process, Signal::KILL).expect("it is ours");
-        let mut end = [PollFd::new(&watched, PollFlags::IN)];
-        poll(&mut end, None).expect("its end is told");
+        kill(self.process());
+    }
+
+    /// What that key decrypts of `a message`, which its public half has encrypted with the same options of `pkeyutl`.
+    pub(crate) fn decrypted(&self, key: &str, options: &[&str]) -> Option<String> {
+        let message = self.path("message");
+        fs::write(&message, "a message").expect("it is ours");
+        let encrypted = self.path("encrypted");
+        let pkeyutl = |way: &str, file: &Path| {
+            let file = file.to_str().expect("it is ASCII");
+            let words = ["pkeyutl", way, "-inkey", key, "-in", file];
+            self.openssl(&[&words[..], options].concat())
+        };
+        let output = pkeyutl("-encrypt", &message);
+        succeeds(&output);
+        fs::write(&encrypted, output.stdout).expect("it is ours");
+        let output = pkeyutl("-decrypt", &encrypted);
+        let is_done = output.status.success();
+        is_done.then(|| String::from_utf8_lossy(&output.stdout).into_owned())
     }
 
     pub(crate) fn openssl(&self, words: &[&str]) -> Output {
@@ -130,6 +151,15 @@ impl Drop for Service {
     fn drop(&mut self) {
         let _ = self.outboard(&["service", "stop"]).output();
     }
+}
+
+/// Kills a process, and waits for its end: a process that dies may still take a connection, and then lose it.
+pub(crate) fn kill(process: rustix::process::Pid) {
+    let watched = rustix::process::pidfd_open(process, PidfdFlags::empty());
+    let watched = watched.expect("it runs");
+    kill_process(process, Signal::KILL).expect("it is ours");
+    let mut end = [PollFd::new(&watched, PollFlags::IN)];
+    poll(&mut end, None).expect("its end is told");
 }
 
 #[track_caller]

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::common::{are_installed, module, observer};
+use crate::common::{are_installed, module, observer, token};
 
 /// The machine, and where it is kept.
 pub(crate) struct House {
@@ -66,6 +66,7 @@ impl House {
             ("outboard-bench", &command),
             ("outboardd", &command.with_file_name("outboardd")),
             ("liboutboard.so", &module()),
+            ("liboutboard_pkcs11.so", &token()),
             ("liboutboard_observe.so", &observer()),
             ("liboutboard_stopwatch.so", &observer()),
         ];

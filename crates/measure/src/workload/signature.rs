@@ -12,7 +12,11 @@ pub(crate) const MESSAGE: [u8; 130] = [0x20; 130];
 /// A server that signs a handshake: the key stays, the context is new each time. RSA as TLS 1.3
 /// has it: PSS with a salt as long as the digest.
 pub(super) fn sign(context: &Context, keys: &Keys, kind: KeyKind) -> Result<Prepared> {
-    let key = keys.private(context, kind)?;
+    sign_with(keys.private(context, kind)?, kind)
+}
+
+/// The same with a key of the caller's.
+pub(super) fn sign_with(key: Key, kind: KeyKind) -> Result<Prepared> {
     let params = match kind {
         KeyKind::Rsa(_) => Params::new()
             .text(c"pad-mode", "pss")

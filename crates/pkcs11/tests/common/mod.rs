@@ -10,17 +10,12 @@ use cryptoki::context::{CInitializeArgs, CInitializeFlags, Pkcs11};
 use cryptoki::session::Session;
 use cryptoki::slot::Slot;
 
-/// The module's file; `make check` builds it first.
-pub(crate) fn file() -> PathBuf {
-    let test = std::env::current_exe().expect("it is a file");
-    let built = test.parent().and_then(|directory| directory.parent());
-    let file = built.expect("a directory").join("liboutboard_pkcs11.so");
-    assert!(
-        file.is_file(),
-        "run 'cargo build -p outboard-pkcs11' first: there is no {}",
-        file.display()
-    );
-    file
+/// The module, which cargo builds beside its tests.
+fn file() -> PathBuf {
+    let test = std::env::current_exe().expect("a process knows its program");
+    let module = test.with_file_name("liboutboard_pkcs11.so");
+    assert!(module.exists(), "cargo builds {}", module.display());
+    module
 }
 
 /// The module of this process, initialised.

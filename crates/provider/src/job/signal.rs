@@ -73,15 +73,18 @@ impl Watch {
         self.both
     }
 
-    /// Watches that descriptor from now on, for so long; whether that can be done.
-    pub(super) fn begin(&self, descriptor: c_int, limit: Duration) -> bool {
+    /// Watches that descriptor from now on, or none, for so long; whether that can be done.
+    pub(super) fn begin(&self, descriptor: Option<c_int>, limit: Duration) -> bool {
+        let is_watched = |descriptor| self.change(libc::EPOLL_CTL_ADD, descriptor);
         // Zero would be never.
-        self.set(limit.max(Duration::from_nanos(1))) && self.change(libc::EPOLL_CTL_ADD, descriptor)
+        self.set(limit.max(Duration::from_nanos(1))) && descriptor.is_none_or(is_watched)
     }
 
     /// Watches it no more.
-    pub(super) fn end(&self, descriptor: c_int) {
-        self.change(libc::EPOLL_CTL_DEL, descriptor);
+    pub(super) fn end(&self, descriptor: Option<c_int>) {
+        if let Some(descriptor) = descriptor {
+            self.change(libc::EPOLL_CTL_DEL, descriptor);
+        }
         self.set(Duration::ZERO);
     }
 

@@ -65,7 +65,8 @@ impl Service {
         self.error(
             Reason::Unsupported,
             "the card service does not do this operation. It signs by RSA with PKCS #1 v1.5 or PSS, ECDSA and Ed25519, with \
-             SHA-1 and SHA-2, and derives by ECDH (use a key file of its own for what needs more)",
+             SHA-1 and SHA-2, decrypts by RSA with PKCS #1 v1.5 or OAEP, and derives by ECDH (use a key file of its own \
+             for what needs more)",
         )
     }
 }

@@ -19,7 +19,7 @@ mod rsa;
 
 pub(crate) use ecdsa::Ecdsa;
 pub(crate) use eddsa::Eddsa;
-pub(crate) use rsa::Rsa;
+pub(crate) use rsa::{Rsa, asked};
 
 use std::ffi::{CStr, CString, c_int};
 use std::sync::Arc;

@@ -241,7 +241,7 @@ impl Settings {
 }
 
 /// How the card service calls a digest; none where it has none such.
-pub(super) fn asked(digest: Digest) -> Option<AskedDigest> {
+pub(crate) fn asked(digest: Digest) -> Option<AskedDigest> {
     Some(match digest {
         Digest::Md5Sha1 => AskedDigest::Md5Sha1,
         Digest::Sha1 => AskedDigest::Sha1,

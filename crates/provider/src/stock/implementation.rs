@@ -62,6 +62,11 @@ impl Kind {
                 provider: providers.EVP_SIGNATURE_get0_provider,
                 free: providers.EVP_SIGNATURE_free,
             },
+            13 => Self {
+                fetch: providers.EVP_ASYM_CIPHER_fetch,
+                provider: providers.EVP_ASYM_CIPHER_get0_provider,
+                free: providers.EVP_ASYM_CIPHER_free,
+            },
             _ => return None,
         })
     }

@@ -12,6 +12,7 @@
 //! Our tables offer what the default provider's offer in this version of OpenSSL, function by function.
 
 mod encoding;
+mod encryption;
 mod exchange;
 mod implementation;
 mod kdf;
@@ -20,6 +21,7 @@ mod own;
 mod signing;
 
 pub(crate) use encoding::Encoding;
+pub(crate) use encryption::{Encryption, Settings};
 pub(crate) use exchange::Exchange;
 pub(crate) use implementation::{Implementation, Source};
 pub(crate) use kdf::Derivation;
@@ -53,6 +55,7 @@ pub(crate) struct Stock {
     pub(crate) keys: Sources<foreign::KeyManagement>,
     pub(crate) exchanges: Sources<foreign::KeyExchange>,
     pub(crate) signatures: Sources<foreign::Signature>,
+    pub(crate) encryptions: Sources<foreign::AsymmetricCipher>,
 }
 
 /// The algorithms of one kind that we may stand before.
@@ -81,6 +84,7 @@ impl Stock {
             keys: Sources::of(&[c"RSA", c"RSA-PSS", c"EC", c"X25519", c"ED25519"]),
             exchanges: Sources::of(&[c"ECDH", c"X25519"]),
             signatures: Sources::of(&[c"RSA", c"ECDSA", c"ED25519"]),
+            encryptions: Sources::of(&[c"RSA"]),
         })
     }
 

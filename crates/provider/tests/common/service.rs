@@ -1,13 +1,16 @@
-//! A card service for tests: it computes with the system's OpenSSL, in the test's own process.
+//! A card service for tests: it computes with the system's OpenSSL, in the test's own process. It decrypts with the engine.
 
+use std::num::NonZeroU16;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, OnceLock};
 
 use outboard_client::stand_in::{Reply, Service};
+use outboard_engine::scalar::digest::Digest as EngineDigest;
+use outboard_engine::scalar::pair::{Pair, Private};
+use outboard_engine::scalar::rsa::{self, Versions};
 use outboard_libcrypto::{
-    Context, Decryptor, Deriver, DigestSigner, Key, Library, Params, Result, Selection, Signer,
-    Structure,
+    Context, Deriver, DigestSigner, Key, Library, Params, Result, Selection, Signer, Structure,
 };
 use outboard_wire::{Digest, Encryption, KeyId, Operation, Reference, Request, Salt, Status};
 
@@ -81,15 +84,22 @@ pub(crate) fn answer(keys: &[Held], request: &Request<'_>) -> Reply {
         let der = held.referred().to_der();
         return Reply::Say(Status::Done, der.expect("a short name"));
     }
-    match compute(&held.key, &request.operation) {
+    let result = match request.operation {
+        Operation::Decrypt {
+            encryption,
+            ciphertext,
+        } => decrypt(&held.key, encryption, ciphertext).map_err(|error| error.to_string()),
+        operation => compute(&held.key, &operation).map_err(|error| error.to_string()),
+    };
+    match result {
         Ok(result) => Reply::Say(Status::Done, result),
-        Err(error) => Reply::Say(Status::Failed, error.to_string().into_bytes()),
+        Err(sentence) => Reply::Say(Status::Failed, sentence.into_bytes()),
     }
 }
 
 fn compute(key: &Key, operation: &Operation<'_>) -> Result<Vec<u8>> {
     match *operation {
-        Operation::Describe | Operation::Find { .. } => Ok(Vec::new()),
+        Operation::Describe | Operation::Find { .. } | Operation::List { .. } => Ok(Vec::new()),
         Operation::Pkcs1 { digest, value } => {
             let params = Params::new().text(c"pad-mode", "pkcs1");
             let params = match digest {
@@ -128,37 +138,50 @@ fn compute(key: &Key, operation: &Operation<'_>) -> Result<Vec<u8>> {
         Operation::Ed25519 { message } => {
             DigestSigner::new(key, None, &Params::new())?.sign(message)
         }
-        Operation::Decrypt {
-            encryption,
-            ciphertext,
-        } => {
-            let params = match encryption {
-                Encryption::Pkcs1 => Params::new().text(c"pad-mode", "pkcs1"),
-                // RSA_PKCS1_WITH_TLS_PADDING
-                Encryption::Premaster { offered, .. } => Params::new()
-                    .int(c"pad-mode", 7)
-                    .unsigned(c"tls-client-version", offered.into()),
-                Encryption::Oaep {
-                    digest,
-                    mgf1,
-                    label,
-                } => Params::new()
-                    .text(c"pad-mode", "oaep")
-                    .text(c"digest", name(digest))
-                    .text(c"mgf1-digest", name(mgf1))
-                    .bytes(c"oaep-label", label),
-            };
-            let message = Decryptor::new(key, &params)?.decrypt(ciphertext)?;
-            if let Encryption::Premaster { .. } = encryption {
-                return Ok(message.to_vec());
-            }
-            let mut room = vec![0; 512];
-            room[512 - message.len()..].copy_from_slice(&message);
-            let mut answer = Vec::new();
-            outboard_wire::message::encode(&room, message.len() as u16, &mut answer);
-            Ok(answer)
-        }
+        Operation::Decrypt { .. } => unreachable!("the engine decrypts"),
     }
+}
+
+/// As the service does it.
+fn decrypt(
+    key: &Key,
+    encryption: Encryption<'_>,
+    ciphertext: &[u8],
+) -> std::result::Result<Vec<u8>, outboard_engine::Error> {
+    let pkcs8 = key.to_der(Structure::Pkcs8).expect("a private key");
+    let Private::Rsa(key) = Pair::from_info(&pkcs8)?.private else {
+        return Err(outboard_engine::Error::InvalidKey);
+    };
+    let ciphertext = key.ciphertext(ciphertext)?;
+    let mut block = vec![0; key.length()];
+    key.power(&ciphertext, &mut block)?;
+    let rejection = key.rejection(&ciphertext)?;
+    let message = match encryption {
+        Encryption::Pkcs1 => rejection.message(&block),
+        Encryption::Premaster {
+            offered,
+            negotiated,
+        } => {
+            let negotiated = negotiated.map(NonZeroU16::get);
+            let versions = Versions {
+                offered,
+                negotiated,
+            };
+            return Ok(rejection.premaster(&block, versions).to_vec());
+        }
+        Encryption::Oaep {
+            digest,
+            mgf1,
+            label,
+        } => {
+            let [digest, mgf1] = [digest, mgf1].map(|digest| EngineDigest::from_name(name(digest)));
+            let (digest, mgf1) = digest.zip(mgf1).expect("the engine has them");
+            rsa::oaep(&block, digest, mgf1, label)?
+        }
+    };
+    let mut answer = Vec::new();
+    outboard_wire::message::encode(&message.room, message.length as u16, &mut answer);
+    Ok(answer)
 }
 
 fn name(digest: Digest) -> &'static str {

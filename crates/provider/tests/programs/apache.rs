@@ -1,7 +1,7 @@
 //! Apache httpd under Outboard: many threads in one process.
 
 use outboard_engine::Operation;
-use outboard_programs::{ApacheOptions, Certificate, Server};
+use outboard_programs::{ApacheOptions, ApacheWorkers, Certificate, Server};
 
 use crate::clients::{Droppers, assert_all_answered, hello, load};
 use crate::recipes::recipe;
@@ -14,7 +14,7 @@ fn start(stand: &Stand, certificate: &Certificate, settings: &str) -> Server {
         openssl: &stand.outboard,
         certificates: &[certificate],
         files: None,
-        threads: 64,
+        workers: ApacheWorkers::Threads(64),
         resumption: false,
         core: None,
         settings,

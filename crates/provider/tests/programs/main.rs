@@ -11,6 +11,7 @@
 mod apache;
 mod async_jobs;
 mod clients;
+mod decryption;
 mod environment;
 mod haproxy;
 #[path = "../common/service.rs"]

@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use outboard_client::stand_in::Service;
 use outboard_libcrypto::Key;
 use outboard_programs::{
-    ApacheOptions, Certificate, HaProxyMode, HaProxyOptions, Launch, Nginx, NginxOptions, Offer,
-    OpenSsl, SServerOptions, Workplace,
+    ApacheOptions, ApacheWorkers, Certificate, HaProxyMode, HaProxyOptions, Launch, Nginx,
+    NginxOptions, Offer, OpenSsl, SServerOptions, Workplace,
 };
 
 use crate::clients::{assert_all_answered, load};
@@ -18,21 +18,21 @@ use crate::held::{Held, serve, stock};
 use crate::stand::{installed, is_stock_alone, outboard};
 
 /// A site whose key is the service's.
-struct Site {
-    workplace: Workplace,
+pub(crate) struct Site {
+    pub(crate) workplace: Workplace,
     /// Where the service's sockets are.
     directory: std::path::PathBuf,
-    plain: OpenSsl,
-    outboard: OpenSsl,
+    pub(crate) plain: OpenSsl,
+    pub(crate) outboard: OpenSsl,
     keys: Arc<Vec<Held>>,
     /// Its key file holds a reference.
-    certificate: Certificate,
+    pub(crate) certificate: Certificate,
     /// Its key file holds the key itself.
-    open: Certificate,
+    pub(crate) open: Certificate,
 }
 
 impl Site {
-    fn new(programs: &[&str], new_key: &str) -> Option<Self> {
+    pub(crate) fn new(programs: &[&str], new_key: &str) -> Option<Self> {
         if is_stock_alone() || !installed(programs) {
             return None;
         }
@@ -63,15 +63,15 @@ impl Site {
         })
     }
 
-    fn serve(&self) -> (Service, Arc<AtomicUsize>) {
+    pub(crate) fn serve(&self) -> (Service, Arc<AtomicUsize>) {
         serve(&self.directory, Arc::clone(&self.keys))
     }
 
-    fn fetch(&self, url: &str) -> Result<String, outboard_programs::Error> {
+    pub(crate) fn fetch(&self, url: &str) -> Result<String, outboard_programs::Error> {
         self.certificate.fetch(&self.plain, url)
     }
 
-    fn nginx<'a>(
+    pub(crate) fn nginx<'a>(
         &'a self,
         openssl: &'a OpenSsl,
         certificates: &'a [&'a Certificate],
@@ -124,7 +124,7 @@ fn nginx_tells_of_a_dead_service_and_recovers() {
     let log = nginx.log();
     assert!(
         log.contains("key 'site': the card service does not answer at")
-            && log.contains("(run 'systemctl start outboard')"),
+            && log.contains("(run 'outboard service start --directory "),
         "{log}"
     );
     let (_service, _) = site.serve();
@@ -233,7 +233,7 @@ fn apache_serves_from_many_threads() {
             openssl: &site.outboard,
             certificates: &[&site.certificate],
             files: None,
-            threads: 32,
+            workers: ApacheWorkers::Threads(32),
             resumption: false,
             core: None,
             settings: "",

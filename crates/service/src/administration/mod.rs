@@ -198,19 +198,24 @@ impl Administration {
             }
             Request::Policy { name, set } => {
                 let record = self.administered(peer, &name)?;
-                let policy = with(&record.policy, set)?;
+                let policy = with(&record, set)?;
                 let record = vault
                     .set_policy(peer.uid, record.id, &policy)
                     .map_err(refused)?;
                 self.changed(record)?
             }
-            Request::Approve { name, act } => {
+            Request::Approve { name, act, set } => {
+                let record = self.visible(peer, &name)?;
                 let act = match &*act {
                     "export" => Approvable::Export,
                     "delete" => Approvable::Delete,
-                    _ => return Err(malformed("an administrator approves export or delete")),
+                    "policy" => Approvable::Policy(with(&record, set)?),
+                    _ => {
+                        return Err(malformed(
+                            "an administrator approves export, delete or policy",
+                        ));
+                    }
                 };
-                let record = self.visible(peer, &name)?;
                 let (given, needed) = vault.approve(peer.uid, record.id, &act).map_err(refused)?;
                 Reply::Approved { given, needed }
             }
@@ -308,12 +313,12 @@ impl Administration {
         if administrates(peer, &record) {
             return Ok(record);
         }
-        let uid = peer.uid;
+        let (uid, option) = (peer.uid, &self.keys.option);
         Err(Refusal {
             code: Code::Denied,
             message: format!(
                 "uid {uid} may not administer the key '{name}' (root can run 'outboard keys grant {name} --user {uid} \
-                 --administer')"
+                 --administer{option}')"
             ),
         })
     }
@@ -391,7 +396,8 @@ impl Administration {
             exportable: record.exportable,
             created: record.created,
             grants: record.grants.iter().map(of_message).collect(),
-            policy: serde_json::to_value(&record.policy).map_err(failed)?,
+            policy: serde_json::to_value(record.policy.narrowed(record.key_type))
+                .map_err(failed)?,
             used: self.keys.used(id),
             certificates: certificates::subjects(&record),
         })

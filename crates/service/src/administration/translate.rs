@@ -1,28 +1,62 @@
 //! From the command's words to the vault's, the engine's and the wire's, and back.
 
+use std::collections::BTreeSet;
+
 use outboard_administration::{Code, Grant, Refusal, Reply, Right, Secret, Subject};
 use outboard_engine::scalar::ec::Curve;
 use outboard_engine::scalar::pair::Kind;
 use outboard_vault::{self as vault, Error, Policy};
 use outboard_wire::KeyType;
+use serde_json::Value;
 use zeroize::Zeroizing;
 
 use super::Result;
 
-/// The policy with other values in those fields.
-pub(super) fn with(
-    policy: &Policy,
-    set: serde_json::Map<String, serde_json::Value>,
-) -> Result<Policy> {
-    let mut fields = match serde_json::to_value(policy) {
-        Ok(serde_json::Value::Object(fields)) => fields,
+/// The key's policy with other values in those fields.
+pub(super) fn with(record: &vault::Record, set: serde_json::Map<String, Value>) -> Result<Policy> {
+    let widest = Policy::widest(record.key_type);
+    let known = |field, one, can| match set.get(field) {
+        Some(Value::Array(words)) => knows(record.key_type, one, words, can),
+        _ => Ok(()),
+    };
+    known("operations", "operation", words_of(&widest.operations))?;
+    known("paddings", "padding", words_of(&widest.paddings))?;
+    known("digests", "digest", words_of(&widest.digests))?;
+    let mut fields = match serde_json::to_value(&record.policy) {
+        Ok(Value::Object(fields)) => fields,
         _ => return Err(failed("the policy cannot be written")),
     };
     fields.extend(set);
-    serde_json::from_value(fields.into()).map_err(|error| Refusal {
-        code: Code::Malformed,
-        message: format!("the policy does not make sense: {error}"),
-    })
+    let policy: Policy = serde_json::from_value(fields.into())
+        .map_err(|error| malformed(format!("the policy does not make sense: {error}")))?;
+    if policy.narrowed(record.key_type).operations.is_empty() {
+        return Err(malformed(
+            "the policy would allow nothing: none of its operations goes with one of its paddings",
+        ));
+    }
+    Ok(policy)
+}
+
+/// That the key's type has all that those words name.
+fn knows(key_type: KeyType, one: &str, words: &[Value], can: Vec<String>) -> Result<()> {
+    let words = words.iter().filter_map(Value::as_str);
+    let Some(unknown) = words
+        .into_iter()
+        .find(|&word| !can.iter().any(|known| known == word))
+    else {
+        return Ok(());
+    };
+    let all = match can.is_empty() {
+        true => "none".into(),
+        false => can.join(", "),
+    };
+    Err(malformed(format!(
+        "a key of type {key_type} has no {one} '{unknown}' (it has {all})"
+    )))
+}
+
+fn words_of(members: &BTreeSet<impl ToString>) -> Vec<String> {
+    members.iter().map(ToString::to_string).collect()
 }
 
 pub(super) fn master_key(secret: &Secret) -> Result<Zeroizing<[u8; 32]>> {

@@ -82,12 +82,12 @@ pub(super) fn session_of(data: &[u8]) -> Option<&[u8]> {
 }
 
 /// The answer to what is not done, whatever the reason.
-pub(super) fn failure() -> Vec<u8> {
+pub(crate) fn failure() -> Vec<u8> {
     finished(begun(FAILURE))
 }
 
 /// The answer to what is done and needs no other.
-pub(super) fn success() -> Vec<u8> {
+pub(crate) fn success() -> Vec<u8> {
     finished(begun(SUCCESS))
 }
 

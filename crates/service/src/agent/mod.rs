@@ -1,7 +1,9 @@
 //! The ssh-agent endpoint: `agent.sock` speaks the agent protocol (RFC 9987), so that sshd (`HostKeyAgent`) and ssh
-//! (`IdentityAgent`) use the service's keys.
+//! (`IdentityAgent`) use the service's keys. ssh clients come by the front ([`crate::front`]), which outlives the service.
 //!
 //! ```text
+//! relay.rs       for whom the front speaks
+//! frames.rs      messages in pieces
 //! message.rs     bytes in, what a client asks out; answers
 //! identities.rs  keys by their public halves
 //! scheme.rs      which digest, and how a signature is written
@@ -10,37 +12,34 @@
 //! Clients list keys and ask for signatures; whatever else they ask fails: keys are added, removed and locked by
 //! 'outboard keys'. A client sees and uses only the keys that its user or groups have a grant to use.
 //!
-//! The gate looks at these connections as at the others, so that their signatures share the lanes with the others'. A
-//! connection may be idle for days (sshd keeps one for each session) and then costs a descriptor, no thread.
+//! The gate looks at these connections as at the others, so that their signatures share the lanes with the others'.
 
+pub(crate) mod frames;
 mod identities;
-mod message;
+pub(crate) mod message;
+pub(crate) mod relay;
 mod scheme;
 
 use std::borrow::Cow;
 use std::io;
 use std::os::fd::AsFd;
 
-use outboard_wire::{KeyId, Operation};
-use rustix::io::Errno;
-use rustix::net::{RecvFlags, SendFlags};
-
 use crate::complaints::About;
 use crate::keys::Keys;
 use crate::peer::Peer;
+use frames::{Incoming, LENGTH, Outgoing};
 use message::Message;
+use outboard_wire::{KeyId, Operation};
 use scheme::{Scheme, Signature};
 
+pub(crate) use frames::Heard;
 pub(crate) use identities::Identities;
 
 /// What a connection has said, and what it still has to hear.
 #[derive(Default)]
 pub(crate) struct Conversation {
-    /// What there is of the client's message, with its length.
-    heard: Vec<u8>,
-    /// The answer, and how much of it is sent.
-    answer: Vec<u8>,
-    sent: usize,
+    heard: Incoming,
+    answer: Outgoing,
     /// How the signature under way is written.
     scheme: Option<Scheme>,
     sessions: Vec<Session>,
@@ -51,17 +50,6 @@ struct Session {
     id: Vec<u8>,
     /// Whether the connection is forwarded to that session's other end.
     forwards: bool,
-}
-
-/// What a look at a connection found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Heard {
-    /// A message that is not whole, or an answer that the client does not read.
-    Nothing,
-    /// A message is there.
-    Message,
-    /// The client closed the connection, or it speaks another protocol.
-    End,
 }
 
 /// What a client wants.
@@ -121,41 +109,22 @@ impl Asked {
 impl Conversation {
     /// Sends what is left of the last answer; then reads on, until a message is whole and no further. Never waits.
     pub(crate) fn hear(&mut self, socket: impl AsFd, room: &mut [u8]) -> io::Result<Heard> {
-        /// The bytes of a length.
-        const LENGTH: usize = 4;
         self.send(&socket)?;
-        while !self.has_to_say() {
-            let missing = match self.heard.first_chunk::<LENGTH>() {
-                None => LENGTH - self.heard.len(),
-                Some(length) => match u32::from_be_bytes(*length) as usize {
-                    length @ 1..=message::MOST => length + LENGTH - self.heard.len(),
-                    _ => return Ok(Heard::End),
-                },
-            };
-            if missing == 0 {
-                return Ok(Heard::Message);
-            }
-            let most = missing.min(room.len());
-            match rustix::net::recv(&socket, &mut room[..most], RecvFlags::DONTWAIT) {
-                Ok((_, 0)) => return Ok(Heard::End),
-                Ok((read, _)) => self.heard.extend_from_slice(&room[..read]),
-                Err(Errno::INTR) => {}
-                Err(Errno::AGAIN) => return Ok(Heard::Nothing),
-                Err(error) => return Err(error.into()),
-            }
+        match self.has_to_say() {
+            true => Ok(Heard::Nothing),
+            false => self.heard.read(socket, room),
         }
-        Ok(Heard::Nothing)
     }
 
     /// Whether an answer is not yet sent as a whole.
     pub(crate) fn has_to_say(&self) -> bool {
-        self.sent < self.answer.len()
+        !self.answer.is_empty()
     }
 
     /// What the client wants by the message that is there.
     pub(crate) fn wants(&mut self, peer: &Peer, identities: &Identities, keys: &Keys) -> Wants {
-        let heard = std::mem::take(&mut self.heard);
-        match self.heed(&heard[4..], peer, identities, keys) {
+        let heard = self.heard.take();
+        match self.heed(&heard[LENGTH..], peer, identities, keys) {
             Ok(wants) => wants,
             Err(refused) => {
                 self.say(message::failure());
@@ -203,23 +172,11 @@ impl Conversation {
 
     /// Sends as much of the answer as the socket takes.
     pub(crate) fn send(&mut self, socket: impl AsFd) -> io::Result<()> {
-        let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
-        while self.has_to_say() {
-            match rustix::net::send(&socket, &self.answer[self.sent..], flags) {
-                Ok(sent) => self.sent += sent,
-                Err(Errno::INTR) => {}
-                Err(Errno::AGAIN) => return Ok(()),
-                Err(error) => return Err(error.into()),
-            }
-        }
-        self.answer = Vec::new();
-        self.sent = 0;
-        Ok(())
+        self.answer.send(socket)
     }
 
     fn say(&mut self, answer: Vec<u8>) {
-        self.answer = answer;
-        self.sent = 0;
+        self.answer = answer.into();
     }
 
     /// The signature that the client asks for, if the key is for that client and signs so.
@@ -293,8 +250,6 @@ impl Conversation {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::io::{Read, Write};
-    use std::os::unix::net::UnixStream;
 
     fn login(session: &[u8]) -> Vec<u8> {
         let mut data = Vec::new();
@@ -323,68 +278,5 @@ mod tests {
         let bound = (0..100_u8).filter(|&id| conversation.bind(&[id], true));
         assert_eq!(bound.count(), 16);
         assert!(!Conversation::default().bind(&[0; 129], true));
-    }
-
-    #[test]
-    fn a_message_is_heard_byte_by_byte_and_no_further() {
-        let (mut client, service) = UnixStream::pair().unwrap();
-        let mut conversation = Conversation::default();
-        let mut room = vec![0; message::MOST];
-        let mut hear = |conversation: &mut Conversation| {
-            let heard = conversation.hear(&service, &mut room);
-            heard.unwrap()
-        };
-        for byte in [0, 0, 0, 2, 99] {
-            client.write_all(&[byte]).unwrap();
-            assert_eq!(hear(&mut conversation), Heard::Nothing);
-        }
-        // The end of this message, and all of the next.
-        client.write_all(&[1, 0, 0, 0, 1, 11]).unwrap();
-        assert_eq!(hear(&mut conversation), Heard::Message);
-        assert_eq!(conversation.heard, [0, 0, 0, 2, 99, 1]);
-        conversation.heard.clear();
-        conversation.finish(None);
-        assert_eq!(hear(&mut conversation), Heard::Message);
-        assert_eq!(conversation.heard, [0, 0, 0, 1, 11]);
-        let mut answer = [0; 5];
-        client.read_exact(&mut answer).unwrap();
-        assert_eq!(answer, [0, 0, 0, 1, 5]);
-        conversation.heard.clear();
-        drop(client);
-        assert_eq!(hear(&mut conversation), Heard::End);
-    }
-
-    #[test]
-    fn what_is_too_long_or_empty_ends_a_connection() {
-        let mut room = vec![0; message::MOST];
-        for length in [0, 1 + message::MOST as u32, u32::MAX] {
-            let (mut client, service) = UnixStream::pair().unwrap();
-            client.write_all(&length.to_be_bytes()).unwrap();
-            let heard = Conversation::default().hear(&service, &mut room);
-            assert_eq!(heard.unwrap(), Heard::End, "{length}");
-        }
-    }
-
-    #[test]
-    fn a_long_answer_waits_for_a_slow_client() {
-        let (mut client, service) = UnixStream::pair().unwrap();
-        service.set_nonblocking(true).unwrap();
-        let mut conversation = Conversation::default();
-        let mut room = vec![0; message::MOST];
-        conversation.say(vec![7; 4 * message::MOST]);
-        conversation.send(&service).unwrap();
-        let mut left = 4 * message::MOST;
-        let mut looks = 0;
-        while left > 0 {
-            let read = client.read(&mut room[..50_000]).unwrap();
-            left -= read;
-            looks += 1;
-            let mut room = [0; 16];
-            assert_eq!(
-                conversation.hear(&service, &mut room).unwrap(),
-                Heard::Nothing
-            );
-        }
-        assert!(looks > 1 && !conversation.has_to_say());
     }
 }

@@ -74,7 +74,8 @@ impl Gate {
                 false => others.push(pending),
             }
         }
-        if !card.is_online() || batch.len() < break_even.of_lanes(kind) {
+        // One alone is no batch: its own path may be faster, though the lanes beat the scalar path even with one.
+        if !card.is_online() || batch.len() < break_even.of_lanes(kind).max(2) {
             others.append(&mut batch);
         }
         // Other workers begin with what is left while this one computes.

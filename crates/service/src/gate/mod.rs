@@ -16,10 +16,12 @@
 //! For administrators a worker is a card. One that is offline takes one request at a time and runs it alone.
 
 mod batch;
+mod relayed;
 
 use std::collections::HashMap;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
@@ -30,23 +32,21 @@ use outboard_wire::{self as wire, Answer, KeyId, MOST, Status};
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 use rustix::net::{RecvFlags, SendFlags};
 
-use crate::agent::{Conversation, Heard, Identities, Refused, Wants};
+use crate::agent::{Identities, relay};
 use crate::cards::Card;
 use crate::company::Company;
 use crate::complaints::{About, Complaints};
 use crate::keys::{Key, Keys, Refusal};
+use crate::limits;
 use crate::peer::Peer;
 use crate::process;
 use crate::sockets;
 use crate::usage::{self, Command, Purpose};
 use crate::work::{Unpadding, Work};
+use relayed::Relayed;
 
-/// The most connections, however many descriptors there may be.
-const MOST_CONNECTIONS: usize = 16_384;
 /// Descriptors for everything else: listening sockets, the store, commands.
 const OTHER_DESCRIPTORS: usize = 600;
-/// The most connections of ssh clients of one user but root: each may have a long message in memory.
-const MOST_OF_SSH_USER: usize = 256;
 
 /// The gate of a service.
 pub(crate) struct Gate {
@@ -80,18 +80,19 @@ pub(crate) struct Counts {
 
 struct Listener {
     socket: OwnedFd,
-    /// Whether its clients speak the ssh-agent's protocol.
-    is_agent: bool,
+    /// Where the front's clients connect, if this is the front's socket.
+    relays: Option<PathBuf>,
 }
 
 struct Connection {
     number: u64,
     socket: OwnedFd,
+    /// The process at the other end.
     peer: Peer,
+    /// What is relayed; none where the client sends packets.
+    relayed: Option<Relayed>,
     /// The process's command, read when it first uses a key.
     command: OnceLock<Command>,
-    /// What an ssh client said; none where the client sends packets.
-    conversation: Option<Mutex<Conversation>>,
 }
 
 /// A request for a key that is there.
@@ -125,19 +126,22 @@ const FIRST_CONNECTION: u64 = 16;
 const END: u64 = u64::MAX;
 
 impl Gate {
-    /// A gate for so many workers, at those listening sockets: for clients that send packets, and for ssh clients.
+    /// A gate for so many workers, at those listening sockets: for clients that send packets, and for the front, whose
+    /// clients connect at that path.
     pub(crate) fn new(
         service: Vec<OwnedFd>,
-        agent: Vec<OwnedFd>,
+        relay: Option<OwnedFd>,
+        agent: &Path,
         keys: Arc<Keys>,
         workers: usize,
         end: impl AsFd,
     ) -> io::Result<Self> {
         let epoll = epoll::create(CreateFlags::CLOEXEC)?;
-        let listener = |is_agent| move |socket| Listener { socket, is_agent };
-        let service = service.into_iter().map(listener(false));
-        let listeners: Vec<_> = service
-            .chain(agent.into_iter().map(listener(true)))
+        let of_clients = service.into_iter().map(|socket| (socket, None));
+        let of_front = relay.map(|socket| (socket, Some(agent.to_owned())));
+        let listeners = of_clients.chain(of_front);
+        let listeners: Vec<_> = listeners
+            .map(|(socket, relays)| Listener { socket, relays })
             .collect();
         for (number, listener) in listeners.iter().enumerate() {
             let data = EventData::new_u64(number as u64);
@@ -147,8 +151,8 @@ impl Gate {
         let descriptors = process::descriptors();
         let most = descriptors
             .saturating_sub(OTHER_DESCRIPTORS)
-            .clamp(descriptors / 4, MOST_CONNECTIONS);
-        if most < MOST_CONNECTIONS {
+            .clamp(descriptors / 4, limits::MOST_CONNECTIONS);
+        if most < limits::MOST_CONNECTIONS {
             tracing::warn!(
                 "at most {most} programs can be connected, because the service may have {descriptors} descriptors \
                  (raise LimitNOFILE=, or run 'ulimit -n')"
@@ -292,29 +296,40 @@ impl Gate {
             }
         };
         let Ok(peer) = Peer::of(&socket) else { return };
+        let relayed = match &listener.relays {
+            Some(from) if !relay::is_front(&peer, from) => {
+                let problem = format_args!(
+                    "only the user that {} belongs to speaks for ssh clients: the connection is closed",
+                    from.display()
+                );
+                return self.complaints.of(&peer, About::Connections, problem);
+            }
+            Some(from) => Some(Relayed::new(from)),
+            None => None,
+        };
         let number = self.next.fetch_add(1, Relaxed);
         let mut connections = lock(&self.connections);
-        let conversation = listener.is_agent.then(Mutex::default);
         let of_user = || {
-            let others = connections.values().filter(|other| {
-                other.peer.uid == peer.uid && other.conversation.is_some() == listener.is_agent
-            });
+            let others = connections.values();
+            let others = others.filter(|other| other.peer.uid == peer.uid);
             others.count()
         };
-        // No user takes more than a quarter, and the last eighth is root's.
-        let most_of_user = match listener.is_agent {
-            true => MOST_OF_SSH_USER.min(self.most / 4),
-            false => self.most / 4,
-        };
-        let is_full = match peer.uid {
-            0 => connections.len() >= self.most,
-            _ => connections.len() >= self.most / 8 * 7 || of_user() >= most_of_user,
+        // No user takes more than a quarter. The front counts the connections of each of its users itself.
+        let most_of_user = self.most / 4;
+        let is_full = match relayed {
+            Some(_) => connections.len() >= self.most,
+            None => limits::is_full(
+                peer.uid,
+                connections.len(),
+                self.most,
+                of_user,
+                most_of_user,
+            ),
         };
         if is_full {
             drop(connections);
             // The client sees the end of the connection, and tries again.
-            let problem = "too many connections: the new one is closed";
-            return self.complaints.of(&peer, About::Connections, problem);
+            return self.complaints.of(&peer, About::Connections, limits::FULL);
         }
         let flags = EventFlags::IN | EventFlags::ONESHOT;
         if epoll::add(&self.epoll, &socket, EventData::new_u64(number), flags).is_ok() {
@@ -322,8 +337,8 @@ impl Gate {
                 number,
                 socket,
                 peer,
+                relayed,
                 command: OnceLock::new(),
-                conversation,
             };
             connections.insert(number, Arc::new(connection));
         }
@@ -331,8 +346,8 @@ impl Gate {
 
     /// Reads a connection's request. What can be answered without a private key is answered at once.
     fn read(&self, connection: &Arc<Connection>, packet: &mut [u8]) -> Option<Pending> {
-        if let Some(conversation) = &connection.conversation {
-            return self.hear(connection, conversation, packet);
+        if let Some(relayed) = &connection.relayed {
+            return self.hear(connection, relayed, packet);
         }
         let flags = RecvFlags::DONTWAIT | RecvFlags::TRUNC;
         let packet = match rustix::net::recv(&connection.socket, &mut *packet, flags) {
@@ -383,49 +398,6 @@ impl Gate {
         }
     }
 
-    /// Reads what an ssh client says.
-    fn hear(
-        &self,
-        connection: &Arc<Connection>,
-        conversation: &Mutex<Conversation>,
-        room: &mut [u8],
-    ) -> Option<Pending> {
-        let asked = {
-            let mut conversation = lock(conversation);
-            match conversation.hear(&connection.socket, room) {
-                Ok(Heard::Message) => {}
-                Ok(Heard::Nothing) => {
-                    drop(conversation);
-                    return self.listen_again(connection);
-                }
-                Ok(Heard::End) | Err(_) => return self.close(connection),
-            }
-            conversation.wants(&connection.peer, &self.identities, &self.keys)
-        };
-        match asked {
-            Wants::Answer => self.say(connection, conversation),
-            Wants::Refused(Refused { about, reason }) => {
-                self.counts.refused.fetch_add(1, Relaxed);
-                let sentence = format_args!("an ssh client's request is refused: {reason}");
-                self.complaints.of(&connection.peer, about, sentence);
-                self.say(connection, conversation)
-            }
-            Wants::Signature(asked) => {
-                // The number is for packets alone.
-                self.admit(connection, 0, asked.key, &asked.operation())
-            }
-        }
-    }
-
-    /// Sends what an ssh client is to hear.
-    fn say(&self, connection: &Connection, conversation: &Mutex<Conversation>) -> Option<Pending> {
-        let sent = lock(conversation).send(&connection.socket);
-        match sent {
-            Ok(()) => self.listen_again(connection),
-            Err(_) => self.close(connection),
-        }
-    }
-
     /// Decides whether the client may do that with the key. What needs no private half is answered at once.
     fn admit(
         &self,
@@ -441,7 +413,7 @@ impl Gate {
             purpose: Purpose::of(operation),
             unpadding: None,
         };
-        let asked = match self.keys.admit(&connection.peer, key, operation) {
+        let asked = match self.keys.admit(connection.client(), key, operation) {
             Ok(key) => asked(key),
             Err(Refusal {
                 key,
@@ -511,7 +483,7 @@ impl Gate {
         sentence: &str,
     ) -> Option<Pending> {
         self.counts.refused.fetch_add(1, Relaxed);
-        let (peer, about) = (&connection.peer, About::Key(key.map(Key::id), status));
+        let (peer, about) = (connection.client(), About::Key(key.map(Key::id), status));
         match key.map(Key::name) {
             Some(name) => {
                 let sentence = format_args!("key '{name}': {sentence}");
@@ -525,9 +497,8 @@ impl Gate {
 
     /// Answers, and looks at the connection again. A client that does not read its answers loses its connection.
     fn answer(&self, connection: &Arc<Connection>, id: u32, status: Status, bytes: &[u8]) {
-        if let Some(conversation) = &connection.conversation {
-            lock(conversation).finish((status == Status::Done).then_some(bytes));
-            self.say(connection, conversation);
+        if let Some(relayed) = &connection.relayed {
+            self.answer_relayed(connection, relayed, status, bytes);
             return;
         }
         let mut packet = Vec::with_capacity(8 + bytes.len());
@@ -543,8 +514,7 @@ impl Gate {
 
     fn listen_again(&self, connection: &Connection) -> Option<Pending> {
         let data = EventData::new_u64(connection.number);
-        let waits_to_say = |conversation: &Mutex<Conversation>| lock(conversation).has_to_say();
-        let event = match connection.conversation.as_ref().is_some_and(waits_to_say) {
+        let event = match connection.relayed.as_ref().is_some_and(Relayed::has_to_say) {
             true => EventFlags::OUT,
             false => EventFlags::IN,
         };
@@ -561,10 +531,18 @@ impl Gate {
     }
 }
 
+impl Connection {
+    /// For whom the process at the other end asks: for itself, or the front for its client.
+    fn client(&self) -> &Peer {
+        let client = self.relayed.as_ref().and_then(Relayed::client);
+        client.unwrap_or(&self.peer)
+    }
+}
+
 impl Asked {
     /// Counts it in the key's account: it was done, or refused.
     fn count(&self, done: bool) {
-        let (peer, command) = (&self.connection.peer, &self.connection.command);
+        let (peer, command) = (self.connection.client(), &self.connection.command);
         if let Some(purpose) = self.purpose {
             let command = command.get_or_init(|| usage::command(peer.pid));
             self.key.usage().count(peer, command, purpose, done);

@@ -3,9 +3,11 @@
 #![allow(dead_code, reason = "each test uses its part")]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+pub(crate) mod ssh;
+
 use std::fs;
 use std::os::fd::{AsFd, OwnedFd};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
@@ -19,8 +21,71 @@ pub(crate) const NOBODY: u32 = 65_534;
 
 /// A service of a test's own.
 pub(crate) struct Service {
-    child: Child,
+    process: Daemon,
     directory: TempDir,
+}
+
+/// A process of outboardd, killed at its end.
+pub(crate) struct Daemon(pub(crate) Child);
+
+impl Daemon {
+    /// One that is started with these words, and writes its log to that file.
+    pub(crate) fn start(words: &[&Path], log: PathBuf) -> Self {
+        // As a login limits it: the service raises that itself.
+        let child = Command::new("sh")
+            .args(["-c", "ulimit -S -n 1024 && exec \"$@\"", "sh"])
+            .arg(env!("CARGO_BIN_EXE_outboardd"))
+            .args(words)
+            .stderr(fs::File::create(log).unwrap())
+            .spawn()
+            .unwrap();
+        Self(child)
+    }
+
+    /// Descriptors, and kilobytes of memory.
+    pub(crate) fn size(&self) -> (usize, usize) {
+        let process = format!("/proc/{}", self.0.id());
+        let descriptors = fs::read_dir(format!("{process}/fd")).map_or(0, Iterator::count);
+        let status = fs::read_to_string(format!("{process}/status")).unwrap();
+        let line = status.lines().find(|line| line.starts_with("VmRSS"));
+        let memory = line.and_then(|line| line.split_whitespace().nth(1)?.parse().ok());
+        (descriptors, memory.unwrap())
+    }
+
+    /// Waits until all connections are closed.
+    #[track_caller]
+    pub(crate) fn has_size_again(&self, before: (usize, usize)) {
+        let since = Instant::now();
+        while self.size().0 > before.0 {
+            assert!(
+                since.elapsed() < Duration::from_secs(30),
+                "descriptors stay"
+            );
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        let (_, memory) = self.size();
+        assert!(
+            memory < before.1 + 16 * 1024,
+            "{memory} kB after {before:?}"
+        );
+    }
+}
+
+impl Drop for Daemon {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Waits until that is so.
+#[track_caller]
+pub(crate) fn wait_until(what: impl Fn() -> bool) {
+    let since = Instant::now();
+    while !what() {
+        assert!(since.elapsed() < Duration::from_secs(60), "it never is");
+        std::thread::sleep(Duration::from_millis(10));
+    }
 }
 
 impl Service {
@@ -29,24 +94,29 @@ impl Service {
         // For a child of another user.
         let open = std::os::unix::fs::PermissionsExt::from_mode(0o755);
         fs::set_permissions(directory.path(), open).unwrap();
-        // As a login limits it: the service raises that itself.
-        let child = Command::new("sh")
-            .args(["-c", "ulimit -S -n 1024 && exec \"$@\"", "sh"])
-            .arg(env!("CARGO_BIN_EXE_outboardd"))
-            .arg("--directory")
-            .arg(directory.path())
-            .arg("--ledger")
-            .arg(directory.path().join("ledger"))
-            .stderr(fs::File::create(directory.path().join("log")).unwrap())
-            .spawn()
-            .unwrap();
-        let service = Self { child, directory };
-        let since = Instant::now();
-        while Connection::open(service.path()).is_err() {
-            assert!(since.elapsed() < Duration::from_secs(60), "it starts");
-            std::thread::sleep(Duration::from_millis(10));
-        }
+        let process = Self::process(directory.path());
+        let service = Self { process, directory };
+        wait_until(|| Connection::open(service.path()).is_ok());
         service
+    }
+
+    fn process(directory: &Path) -> Daemon {
+        let ledger = directory.join("ledger");
+        let words = [
+            "--directory".as_ref(),
+            directory,
+            "--ledger".as_ref(),
+            &ledger,
+        ];
+        Daemon::start(&words, directory.join("log"))
+    }
+
+    /// Kills it, and starts it again after that time.
+    pub(crate) fn kill(&mut self, pause: Duration) {
+        self.process.0.kill().unwrap();
+        self.process.0.wait().unwrap();
+        std::thread::sleep(pause);
+        self.process = Self::process(self.path());
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -96,39 +166,15 @@ impl Service {
         }
     }
 
-    /// Descriptors, and kilobytes of memory.
+    /// As [`Daemon::size`].
     pub(crate) fn size(&self) -> (usize, usize) {
-        let process = format!("/proc/{}", self.child.id());
-        let descriptors = fs::read_dir(format!("{process}/fd")).map_or(0, Iterator::count);
-        let status = fs::read_to_string(format!("{process}/status")).unwrap();
-        let line = status.lines().find(|line| line.starts_with("VmRSS"));
-        let memory = line.and_then(|line| line.split_whitespace().nth(1)?.parse().ok());
-        (descriptors, memory.unwrap())
+        self.process.size()
     }
 
-    /// Waits until all connections are closed.
+    /// As [`Daemon::has_size_again`].
     #[track_caller]
     pub(crate) fn has_size_again(&self, before: (usize, usize)) {
-        let since = Instant::now();
-        while self.size().0 > before.0 {
-            assert!(
-                since.elapsed() < Duration::from_secs(30),
-                "descriptors stay"
-            );
-            std::thread::sleep(Duration::from_millis(10));
-        }
-        let (_, memory) = self.size();
-        assert!(
-            memory < before.1 + 16 * 1024,
-            "{memory} kB after {before:?}"
-        );
-    }
-}
-
-impl Drop for Service {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        self.process.has_size_again(before);
     }
 }
 

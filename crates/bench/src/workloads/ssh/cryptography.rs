@@ -76,7 +76,7 @@ fn measure(session: &mut Session<'_>, suite: &Suite) -> Result<(), Failure> {
 
 /// The shares at the client and at the server.
 fn transfer(session: &Session<'_>, suite: &Suite, openssl: &OpenSsl) -> Result<Vec<f64>, Failure> {
-    let mut sshd = sshd(session, openssl)?;
+    let mut sshd = sshd(session, &session.workplace, openssl, "")?;
     let samples = SIDES.map(|side| session.workplace.join(format!("{side}.samples")));
     let mut server = record(&samples[1])?
         .args(["-p", &sshd.process().id().to_string()])

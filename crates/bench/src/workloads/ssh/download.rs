@@ -54,7 +54,7 @@ fn download(
     suite: &Suite,
     at_server: &OpenSsl,
 ) -> Result<Vec<f64>, Failure> {
-    let mut sshd = sshd(session, at_server)?;
+    let mut sshd = sshd(session, &session.workplace, at_server, "")?;
     let start = cpu_time_of(sshd.process().id()).unwrap_or_default();
     let client = client(session, &sshd, "scp", suite, &session.stock)?
         .args(["-l", LINE_KBITS])

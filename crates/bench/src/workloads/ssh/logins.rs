@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use outboard_programs::{Launch, OpenSsl, Sshd, cpu_time_of};
+use outboard_programs::{Launch, OpenSsl, Sshd, Workplace, cpu_time_of};
 
 use super::cipher::Suite;
 use super::{client, sshd};
@@ -21,11 +21,18 @@ const MEASURES: [Measure; 3] = [
 const AT_ONCE: usize = 8;
 
 /// The algorithms of a login. The user's key has the host key's kind.
-struct Case {
-    host_key: &'static str,
+pub(in crate::workloads) struct Case {
+    pub(in crate::workloads) host_key: &'static str,
     /// OpenSSH's name of the signature.
     signature: &'static str,
     key_exchange: &'static str,
+}
+
+/// CPU time of a login at each side, and the time between two, in seconds.
+pub(in crate::workloads) struct Login {
+    pub(in crate::workloads) client: f64,
+    pub(in crate::workloads) server: f64,
+    pub(in crate::workloads) wall: f64,
 }
 
 const CASES: [Case; 4] = [
@@ -36,7 +43,7 @@ const CASES: [Case; 4] = [
 ];
 
 impl Case {
-    const fn new(
+    pub(in crate::workloads) const fn new(
         host_key: &'static str,
         signature: &'static str,
         key_exchange: &'static str,
@@ -84,6 +91,7 @@ fn measure(session: &mut Session<'_>, case: &Case) -> Result<(), Failure> {
     let client = session.outboard(&ledger("client"))?;
     let server = session.outboard(&ledger("server"))?;
     let rounds = rounds(session.options());
+    let logins = logins(session.options());
     let comparison = session.alternate(&SETUPS, rounds, |session, setup| {
         let client = if at_client(setup) {
             &client
@@ -95,10 +103,12 @@ fn measure(session: &mut Session<'_>, case: &Case) -> Result<(), Failure> {
         } else {
             &session.stock
         };
-        storm(session, case, client, server)
+        let sshd = sshd(session, &session.workplace, server, "")?;
+        let login = storm(session, &session.workplace, sshd, case, client, logins)?;
+        Ok(vec![login.client, login.server, 1.0 / login.wall])
     })?;
     // Each login seals a few packets on each side, in two of the four setups.
-    let all = 2 * u64::from(rounds.measured) * logins(session.options());
+    let all = 2 * u64::from(rounds.measured) * logins;
     let side = |openssl| -> Result<Proof, Failure> {
         session.proof(openssl, &[Expected::operations("aes-128-gcm-seal", all)])
     };
@@ -107,33 +117,39 @@ fn measure(session: &mut Session<'_>, case: &Case) -> Result<(), Failure> {
     session.record("logins", &labels, &MEASURES, &comparison, &proofs)
 }
 
-fn storm(
+/// So many logins at an sshd of its own, which then ends: so the kernel tells the time of all its processes.
+pub(in crate::workloads) fn storm(
     session: &Session<'_>,
+    workplace: &Workplace,
+    mut sshd: Sshd,
     case: &Case,
     at_client: &OpenSsl,
-    at_server: &OpenSsl,
-) -> Result<Vec<f64>, Failure> {
-    let mut sshd = sshd(session, at_server)?;
+    logins: u64,
+) -> Result<Login, Failure> {
     let before = cpu_time_of(sshd.process().id()).unwrap_or_default();
-    let logins = logins(session.options());
     let launches = (0..logins)
-        .map(|_| login(session, &sshd, case, at_client))
+        .map(|_| login(session, workplace, &sshd, case, at_client))
         .collect::<Result<Vec<_>, _>>()?;
     let begin = Instant::now();
     let client = all_at_once(launches)?;
     let wall = begin.elapsed();
     let server = sshd.stop()?.cpu.saturating_sub(before);
     let each = |time: Duration| time.as_secs_f64() / logins as f64;
-    Ok(vec![each(client), each(server), 1.0 / each(wall)])
+    Ok(Login {
+        client: each(client),
+        server: each(server),
+        wall: each(wall),
+    })
 }
 
 fn login(
     session: &Session<'_>,
+    workplace: &Workplace,
     sshd: &Sshd,
     case: &Case,
     openssl: &OpenSsl,
 ) -> Result<Launch, Failure> {
-    let user_key = Sshd::user_key(&session.workplace, case.host_key);
+    let user_key = Sshd::user_key(workplace, case.host_key);
     Ok(client(session, sshd, "ssh", &Suite::AES_128_GCM, openssl)?
         .args(["-o", &format!("HostKeyAlgorithms={}", case.signature)])
         .args(["-o", &format!("KexAlgorithms={}", case.key_exchange)])

@@ -11,12 +11,12 @@
 mod cipher;
 mod cryptography;
 mod download;
-mod logins;
+pub(super) mod logins;
 mod transfers;
 
 use std::path::PathBuf;
 
-use outboard_programs::{Launch, OpenSsl, Sshd, SshdOptions};
+use outboard_programs::{Launch, OpenSsl, Sshd, SshdOptions, Workplace};
 
 use crate::Failure;
 use crate::suite::{Options, Session, Step, Workload};
@@ -70,18 +70,23 @@ fn bytes(options: &Options) -> u64 {
     options.pick(205_468_776, 51_367_194, 1_000_000)
 }
 
-/// An sshd that accepts every algorithm of the workload.
+/// An sshd that accepts every algorithm of the workload, with the keys of a workplace and further settings.
 ///
 /// Its users have an empty home. bash reads `.bashrc` for every command that comes through sshd, and that work must not be
 /// measured.
-fn sshd(session: &Session<'_>, openssl: &OpenSsl) -> Result<Sshd, Failure> {
-    let home = session.workplace.path().display();
+pub(super) fn sshd(
+    session: &Session<'_>,
+    workplace: &Workplace,
+    openssl: &OpenSsl,
+    settings: &str,
+) -> Result<Sshd, Failure> {
+    let home = workplace.path().display();
     let options = SshdOptions {
         openssl,
         core: session.cores.server,
-        settings: &format!("{SETTINGS}SetEnv HOME={home}\n"),
+        settings: &format!("{SETTINGS}SetEnv HOME={home}\n{settings}"),
     };
-    Ok(Sshd::start(&session.workplace, options)?)
+    Ok(Sshd::start(workplace, options)?)
 }
 
 /// The file that is sent or fetched.

@@ -106,7 +106,7 @@ fn transfer(
     at_client: &OpenSsl,
     at_server: &OpenSsl,
 ) -> Result<Vec<f64>, Failure> {
-    let sshd = sshd(session, at_server)?;
+    let sshd = sshd(session, &session.workplace, at_server, "")?;
     let (file, copy) = (file(session), copy(session));
     let launch = match tool {
         Tool::Scp => client(session, &sshd, "scp", suite, at_client)?

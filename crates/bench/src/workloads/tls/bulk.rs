@@ -71,6 +71,7 @@ fn measure(session: &mut Session<'_>, case: Case) -> Result<(), Failure> {
             resumption: false,
             clients: None,
             asynchronous: false,
+            workers: 1,
             core: session.cores.server,
         };
         make.start(&session.workplace, options)
@@ -118,7 +119,7 @@ fn download(
     client: &OpenSsl,
     server: &Front,
 ) -> Result<Vec<f64>, Failure> {
-    let before = server.cpu()?;
+    let before = server.cpu();
     let choice = match version {
         Version::Tls13 => ["--tls-max", "1.3", "--tls13-ciphers", suite(cipher)],
         Version::Tls12 => ["--tls-max", "1.2", "--ciphers", suite_of_1_2(cipher)],
@@ -133,7 +134,7 @@ fn download(
         .on(session.cores.client)
         .limit(Duration::from_secs(300))
         .succeed()?;
-    let server = server.cpu()?.saturating_sub(before);
+    let server = server.cpu().saturating_sub(before);
     let bytes = bytes(session.options());
     let seconds = curl
         .output

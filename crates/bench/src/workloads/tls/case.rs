@@ -195,6 +195,7 @@ mod tests {
             Case::all(&Options {
                 extent,
                 all,
+                only: Vec::new(),
                 peers: Vec::new(),
             })
         };

@@ -4,8 +4,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use outboard_programs::{
-    ApacheOptions, Certificate, HaProxyMode, HaProxyOptions, Nginx, NginxOptions, OpenSsl, Server,
-    Workplace,
+    ApacheOptions, ApacheWorkers, Certificate, HaProxyMode, HaProxyOptions, Nginx, NginxOptions,
+    OpenSsl, Server, Workplace,
 };
 
 use super::storm::FILE;
@@ -14,12 +14,14 @@ use crate::Failure;
 /// The program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Make {
-    /// One worker, which does one thing at a time.
+    /// Workers, each of which does one thing at a time.
     Nginx,
     /// One thread; with OpenSSL's ASYNC jobs it goes on with others while an operation runs.
     HaProxy,
     /// 64 threads in one process, each with one connection at a time.
     Apache,
+    /// Apache with processes, each with one connection at a time.
+    ApachePrefork,
 }
 
 /// How a server is to run.
@@ -34,6 +36,8 @@ pub(crate) struct FrontOptions<'a> {
     pub(crate) clients: Option<&'a Certificate>,
     /// HAProxy's `ssl-mode-async`; the others have nothing like it.
     pub(crate) asynchronous: bool,
+    /// Processes of nginx and of [`Make::ApachePrefork`].
+    pub(crate) workers: usize,
     pub(crate) core: Option<usize>,
 }
 
@@ -50,6 +54,7 @@ impl Make {
             Self::Nginx => "nginx",
             Self::HaProxy => "HAProxy",
             Self::Apache => "Apache",
+            Self::ApachePrefork => "Apache, prefork",
         }
     }
 
@@ -80,7 +85,7 @@ impl Make {
                     settings += "ssl_verify_client on;\n";
                     settings += &format!("ssl_client_certificate {clients};\n");
                 }
-                Front::Nginx(Nginx::start(
+                Front::Nginx(Nginx::start_workers(
                     workplace,
                     NginxOptions {
                         openssl,
@@ -89,6 +94,7 @@ impl Make {
                         core,
                         settings: &settings,
                     },
+                    options.workers,
                 )?)
             }
             Self::HaProxy => {
@@ -106,7 +112,7 @@ impl Make {
                 };
                 Front::Other(options.start(workplace)?)
             }
-            Self::Apache => {
+            Self::Apache | Self::ApachePrefork => {
                 let settings = clients.map(|clients| {
                     format!("SSLVerifyClient require\nSSLCACertificateFile {clients}\n")
                 });
@@ -114,7 +120,12 @@ impl Make {
                     openssl,
                     certificates,
                     files: Some(options.files),
-                    threads: 64,
+                    workers: match self {
+                        Self::ApachePrefork => {
+                            ApacheWorkers::Processes(u32::try_from(options.workers)?)
+                        }
+                        _ => ApacheWorkers::Threads(64),
+                    },
                     resumption,
                     core,
                     settings: settings.as_deref().unwrap_or_default(),
@@ -143,11 +154,11 @@ impl Front {
     }
 
     /// The CPU time so far of the serving processes.
-    pub(crate) fn cpu(&self) -> Result<Duration, Failure> {
-        Ok(match self {
-            Self::Nginx(nginx) => nginx.worker_cpu()?,
+    pub(crate) fn cpu(&self) -> Duration {
+        match self {
+            Self::Nginx(nginx) => nginx.cpu(),
             Self::Other(server) => server.cpu(),
-        })
+        }
     }
 
     /// Stops it.

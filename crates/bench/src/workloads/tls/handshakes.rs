@@ -29,7 +29,7 @@ const MEASURES: [Measure; 3] = [
 ];
 
 /// A server that is less busy than this waits for its clients: its rate is theirs.
-const SATURATED: f64 = 0.9;
+pub(in crate::workloads) const SATURATED: f64 = 0.9;
 
 pub(super) fn plan(options: &Options) -> Vec<Step> {
     let cases = Case::all(options).into_iter();
@@ -71,15 +71,20 @@ pub(super) fn run(session: &mut Session<'_>) -> Result<(), Failure> {
             waiting.push(case.name());
         }
     }
-    if !waiting.is_empty() {
+    note_unsaturated(session, &waiting);
+    Ok(())
+}
+
+/// Says of which cases the rate is not the server's.
+pub(in crate::workloads) fn note_unsaturated(session: &mut Session<'_>, cases: &[String]) {
+    if !cases.is_empty() {
         session.note(format!(
             "the server was not saturated in {} cases. There, the clients or other work on the machine limit the \
              handshakes per second. The CPU time per handshake is not affected ({})",
-            waiting.len(),
-            waiting.join("; ")
+            cases.len(),
+            cases.join("; ")
         ));
     }
-    Ok(())
 }
 
 /// Answers how busy stock's server was, as a share of a core.
@@ -104,6 +109,7 @@ fn measure(session: &mut Session<'_>, case: Case) -> Result<f64, Failure> {
             resumption: case.resumed,
             clients: identity,
             asynchronous,
+            workers: 1,
             core: session.cores.server,
         };
         let server = case.make.start(&session.workplace, front)?;
@@ -132,7 +138,7 @@ fn measure(session: &mut Session<'_>, case: Case) -> Result<f64, Failure> {
     let core = session.cores.client;
     let mut cost = Duration::MAX;
     for contender in &contenders {
-        let before = contender.server.cpu()?;
+        let before = contender.server.cpu();
         let port = contender.server.port();
         if case.resumed {
             // One after another: of all at once, some might find nothing left to do, and have no ticket.
@@ -142,7 +148,7 @@ fn measure(session: &mut Session<'_>, case: Case) -> Result<f64, Failure> {
         } else {
             Storm::run(&contender.clients, port, warm_up, core)?;
         }
-        let used = contender.server.cpu()?.saturating_sub(before);
+        let used = contender.server.cpu().saturating_sub(before);
         cost = cost.min(used / u32::try_from(warm_up).unwrap_or(u32::MAX));
     }
     let fill = window(options).as_secs_f64() / cost.as_secs_f64().max(1e-6);
@@ -153,9 +159,9 @@ fn measure(session: &mut Session<'_>, case: Case) -> Result<f64, Failure> {
         let Contender {
             server, clients, ..
         } = &contenders[setup];
-        let before = server.cpu()?;
+        let before = server.cpu();
         let storm = Storm::run(clients, server.port(), connections, session.cores.client)?;
-        let used = server.cpu()?.saturating_sub(before).as_secs_f64();
+        let used = server.cpu().saturating_sub(before).as_secs_f64();
         let expected = if case.resumed { connections } else { 0 };
         if storm.resumed != expected {
             let resumed = storm.resumed;
@@ -212,7 +218,7 @@ fn prove(
 fn setups(make: Make) -> &'static [Setup] {
     match make {
         Make::HaProxy => &SETUPS,
-        Make::Nginx | Make::Apache => &SETUPS[..2],
+        Make::Nginx | Make::Apache | Make::ApachePrefork => &SETUPS[..2],
     }
 }
 

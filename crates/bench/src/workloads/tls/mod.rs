@@ -13,7 +13,7 @@ mod bulk;
 mod case;
 pub(crate) mod client;
 pub(crate) mod front;
-mod handshakes;
+pub(crate) mod handshakes;
 pub(crate) mod storm;
 
 use std::path::PathBuf;

@@ -18,10 +18,12 @@ pub(crate) const EXCHANGE: usize = 2048;
 pub(crate) const FILE: &str = "packet";
 
 /// What came of it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Storm {
     /// So many connections resumed a session.
     pub(crate) resumed: u64,
+    /// How long each handshake took its client, from its first packet on, in seconds.
+    pub(crate) handshakes: Vec<f64>,
     /// From the first to the last.
     pub(crate) wall: Duration,
 }
@@ -40,16 +42,21 @@ impl Storm {
         let request = request();
         let left = AtomicU64::new(connections);
         let resumed = AtomicU64::new(0);
+        let handshakes = Mutex::new(Vec::new());
         let failed: Mutex<Option<io::Error>> = Mutex::new(None);
         let start = Instant::now();
         std::thread::scope(|scope| {
             for client in clients {
                 let work = || -> io::Result<()> {
                     core.map_or(Ok(()), hold_to)?;
+                    let mut mine = Vec::new();
                     while take_one(&left) {
-                        let was_resumed = exchange(client, port, &request)?;
+                        let (handshake, was_resumed) = exchange(client, port, &request)?;
+                        mine.push(handshake.as_secs_f64());
                         resumed.fetch_add(u64::from(was_resumed), Ordering::Relaxed);
                     }
+                    let mut all = handshakes.lock().unwrap_or_else(|e| e.into_inner());
+                    all.extend(mine);
                     Ok(())
                 };
                 let (left, failed) = (&left, &failed);
@@ -68,15 +75,18 @@ impl Storm {
             return Err(format!("a connection to 127.0.0.1:{port} failed: {error}").into());
         }
         Ok(Self {
-            resumed: resumed.into_inner(),
             wall: start.elapsed(),
+            resumed: resumed.into_inner(),
+            handshakes: handshakes.into_inner().unwrap_or_else(|e| e.into_inner()),
         })
     }
 }
 
-/// One connection, request and answer. Answers whether a session was resumed.
-fn exchange(client: &Client, port: u16, request: &[u8]) -> io::Result<bool> {
+/// One connection, request and answer. Answers how long the handshake took, and whether a session was resumed.
+fn exchange(client: &Client, port: u16, request: &[u8]) -> io::Result<(Duration, bool)> {
+    let start = Instant::now();
     let mut connection = client.connect(port)?;
+    let handshake = start.elapsed();
     connection.send(request)?;
     let answer = connection.receive_all()?;
     let body = answer
@@ -88,7 +98,7 @@ fn exchange(client: &Client, port: u16, request: &[u8]) -> io::Result<bool> {
         let text = String::from_utf8_lossy(&answer[..answer.len().min(300)]).into_owned();
         return Err(io::Error::other(format!("not the answer expected: {text}")));
     }
-    Ok(connection.resumed())
+    Ok((handshake, connection.resumed()))
 }
 
 fn request() -> Vec<u8> {

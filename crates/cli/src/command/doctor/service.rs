@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use outboard_administration::{MasterState, Status};
-use outboard_wire::SERVICE_SOCKET;
+use outboard_wire::{RELAY_SOCKET, SERVICE_SOCKET};
 use outboard_wording::count;
 use rustix::io::Errno;
 use rustix::net::{self, AddressFamily, SocketAddrUnix, SocketFlags, SocketType, sockopt};
@@ -16,6 +16,7 @@ use super::{Finding, State, store};
 use crate::card_service::{Answer, Place, Unit};
 use crate::command::service::daemon;
 use crate::processes;
+use crate::ssh_agent::{self, Front};
 
 const SUBJECT: &str = "card service";
 
@@ -50,6 +51,7 @@ pub(super) fn look(place: &Place, needed: bool) -> (Vec<Finding>, Option<Status>
     let before = findings.len();
     findings.extend(locked(place, &status));
     findings.extend(sockets(place));
+    findings.extend(front(place));
     findings.extend(memory(place, &status));
     findings.extend(version(place, &status));
     findings.extend(store::exposed(&place.store(Some(&status))));
@@ -68,11 +70,10 @@ pub(super) fn look(place: &Place, needed: bool) -> (Vec<Finding>, Option<Status>
     (findings, Some(status))
 }
 
-/// What systemd says of the service's units.
+/// What systemd says of the service's own units.
 fn units(place: &Place) -> Vec<Finding> {
-    let masked: Vec<&str> = place
-        .units
-        .iter()
+    let own = || place.units.iter().filter(|unit| !unit.is_front());
+    let masked: Vec<&str> = own()
         .filter(|unit| unit.is_masked())
         .map(|unit| unit.name.as_str())
         .collect();
@@ -87,26 +88,8 @@ fn units(place: &Place) -> Vec<Finding> {
                 )),
         );
     }
-    for unit in place.units.iter().filter(|unit| unit.has_failed()) {
-        let finding = Finding::problem(
-            SUBJECT,
-            format!("{} has failed ({})", unit.name, unit.result),
-        );
-        let again = format!(
-            "then 'systemctl reset-failed {}' and 'systemctl start outboard.socket outboard.service'",
-            unit.name
-        );
-        findings.push(match last_words(place) {
-            Some(words) => {
-                let remedy = cure_of(place, &words);
-                finding.because(words).remedy(format!("{remedy}, {again}"))
-            }
-            None => finding.remedy(format!(
-                "correct what 'journalctl --unit {}' says, {again}",
-                unit.name
-            )),
-        });
-    }
+    let failed = own().filter(|unit| unit.has_failed());
+    findings.extend(failed.map(|unit| failure(place, unit, "outboard.socket outboard.service")));
     let socket_is_off = |unit: &Unit| {
         unit.name == "outboard.socket"
             && !unit.is_active()
@@ -125,6 +108,73 @@ fn units(place: &Place) -> Vec<Finding> {
         );
     }
     findings
+}
+
+/// A unit has failed; those units start it again.
+fn failure(place: &Place, unit: &Unit, starts: &str) -> Finding {
+    let name = &unit.name;
+    let finding = Finding::problem(SUBJECT, format!("{name} has failed ({})", unit.result));
+    let again = format!("then 'systemctl reset-failed {name}' and 'systemctl start {starts}'");
+    match last_words(place, name) {
+        Some(words) => {
+            let remedy = cure_of(place, &words);
+            finding.because(words).remedy(format!("{remedy}, {again}"))
+        }
+        None => finding.remedy(format!(
+            "correct what 'journalctl --unit {name}' says, {again}"
+        )),
+    }
+}
+
+/// The front for ssh clients, of a service that runs.
+fn front(place: &Place) -> Option<Finding> {
+    let mut units = place.units.iter().filter(|unit| unit.is_front());
+    if let Some(unit) = units.clone().find(|unit| unit.has_failed()) {
+        return Some(failure(place, unit, "outboard-agent.socket"));
+    }
+    let is_wanted = place.units.is_empty() || units.any(Unit::is_enabled);
+    let socket = ssh_agent::socket(&place.directory);
+    let socket = socket.display();
+    let restart = match place.is_system() {
+        true => "run 'systemctl restart outboard-agent.socket outboard-agent.service'".to_owned(),
+        false => restart(place),
+    };
+    Some(match Front::of(&place.directory) {
+        Front::Running => return None,
+        Front::Down => Finding::new(
+            if is_wanted { State::Problem } else { State::Note },
+            SUBJECT,
+            format!("sshd and ssh cannot use keys of the service: nobody answers at {socket}"),
+        )
+        .because("the front for ssh clients does not run ('outboardd --agent')")
+        .remedy(ssh_agent::start(&place.directory)),
+        Front::Alone => Finding::problem(
+            SUBJECT,
+            format!("sshd and ssh cannot use keys of the service: the front at {socket} does not reach the service"),
+        )
+        .because(format!(
+            "the service listens at {}, and answers the user that {socket} belongs to; the front runs as that user, \
+             and is no newer than the service",
+            place.directory.join(RELAY_SOCKET).display()
+        ))
+        .remedy(match place.is_system() {
+            true => "run 'systemctl daemon-reload', then 'systemctl stop outboard.service outboard-agent.service', then \
+                     'systemctl restart outboard.socket outboard-agent.socket'".to_owned(),
+            false => restart,
+        }),
+        Front::Silent => {
+            let finding = Finding::problem(
+                SUBJECT,
+                format!("the front for ssh clients accepts connections at {socket} and does not answer"),
+            );
+            match stopped(place, true) {
+                Some(pid) => finding
+                    .because(format!("its process {pid} is stopped"))
+                    .remedy(format!("run 'kill -CONT {pid}'")),
+                None => finding.because("it hangs").remedy(restart),
+            }
+        }
+    })
 }
 
 /// Why nobody answers.
@@ -183,7 +233,7 @@ fn unreachable(place: &Place, answer: &Answer) -> Finding {
                 SUBJECT,
                 format!("the card service does not run: nobody listens at {socket}"),
             );
-            match last_words(place) {
+            match last_words(place, "outboard.service") {
                 Some(words) => {
                     let cure = cure_of(place, &words);
                     finding.because(words).remedy(format!("{cure}, then {start}"))
@@ -205,13 +255,10 @@ fn silent(place: &Place) -> Finding {
             place.socket().display()
         ),
     );
-    let stopped = daemons()
-        .into_iter()
-        .find(|daemon| is_same(&daemon.directory, &place.directory) && daemon.is_stopped);
-    match stopped {
-        Some(daemon) => finding
-            .because(format!("its process {} is stopped", daemon.pid))
-            .remedy(format!("run 'kill -CONT {}'", daemon.pid)),
+    match stopped(place, false) {
+        Some(pid) => finding
+            .because(format!("its process {pid} is stopped"))
+            .remedy(format!("run 'kill -CONT {pid}'")),
         None => finding
             .because("it has just been started and opens its store, or it hangs")
             .remedy(format!(
@@ -221,11 +268,22 @@ fn silent(place: &Place) -> Finding {
     }
 }
 
+/// The process of the service, or of its front, where it is stopped.
+fn stopped(place: &Place, is_front: bool) -> Option<u32> {
+    let is_it = |daemon: &Daemon| {
+        daemon.is_stopped
+            && daemon.is_front == is_front
+            && is_same(&daemon.directory, &place.directory)
+    };
+    daemons().into_iter().find(is_it).map(|daemon| daemon.pid)
+}
+
 /// The configuration names a directory without a service, and a service runs in another one.
 fn elsewhere(place: &Place, start: &str) -> Option<Finding> {
     let setting = place.setting.as_ref()?;
     let others: Vec<String> = daemons()
         .into_iter()
+        .filter(|daemon| !daemon.is_front)
         .map(|daemon| daemon.directory)
         .filter(|directory| !is_same(directory, &place.directory))
         .map(|directory| directory.display().to_string())
@@ -429,18 +487,14 @@ fn restart(place: &Place) -> String {
     }
 }
 
-/// What the service said before it ended.
-fn last_words(place: &Place) -> Option<String> {
+/// What a unit said before it ended; outside systemd, what the service said.
+fn last_words(place: &Place, unit: &str) -> Option<String> {
     let log = match place.is_system() {
         true => {
             let mut journal = Command::new("journalctl");
             let journal = journal
-                .args([
-                    "--unit=outboard.service",
-                    "--lines=30",
-                    "--output=cat",
-                    "--no-pager",
-                ])
+                .args(["--unit", unit])
+                .args(["--lines=30", "--output=cat", "--no-pager"])
                 .stdin(Stdio::null())
                 .stderr(Stdio::null());
             String::from_utf8_lossy(&journal.output().ok()?.stdout).into_owned()
@@ -477,6 +531,8 @@ fn closed(socket: &Path) -> Option<(PathBuf, &'static str)> {
 struct Daemon {
     pid: u32,
     directory: PathBuf,
+    /// Whether it is the front for ssh clients.
+    is_front: bool,
     is_stopped: bool,
 }
 
@@ -488,12 +544,13 @@ fn daemons() -> Vec<Daemon> {
         if read("comm")? != b"outboardd\n" {
             return None;
         }
-        let line = read("cmdline")?;
+        let line = String::from_utf8_lossy(&read("cmdline")?).into_owned();
         let stat = String::from_utf8_lossy(&read("stat")?).into_owned();
         let (_, after_name) = stat.rsplit_once(')')?;
         Some(Daemon {
             pid,
-            directory: directory_of(&String::from_utf8_lossy(&line)),
+            directory: directory_of(&line),
+            is_front: line.split('\0').any(|word| word == "--agent"),
             is_stopped: after_name.trim_start().starts_with(['T', 't']),
         })
     };

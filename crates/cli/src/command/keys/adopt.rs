@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use outboard_administration::{Connection, Grant, KeyInfo, Request, Right, Subject};
 use outboard_file_replacement::{copy_beside, replace};
-use outboard_wire::{AGENT_SOCKET, KeyType};
+use outboard_wire::AGENT_SOCKET;
 use zeroize::Zeroizing;
 
 use super::{key, private_key, sshd, text};
@@ -161,12 +161,6 @@ fn adopt(
         false => "now holds a reference to the key",
     };
     print(&format!("{} {now}. {kept}\n", file.display()))?;
-    if let (false, Ok(KeyType::Rsa(_))) = (is_ssh, adopted.kind.parse()) {
-        print(
-            "The service signs with RSA keys, and decrypts nothing: TLS 1.2 clients whose ciphers all lack forward secrecy \
-             (such as AES128-GCM-SHA256) cannot connect any longer.\n",
-        )?;
-    }
     Ok(is_ssh)
 }
 

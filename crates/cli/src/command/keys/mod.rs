@@ -139,13 +139,15 @@ enum Command {
     },
     /// Set what a key may be used for
     Policy(PolicyArguments),
-    /// Agree to a key's export or deletion, where its policy asks several administrators
+    /// Agree to an act, where the key's policy asks several administrators
     Approve {
         /// The key's name
         name: String,
-        /// The act
-        #[arg(value_parser = ["export", "delete"])]
+        /// The act; 'policy' with the options of 'outboard keys policy'
+        #[arg(value_parser = ["export", "delete", "policy"])]
         act: String,
+        #[command(flatten)]
+        limits: Limits,
     },
     /// Print the private half of an exportable key, as PEM
     Export {
@@ -187,10 +189,16 @@ struct GrantArguments {
 struct PolicyArguments {
     /// The key's name
     name: String,
-    /// Only these: sign, derive
+    #[command(flatten)]
+    limits: Limits,
+}
+
+#[derive(clap::Args)]
+struct Limits {
+    /// Only these: sign, decrypt, derive
     #[arg(long, value_delimiter = ',')]
     operations: Option<Vec<String>>,
-    /// Only these: pkcs1, pss
+    /// Only these: pkcs1, pss, oaep
     #[arg(long, value_delimiter = ',')]
     paddings: Option<Vec<String>>,
     /// Only these: sha256, sha384, sha512, and so on
@@ -205,8 +213,8 @@ struct PolicyArguments {
     /// The first second after its use, in seconds since 1970; 0: no limit
     #[arg(long, value_name = "SECONDS")]
     valid_to: Option<u64>,
-    /// The number of administrators who must agree before the key is exported or deleted
-    #[arg(long, value_name = "NUMBER", requires = "administrators")]
+    /// The number of administrators who must agree before the key is exported or deleted, or this changes; 0: none
+    #[arg(long, value_name = "NUMBER")]
     approvals: Option<u8>,
     /// The administrators who may agree, by name or number
     #[arg(
@@ -328,21 +336,29 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
             print(&format!("The key '{name}' is destroyed.\n"))?;
         }
         Command::Policy(what) => {
-            let set = what.set()?;
+            let set = what.limits.set()?;
             let name = what.name;
             let key = key(service, &Request::Policy { name, set })?;
             print(&text::show(&key))?;
         }
-        Command::Approve { name, act } => {
+        Command::Approve { name, act, limits } => {
             let request = Request::Approve {
                 name: name.clone(),
                 act: act.clone(),
+                set: match &*act {
+                    "policy" => limits.set()?,
+                    _ => limits.none()?,
+                },
             };
             let Reply::Approved { given, needed } = service.ask(&request)? else {
                 return Err(service.surprised().into());
             };
+            let agreed = match &*act {
+                "policy" => format!("this policy of the key '{name}'"),
+                act => format!("{act} the key '{name}'"),
+            };
             print(&format!(
-                "{given} of {needed} administrators agree to {act} the key '{name}'. An agreement holds for 24 hours.\n"
+                "{given} of {needed} administrators agree to {agreed}. An agreement holds for 24 hours.\n"
             ))?;
         }
         Command::Export { name } => match service.ask(&Request::Export { name })? {
@@ -461,9 +477,28 @@ fn grant(service: &mut Connection, what: &GrantArguments, given: bool) -> Result
     Ok(())
 }
 
-impl PolicyArguments {
-    /// The fields to set, as the service's policy calls them.
-    fn set(&self) -> Result<serde_json::Map<String, serde_json::Value>, Failure> {
+type Fields = serde_json::Map<String, serde_json::Value>;
+
+impl Limits {
+    /// The fields to set, as the service's policy calls them; at least one.
+    fn set(&self) -> Result<Fields, Failure> {
+        let set = self.fields()?;
+        match set.is_empty() {
+            true => Err(WrongUsage("name at least one limit (see --help)".into()).into()),
+            false => Ok(set),
+        }
+    }
+
+    /// No field, for an act that sets none.
+    fn none(&self) -> Result<Fields, Failure> {
+        let set = self.fields()?;
+        match set.is_empty() {
+            true => Ok(set),
+            false => Err(WrongUsage("only 'approve NAME policy' takes limits".into()).into()),
+        }
+    }
+
+    fn fields(&self) -> Result<Fields, Failure> {
         let mut set = serde_json::Map::new();
         let lists = [
             ("operations", &self.operations),
@@ -487,15 +522,24 @@ impl PolicyArguments {
                 None => None,
             };
         }
-        if let (Some(needed), Some(users)) = (self.approvals, &self.administrators) {
-            let uids = users.iter().map(|user| accounts::find(Account::User, user));
-            let uids = uids.collect::<Result<Vec<_>, _>>()?;
-            let approvals = serde_json::json!({"needed": needed, "administrators": uids});
-            set.insert("approvals".into(), approvals);
-        }
-        if set.is_empty() {
-            return Err(WrongUsage("name at least one limit (see --help)".into()).into());
-        }
+        let approvals = match (self.approvals, &self.administrators) {
+            (None, _) => return Ok(set),
+            (Some(0), None) => serde_json::Value::Null,
+            (Some(0), Some(_)) => {
+                let problem = "--approvals 0 asks no administrators (leave --administrators out)";
+                return Err(WrongUsage(problem.into()).into());
+            }
+            (Some(_), None) => {
+                let problem = "name who may agree (--administrators alice,bob)";
+                return Err(WrongUsage(problem.into()).into());
+            }
+            (Some(needed), Some(users)) => {
+                let uids = users.iter().map(|user| accounts::find(Account::User, user));
+                let uids = uids.collect::<Result<Vec<_>, _>>()?;
+                serde_json::json!({"needed": needed, "administrators": uids})
+            }
+        };
+        set.insert("approvals".into(), approvals);
         Ok(set)
     }
 }

@@ -4,18 +4,16 @@
 //! 'adopt' writes the drop-in and leaves the keys; after a reload, the second one takes them.
 
 use std::fs;
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::os::unix::fs::MetadataExt;
-use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::Duration;
 
 use base64ct::{Base64, Encoding};
 use outboard_file_replacement::create;
 
 use super::adopt::public_beside;
-use crate::Failure;
+use crate::{Failure, ssh_agent};
 
 /// OpenSSH's configuration.
 const MAIN: &str = "/etc/ssh/sshd_config";
@@ -25,8 +23,6 @@ const DROP_IN: &str = "/etc/ssh/sshd_config.d/outboard.conf";
 const MARK: &str = "# Written by 'outboard keys adopt'";
 /// After each change of the configuration.
 pub(super) const RELOAD: &str = "systemctl reload ssh (or sshd)";
-/// How long an agent may take to list its keys.
-const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Whether sshd reads that file: by the name that ssh-keygen gives host keys, or by sshd's configuration.
 pub(super) fn is_host_key(file: &Path) -> bool {
@@ -41,7 +37,7 @@ pub(super) fn is_host_key(file: &Path) -> bool {
 /// # Errors
 /// It does not, or not yet. No key was touched.
 pub(super) fn asks(socket: &Path) -> Result<(), Failure> {
-    UnixStream::connect(socket).map_err(|error| {
+    ssh_agent::connect(socket).map_err(|error| {
         format!(
             "sshd could not ask the service: nobody answers at {}: {error} (run 'systemctl enable --now \
              outboard-agent.socket')",
@@ -80,24 +76,13 @@ pub(super) fn asks(socket: &Path) -> Result<(), Failure> {
 /// # Errors
 /// It does not.
 pub(super) fn offers(socket: &Path, public: &Path) -> io::Result<()> {
-    /// The longest answer of an agent.
-    const MOST: u32 = 256 * 1024;
-    /// The only byte of the question which keys there are (RFC 9987).
-    const REQUEST_IDENTITIES: u8 = 11;
     let public = fs::read_to_string(public)?;
     let public = public.split_whitespace().nth(1).unwrap_or_default();
     let public = Base64::decode_vec(public).map_err(io::Error::other)?;
     if public.is_empty() {
         return Err(io::Error::other("its public half is damaged"));
     }
-    let mut agent = UnixStream::connect(socket)?;
-    agent.set_read_timeout(Some(PATIENCE))?;
-    agent.write_all(&[0, 0, 0, 1, REQUEST_IDENTITIES])?;
-    let mut length = [0; 4];
-    agent.read_exact(&mut length)?;
-    let mut answer = Vec::new();
-    let length = u32::from_be_bytes(length).min(MOST);
-    agent.take(length.into()).read_to_end(&mut answer)?;
+    let answer = ssh_agent::keys(ssh_agent::connect(socket)?)?;
     match answer.windows(public.len()).any(|part| part == public) {
         true => Ok(()),
         false => Err(io::Error::other(

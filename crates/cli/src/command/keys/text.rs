@@ -94,7 +94,11 @@ pub(super) fn show(key: &KeyInfo) -> String {
         line("certificate", printable(subject));
     }
     if let Some(policy) = key.policy.as_object() {
-        for (name, value) in policy.iter().filter(|(_, value)| !value.is_null()) {
+        let says = |value: &serde_json::Value| match value.as_array() {
+            Some(values) => !values.is_empty(),
+            None => !value.is_null(),
+        };
+        for (name, value) in policy.iter().filter(|(_, value)| says(value)) {
             let value = match (value.as_array(), value["administrators"].as_array()) {
                 (Some(values), _) => {
                     let words = values.iter().filter_map(|value| value.as_str());

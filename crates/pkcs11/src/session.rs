@@ -3,7 +3,7 @@
 use cryptoki_sys::*;
 use outboard_engine::scalar::digest::Hasher;
 
-use crate::operation::{Ciphering, OrCode, Signing, Verifying};
+use crate::operation::{Ciphering, Messages, OrCode, Signing, Verifying};
 use crate::slot::Slot;
 
 /// A session.
@@ -16,6 +16,8 @@ pub(crate) struct Session {
     pub(crate) digest: Option<Hasher>,
     pub(crate) encrypting: Option<Ciphering>,
     pub(crate) decrypting: Option<Ciphering>,
+    pub(crate) sealing: Option<Messages>,
+    pub(crate) opening: Option<Messages>,
     pub(crate) signing: Option<OrCode<Signing>>,
     pub(crate) verifying: Option<OrCode<Verifying>>,
 }
@@ -29,6 +31,8 @@ impl Session {
             digest: None,
             encrypting: None,
             decrypting: None,
+            sealing: None,
+            opening: None,
             signing: None,
             verifying: None,
         }
@@ -60,6 +64,12 @@ impl Session {
         }
         if flags & CKF_DECRYPT != 0 {
             self.decrypting = None;
+        }
+        if flags & CKF_MESSAGE_ENCRYPT != 0 {
+            self.sealing = None;
+        }
+        if flags & CKF_MESSAGE_DECRYPT != 0 {
+            self.opening = None;
         }
         if flags & CKF_SIGN != 0 {
             self.signing = None;

@@ -137,3 +137,26 @@ fn a_mechanism_makes_keys_of_its_own_type() {
         assert_eq!(refused, Err(CKR_TEMPLATE_INCONSISTENT));
     }
 }
+
+/// FIPS 180: SHA-256 of "abc".
+#[test]
+fn a_secret_key_is_digested() {
+    let session = session();
+    let raw = Raw::with(&session);
+    let secret = raw.secret(CKK_GENERIC_SECRET, b"bc").unwrap();
+    let digest_key = raw.functions.C_DigestKey.unwrap();
+    session.digest_init(&Mechanism::Sha256).unwrap();
+    session.digest_update(b"a").unwrap();
+    // SAFETY: takes numbers only.
+    assert_eq!(unsafe { digest_key(raw.session, secret) }, CKR_OK);
+    let digest = session.digest_final().unwrap();
+    assert_eq!(digest[..4], [0xba, 0x78, 0x16, 0xbf]);
+
+    let parameters = [Attribute::EcParams(common::raw::X25519.to_vec())];
+    let mechanism = Mechanism::EccMontgomeryKeyPairGen;
+    let pair = session.generate_key_pair(&mechanism, &parameters, &[]);
+    session.digest_init(&Mechanism::Sha256).unwrap();
+    // SAFETY: as above.
+    let refused = unsafe { digest_key(raw.session, pair.unwrap().1.handle()) };
+    assert_eq!(refused, CKR_KEY_INDIGESTIBLE);
+}

@@ -13,6 +13,8 @@ mod exchange;
 mod functions;
 mod lists;
 mod mechanism;
+#[expect(non_snake_case, reason = "the standard's names")]
+mod messages;
 mod template;
 #[expect(non_snake_case, reason = "the standard's names")]
 mod unsupported;

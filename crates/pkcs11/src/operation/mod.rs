@@ -10,6 +10,7 @@ mod digest;
 mod generate;
 mod hkdf;
 mod mac;
+mod messages;
 mod rsa;
 mod sign;
 mod verify;
@@ -17,6 +18,7 @@ mod wrap;
 
 pub(crate) use cipher::{Ciphering, Direction};
 pub(crate) use mac::OrCode;
+pub(crate) use messages::{Iv, Message, Messages};
 pub(crate) use sign::Signing;
 pub(crate) use verify::Verifying;
 

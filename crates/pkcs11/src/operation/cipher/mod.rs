@@ -35,19 +35,19 @@ impl Direction {
     }
 
     /// The attribute of keys that may be used for it.
-    fn usage(self) -> CK_ATTRIBUTE_TYPE {
+    pub(super) fn usage(self) -> CK_ATTRIBUTE_TYPE {
         match self {
             Self::Encrypt => CKA_ENCRYPT,
             Self::Decrypt => CKA_DECRYPT,
         }
     }
 
-    fn is_encrypt(self) -> bool {
+    pub(super) fn is_encrypt(self) -> bool {
         self == Self::Encrypt
     }
 
     /// The input has a length that cannot be.
-    fn length_error(self) -> Error {
+    pub(super) fn length_error(self) -> Error {
         match self {
             Self::Encrypt => CKR_DATA_LEN_RANGE.into(),
             Self::Decrypt => CKR_ENCRYPTED_DATA_LEN_RANGE.into(),
@@ -207,10 +207,10 @@ impl Module {
 
 /// Ciphertext or plaintext that waits until all of it is there.
 #[derive(Default)]
-struct Gathered(zeroize::Zeroizing<Vec<u8>>);
+pub(super) struct Gathered(pub(super) zeroize::Zeroizing<Vec<u8>>);
 
 impl Gathered {
-    fn add(&mut self, part: &[u8]) -> Result<()> {
+    pub(super) fn add(&mut self, part: &[u8]) -> Result<()> {
         let (all, length) = (&mut self.0, part.len());
         if all.capacity() - all.len() < length {
             // What grows is copied here, so that nothing stays behind.

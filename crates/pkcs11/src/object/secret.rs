@@ -74,7 +74,7 @@ fn check_value(key_type: CK_KEY_TYPE, value: &[u8]) -> Result<[u8; CHECK_LENGTH]
     } else {
         let mut hasher = Hasher::new(Digest::Sha1)?;
         hasher.update(value)?;
-        check.copy_from_slice(&hasher.finish_and_reset()?[..CHECK_LENGTH]);
+        check.copy_from_slice(&hasher.end()?[..CHECK_LENGTH]);
     }
     Ok(check)
 }

@@ -68,6 +68,6 @@ impl Module {
         if let Some(message) = message {
             hasher.update(message)?;
         }
-        output.put(&hasher.finish()?)
+        output.put(&hasher.end()?)
     }
 }

@@ -30,5 +30,5 @@ use crate::error::Result;
 fn hash(digest: Digest, message: &[u8]) -> Result<Value> {
     let mut hasher = Hasher::new(digest)?;
     hasher.update(message)?;
-    Ok(hasher.finish()?)
+    Ok(hasher.end()?)
 }

@@ -164,7 +164,7 @@ pub(super) fn end(
 ) -> Result<outboard_engine::scalar::digest::Value> {
     go_on(hasher, sign, &[])?;
     let hasher = hasher.take().ok_or(CKR_GENERAL_ERROR)?;
-    Ok(hasher.finish()?)
+    Ok(hasher.end()?)
 }
 
 /// Whether a key's type is the scheme's.
@@ -312,7 +312,7 @@ fn pkcs1_of(value: &[u8]) -> Asked<'_> {
 }
 
 /// How the service calls a digest.
-fn asked(digest: Digest) -> Option<AskedDigest> {
+pub(super) fn asked(digest: Digest) -> Option<AskedDigest> {
     Some(match digest {
         Digest::Sha1 => AskedDigest::Sha1,
         Digest::Sha224 => AskedDigest::Sha224,

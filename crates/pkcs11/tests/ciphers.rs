@@ -354,6 +354,42 @@ fn input_and_output_may_share_their_place() {
     }
 }
 
+#[test]
+fn nothing_is_released_of_what_was_changed() {
+    let raw = Raw::new();
+    let key = raw.secret(CKK_AES, &[1; 16]).unwrap();
+    let (iv, plain) = ([7; 12], [3; 40]);
+    let as_gcm = gcm(&iv, b"", 96);
+    let as_ccm = ccm(plain.len(), &iv, b"", 12);
+    for mechanism in [
+        mechanism(CKM_AES_GCM, &as_gcm),
+        mechanism(CKM_AES_CCM, &as_ccm),
+    ] {
+        let mut sealed = raw.once(Encrypt, &mechanism, key, &plain).unwrap();
+        *sealed.last_mut().unwrap() ^= 1;
+        raw.begin(Decrypt, &mechanism, key).unwrap();
+        let (mut output, mut length) = ([0xa5; 40], 40);
+        let decrypt = raw.functions.C_Decrypt.unwrap();
+        // SAFETY: as many bytes and as much room as they say.
+        let code = unsafe {
+            let (input, input_length) = (pointer(&sealed), sealed.len() as CK_ULONG);
+            decrypt(
+                raw.session,
+                input,
+                input_length,
+                output.as_mut_ptr(),
+                &raw mut length,
+            )
+        };
+        assert_eq!((code, output), (CKR_ENCRYPTED_DATA_INVALID, [0; 40]));
+        raw.begin(Decrypt, &mechanism, key).unwrap();
+        for part in sealed.chunks(10) {
+            assert_eq!(raw.update(Decrypt, part), Ok(Vec::new()));
+        }
+        assert_eq!(raw.finish(Decrypt), Err(CKR_ENCRYPTED_DATA_INVALID));
+    }
+}
+
 /// A private key of PKCS #8.
 fn rsa_key(raw: &Raw, info: &[u8]) -> Result<(CK_OBJECT_HANDLE, CK_OBJECT_HANDLE)> {
     use der::asn1::{AnyRef, OctetStringRef, UintRef};

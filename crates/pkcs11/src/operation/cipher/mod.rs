@@ -5,6 +5,7 @@ mod ccm;
 mod gcm;
 mod key_wrap;
 mod rsa;
+mod service;
 mod stream;
 
 use std::sync::Arc;
@@ -114,14 +115,14 @@ pub(super) fn begin(
             (length, tag),
         )?),
         KeyWrap(padding) => Box::new(key_wrap::KeyWrap::new(key, direction, padding)?),
-        RsaPkcs1 => Box::new(rsa::Rsa::new(key, direction, None)?),
+        RsaPkcs1 => rsa::begin(key, direction, None)?,
         RsaOaep {
             digest,
             mgf1,
             label,
         } => {
             let oaep = rsa::Oaep::new(digest, mgf1, label);
-            Box::new(rsa::Rsa::new(key, direction, Some(oaep))?)
+            rsa::begin(key, direction, Some(oaep))?
         }
     })
 }

@@ -10,6 +10,7 @@ use outboard_engine::card::rsa::Key;
 use outboard_engine::scalar::digest::Digest;
 use outboard_engine::scalar::rsa::{MAX_LENGTH, oaep};
 
+use super::service::ByService;
 use super::{Answer, Cipher, Direction};
 use crate::abi::Exchange;
 use crate::error::{Error, Result};
@@ -18,8 +19,8 @@ use crate::operation::rsa::power;
 
 /// The parameters of OAEP.
 pub(super) struct Oaep {
-    digests: (Digest, Digest),
-    label: Vec<u8>,
+    pub(super) digests: (Digest, Digest),
+    pub(super) label: Vec<u8>,
 }
 
 impl Oaep {
@@ -32,27 +33,32 @@ impl Oaep {
 }
 
 /// What is encrypted or decrypted.
-pub(super) struct Rsa {
+struct Rsa {
     key: Arc<Key>,
     direction: Direction,
     oaep: Option<Oaep>,
 }
 
-impl Rsa {
-    pub(super) fn new(key: &Arc<Object>, direction: Direction, oaep: Option<Oaep>) -> Result<Self> {
-        let Material::Rsa(key) = &key.material else {
-            return Err(CKR_KEY_TYPE_INCONSISTENT.into());
-        };
-        if !direction.is_encrypt() && !key.is_private() {
-            return Err(CKR_KEY_TYPE_INCONSISTENT.into());
-        }
-        Ok(Self {
+/// Begins with a key of the program, or of the card service.
+pub(super) fn begin(
+    key: &Object,
+    direction: Direction,
+    oaep: Option<Oaep>,
+) -> Result<Box<dyn Cipher>> {
+    match &key.material {
+        Material::Rsa(key) if direction.is_encrypt() || key.is_private() => Ok(Box::new(Rsa {
             key: Arc::clone(key),
             direction,
             oaep,
-        })
+        })),
+        Material::Service(key) if !direction.is_encrypt() => {
+            Ok(Box::new(ByService::new(key, oaep)?))
+        }
+        _ => Err(CKR_KEY_TYPE_INCONSISTENT.into()),
     }
+}
 
+impl Rsa {
     /// The longest message.
     fn most(&self) -> Result<usize> {
         let digest = self.oaep.as_ref().map(|oaep| oaep.digests.0);

@@ -65,6 +65,8 @@ impl<T> Place<T> {
 pub(crate) struct Output<'a> {
     buffer: *mut CK_BYTE,
     length: &'a mut CK_ULONG,
+    /// How many bytes there is room for.
+    room: CK_ULONG,
 }
 
 impl<'a> Output<'a> {
@@ -73,6 +75,7 @@ impl<'a> Output<'a> {
         *length = room.len() as CK_ULONG;
         Self {
             buffer: room.as_mut_ptr(),
+            room: *length,
             length,
         }
     }
@@ -84,7 +87,11 @@ impl Output<'_> {
     pub(super) unsafe fn new(buffer: *mut CK_BYTE, length: *mut CK_ULONG) -> Result<Self> {
         // SAFETY: by the caller's word.
         match unsafe { length.as_mut() } {
-            Some(length) => Ok(Self { buffer, length }),
+            Some(length) => Ok(Self {
+                buffer,
+                room: *length,
+                length,
+            }),
             None => Err(CKR_ARGUMENTS_BAD.into()),
         }
     }
@@ -94,13 +101,13 @@ impl Output<'_> {
     /// # Errors
     /// The buffer is too small; the length is told.
     pub(crate) fn is_question(&mut self, needed: usize) -> Result<bool> {
-        let given = std::mem::replace(self.length, needed as CK_ULONG);
+        *self.length = needed as CK_ULONG;
         if self.buffer.is_null() {
             return Ok(true);
         }
-        match given < needed as CK_ULONG {
-            true => Err(CKR_BUFFER_TOO_SMALL.into()),
-            false => Ok(false),
+        match self.has_room(needed) {
+            true => Ok(false),
+            false => Err(CKR_BUFFER_TOO_SMALL.into()),
         }
     }
 
@@ -115,11 +122,15 @@ impl Output<'_> {
 
     /// Whether there is room for so many bytes.
     pub(crate) fn has_room(&self, needed: usize) -> bool {
-        !self.buffer.is_null() && *self.length >= needed as CK_ULONG
+        !self.buffer.is_null() && self.room >= needed as CK_ULONG
     }
 
-    /// The buffer, after [`Output::is_question`] found that it has room for so many bytes; tells that they are written.
+    /// The buffer, which has room for so many bytes; tells that they are written.
+    ///
+    /// # Panics
+    /// It has not: [`Output::is_question`] was not asked.
     pub(super) fn room(&mut self, written: usize) -> *mut CK_BYTE {
+        assert!(self.has_room(written));
         *self.length = written as CK_ULONG;
         self.buffer
     }
@@ -127,14 +138,15 @@ impl Output<'_> {
     /// Writes the end of a result whose beginning, up to that place, is written; there is room for it.
     pub(crate) fn append(&mut self, at: usize, end: &[u8]) {
         let buffer = self.room(at + end.len());
-        // SAFETY: room for as many bytes, as `is_question` found.
+        // SAFETY: a buffer with room for as many bytes, by the word of who made this.
         unsafe { slice::from_raw_parts_mut(buffer.add(at), end.len()) }.copy_from_slice(end);
     }
 
     /// Takes back so many bytes that were written.
     pub(crate) fn wipe(&mut self, written: usize) {
-        let buffer = self.room(0);
-        // SAFETY: they were written, so there was room for them.
+        let buffer = self.room(written);
+        *self.length = 0;
+        // SAFETY: as above.
         unsafe { slice::from_raw_parts_mut(buffer, written) }.zeroize();
     }
 

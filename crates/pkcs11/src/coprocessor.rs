@@ -190,7 +190,9 @@ fn objects(listed: &Listed) -> Vec<Object> {
         let public = Object::of_service(public, None)?;
         let (kind, length) = kind(&public.material)?;
         let agrees: &[u8] = &[(kind == Kind::Ec).into()];
-        let private = [&halves.private()[..], &[(CKA_DERIVE, agrees)]].concat();
+        let decrypts: &[u8] = &[(kind == Kind::Rsa).into()];
+        let uses = [(CKA_DERIVE, agrees), (CKA_DECRYPT, decrypts)];
+        let private = [&halves.private()[..], &uses].concat();
         let private = of_token(listed, 1, &private)?;
         let key = ServiceKey {
             reference: listed.reference.clone(),

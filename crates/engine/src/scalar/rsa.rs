@@ -1,6 +1,7 @@
 //! RSA: signatures by PKCS #1 v1.5 and PSS (RFC 8017), and the paddings of encryption.
 
 mod decryption;
+mod encryption;
 
 pub use decryption::{Message, PREMASTER, Rejection, Versions, oaep};
 

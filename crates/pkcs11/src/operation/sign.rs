@@ -331,13 +331,15 @@ fn rsa(key: &Arc<card::rsa::Key>, sign: Sign, value: &[u8]) -> Result<Zeroizing<
         (SignScheme::Pss(digest, scheme), _) => {
             key.encode(scheme, digest, value).map_err(too_long)?
         }
-        _ => {
-            let length = key.length();
-            let start = length.checked_sub(value.len()).ok_or(CKR_DATA_LEN_RANGE)?;
-            let mut block = vec![0; length];
-            block[start..].copy_from_slice(value);
-            block
-        }
+        _ => unpadded(key.length(), value)?,
     };
     power(key, block, [Rsa2048Sign, Rsa3072Sign, Rsa4096Sign])
+}
+
+/// A number as long as the modulus, of bytes that may be fewer.
+pub(super) fn unpadded(length: usize, value: &[u8]) -> Result<Vec<u8>> {
+    let start = length.checked_sub(value.len()).ok_or(CKR_DATA_LEN_RANGE)?;
+    let mut block = vec![0; length];
+    block[start..].copy_from_slice(value);
+    Ok(block)
 }

@@ -3,14 +3,17 @@
 use std::sync::Arc;
 
 use outboard_engine::Operation;
-use outboard_engine::card::{self, Request, rsa};
+use outboard_engine::card::{Request, rsa};
 use zeroize::Zeroizing;
 
 use crate::error::Result;
+use crate::module::Module;
 
-/// Raises a block, as long as the modulus, to the private exponent: on a card, where there are cards for its length. The
+/// Raises a block, as long as the modulus, to the private exponent: on the path of the profile, where
+/// there is one for its length. The
 /// operations are what it counts as, for 2,048, 3,072 and 4,096 bits.
 pub(super) fn power(
+    module: &Module,
     key: &Arc<rsa::Key>,
     block: Vec<u8>,
     operations: [Operation; 3],
@@ -25,5 +28,5 @@ pub(super) fn power(
             return Ok(result);
         }
     };
-    Ok(card::run(Request::rsa(operation, Arc::clone(key), block))?)
+    module.run(Request::rsa(operation, Arc::clone(key), block))
 }

@@ -39,17 +39,6 @@ pub(crate) struct Module {
     decision: OnceLock<Decision>,
 }
 
-/// Runs a private-key operation where the profile says: with others on a card, or alone.
-pub(crate) fn run(request: Request) -> Result<Output> {
-    let done = match MODULE.decision.get() {
-        Some(decision) if decision.choices.path(request.operation()) != Path::Card => {
-            request.run_alone(&decision.break_even)
-        }
-        _ => card::run(request),
-    };
-    Ok(done?)
-}
-
 /// What `C_Initialize` is told of threads.
 pub(crate) struct Threads {
     /// Whether the module may start some.
@@ -94,6 +83,17 @@ impl Module {
         });
         MODULE.decision.get_or_init(|| decision);
         Ok(())
+    }
+
+    /// Runs a private-key operation where the profile says: with others on a card, or alone.
+    pub(crate) fn run(&self, request: Request) -> Result<Output> {
+        let done = match self.decision.get() {
+            Some(decision) if decision.choices.path(request.operation()) != Path::Card => {
+                request.run_alone(&decision.break_even)
+            }
+            _ => card::run(request),
+        };
+        Ok(done?)
     }
 
     /// Forgets everything.

@@ -12,7 +12,7 @@ use crate::abi::Template;
 use crate::coprocessor::Kind;
 use crate::error::{Error, Result};
 use crate::mechanism::{Mechanism, What};
-use crate::module::{self, Module};
+use crate::module::Module;
 use crate::object::{Material, Named, Object, point_of};
 
 impl Module {
@@ -39,12 +39,12 @@ impl Module {
                 let peer = point_of(peer, Named::Nist(key.curve())).map_err(invalid)?;
                 let peer = ec::Key::public(key.curve(), peer);
                 let peer = peer.map_err(|_| Error::from(CKR_MECHANISM_PARAM_INVALID))?;
-                module::run(Request::ecdh(Arc::clone(key), Arc::new(peer))?)?
+                self.run(Request::ecdh(Arc::clone(key), Arc::new(peer))?)?
             }
             Material::X25519(key) => {
                 let peer = point_of(peer, Named::X25519).map_err(invalid)?;
                 let peer = peer.try_into().map_err(|_| CKR_MECHANISM_PARAM_INVALID)?;
-                module::run(Request::x25519(key, peer))?
+                self.run(Request::x25519(key, peer))?
             }
             Material::Service(key) if key.kind == Kind::Ec => {
                 let named = base.attributes.get(CKA_EC_PARAMS).unwrap_or_default();

@@ -7,11 +7,13 @@ use outboard_engine::card::{Request, rsa};
 use zeroize::Zeroizing;
 
 use crate::error::Result;
-use crate::module;
+use crate::module::Module;
 
-/// Raises a block, as long as the modulus, to the private exponent. The
+/// Raises a block, as long as the modulus, to the private exponent: on the path of the profile, where
+/// there is one for its length. The
 /// operations are what it counts as, for 2,048, 3,072 and 4,096 bits.
 pub(super) fn power(
+    module: &Module,
     key: &Arc<rsa::Key>,
     block: Vec<u8>,
     operations: [Operation; 3],
@@ -26,5 +28,5 @@ pub(super) fn power(
             return Ok(result);
         }
     };
-    module::run(Request::rsa(operation, Arc::clone(key), block))
+    module.run(Request::rsa(operation, Arc::clone(key), block))
 }

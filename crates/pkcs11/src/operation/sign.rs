@@ -20,7 +20,7 @@ use crate::abi::Output;
 use crate::coprocessor::{Kind, ServiceKey};
 use crate::error::{Error, Result};
 use crate::mechanism::{Mechanism, Sign, SignScheme, What};
-use crate::module::{self, Module};
+use crate::module::Module;
 use crate::object::{Material, Object};
 use crate::session::Session;
 
@@ -201,15 +201,15 @@ impl Signing {
     /// The signature of a digest, or of what the program gave instead.
     fn finish(&self, module: &Module, value: &[u8]) -> Result<Zeroizing<Vec<u8>>> {
         match &self.key.material {
-            Material::Rsa(key) => rsa(key, self.sign, value),
+            Material::Rsa(key) => rsa(module, key, self.sign, value),
             Material::Ec(key) => {
                 if value.is_empty() {
                     return Err(CKR_DATA_LEN_RANGE.into());
                 }
-                let signature = module::run(Request::ecdsa(Arc::clone(key), value)?)?;
+                let signature = module.run(Request::ecdsa(Arc::clone(key), value)?)?;
                 halves_of(&signature, 2 * key.curve().field_length())
             }
-            Material::Ed25519(key) => module::run(Request::ed25519(Arc::clone(key), value)?),
+            Material::Ed25519(key) => module.run(Request::ed25519(Arc::clone(key), value)?),
             Material::Service(key) => by_service(module, key, self.sign, value),
             _ => Err(CKR_KEY_TYPE_INCONSISTENT.into()),
         }
@@ -323,7 +323,12 @@ pub(super) fn asked(digest: Digest) -> Option<AskedDigest> {
     })
 }
 
-fn rsa(key: &Arc<card::rsa::Key>, sign: Sign, value: &[u8]) -> Result<Zeroizing<Vec<u8>>> {
+fn rsa(
+    module: &Module,
+    key: &Arc<card::rsa::Key>,
+    sign: Sign,
+    value: &[u8],
+) -> Result<Zeroizing<Vec<u8>>> {
     let too_long = |_| Error::from(CKR_DATA_LEN_RANGE);
     let block = match (sign.scheme, sign.hash) {
         (SignScheme::Pkcs1, Some(digest)) => key.encode(Scheme::Pkcs1, digest, value)?,
@@ -331,13 +336,15 @@ fn rsa(key: &Arc<card::rsa::Key>, sign: Sign, value: &[u8]) -> Result<Zeroizing<
         (SignScheme::Pss(digest, scheme), _) => {
             key.encode(scheme, digest, value).map_err(too_long)?
         }
-        _ => {
-            let length = key.length();
-            let start = length.checked_sub(value.len()).ok_or(CKR_DATA_LEN_RANGE)?;
-            let mut block = vec![0; length];
-            block[start..].copy_from_slice(value);
-            block
-        }
+        _ => unpadded(key.length(), value)?,
     };
-    power(key, block, [Rsa2048Sign, Rsa3072Sign, Rsa4096Sign])
+    power(module, key, block, [Rsa2048Sign, Rsa3072Sign, Rsa4096Sign])
+}
+
+/// A number as long as the modulus, of bytes that may be fewer.
+pub(super) fn unpadded(length: usize, value: &[u8]) -> Result<Vec<u8>> {
+    let start = length.checked_sub(value.len()).ok_or(CKR_DATA_LEN_RANGE)?;
+    let mut block = vec![0; length];
+    block[start..].copy_from_slice(value);
+    Ok(block)
 }

@@ -11,7 +11,7 @@ use outboard_engine::scalar::rsa::Scheme;
 
 use super::hash;
 use super::mac::{Coding, OrCode};
-use super::sign::{Pair, end, fits, go_on, length};
+use super::sign::{Pair, end, fits, go_on, length, unpadded};
 use crate::error::Result;
 use crate::mechanism::{Mechanism, Sign, SignScheme, What};
 use crate::module::Module;
@@ -46,9 +46,6 @@ impl Module {
         let What::Sign(sign) = mechanism.what else {
             return Err(CKR_MECHANISM_INVALID.into());
         };
-        if sign.scheme == SignScheme::Raw {
-            return Err(CKR_MECHANISM_INVALID.into());
-        }
         fits(&key.material, sign.scheme)?;
         key.admit(CKA_VERIFY, mechanism.kind)?;
         let hasher = None;
@@ -109,6 +106,9 @@ impl Verifying {
                 Some(digest) => key.verify(Scheme::Pkcs1, digest, value, signature),
                 None => key.verify_unnamed(value, signature),
             },
+            (Material::Rsa(key), SignScheme::Raw) => {
+                key.verify_power(&unpadded(key.length(), value)?, signature)
+            }
             (Material::Rsa(key), SignScheme::Pss(digest, scheme)) => {
                 key.verify(scheme, digest, value, signature)
             }

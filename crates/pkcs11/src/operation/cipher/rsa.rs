@@ -14,6 +14,7 @@ use super::service::ByService;
 use super::{Answer, Cipher, Direction};
 use crate::abi::Exchange;
 use crate::error::{Error, Result};
+use crate::module::Module;
 use crate::object::{Material, Object};
 use crate::operation::rsa::power;
 
@@ -96,16 +97,17 @@ impl Rsa {
             return Ok(Answer::Length);
         }
         let ciphertext = self.key.ciphertext(exchange.input()).map_err(invalid)?;
+        let module = Module::get()?;
         let operations = [Rsa2048Decrypt, Rsa3072Decrypt, Rsa4096Decrypt];
         let message = match &self.oaep {
             Some(parameters) => {
-                let block = power(&self.key, ciphertext, operations)?;
+                let block = power(module, &self.key, ciphertext, operations)?;
                 let (digest, mgf1) = parameters.digests;
                 oaep(&block, digest, mgf1, &parameters.label).map_err(invalid)?
             }
             None => {
                 let rejection = self.key.rejection(&ciphertext)?;
-                rejection.message(&power(&self.key, ciphertext, operations)?)
+                rejection.message(&power(module, &self.key, ciphertext, operations)?)
             }
         };
         let start = message.room.len() - message.length as usize;

@@ -66,6 +66,6 @@ impl Module {
             &shared[start..],
             Origin::Derived,
         )?;
-        Ok(self.keep(secret))
+        self.keep(secret)
     }
 }

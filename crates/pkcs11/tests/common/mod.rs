@@ -1,5 +1,9 @@
 //! The module, as a program has it.
 
+#![allow(dead_code, reason = "each test uses its part")]
+
+pub(crate) mod calls;
+
 use std::path::PathBuf;
 
 use cryptoki::context::{CInitializeArgs, CInitializeFlags, Pkcs11};

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 use std::os::unix::ffi::OsStrExt;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use cryptoki_sys::*;
 use outboard_client::{self as client, Client, Problem};
@@ -16,6 +16,7 @@ use zeroize::Zeroizing;
 
 use crate::abi::Template;
 use crate::error::{Error, Result};
+use crate::lock::{Held, lock};
 use crate::module::Module;
 use crate::object::{Attributes, Material, Object, Origin, number};
 use crate::settings::Settings;
@@ -29,7 +30,7 @@ pub(crate) struct Coprocessor {
 
 /// What the objects of the slot were made of.
 #[derive(Default)]
-pub(crate) struct Known {
+struct Known {
     generation: u64,
     keys: BTreeMap<KeyId, (Listed, Vec<CK_OBJECT_HANDLE>)>,
 }
@@ -86,8 +87,8 @@ impl Coprocessor {
     }
 
     /// Nobody changes what is known until this is dropped.
-    pub(crate) fn hold(&self) -> MutexGuard<'_, Known> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    fn hold(&self) -> Held<'_, Known> {
+        lock(&self.known)
     }
 
     fn client(&self) -> Result<&Client> {
@@ -152,6 +153,8 @@ impl Module {
             .collect();
         let mut gone = Vec::new();
         let mut place = self.coprocessor.hold();
+        // Nothing is put there once the module is finalised.
+        Self::get()?;
         if place.generation != known {
             // Another thread was faster.
             return Ok(());
@@ -165,7 +168,7 @@ impl Module {
                     gone.extend(kept.into_iter().flat_map(|(_, handles)| handles));
                     objects
                         .into_iter()
-                        .map(|object| self.keep(object))
+                        .map(|object| self.objects.insert(Arc::new(object)))
                         .collect()
                 }
                 None => kept.map(|(_, handles)| handles).unwrap_or_default(),

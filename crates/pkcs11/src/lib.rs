@@ -5,8 +5,8 @@
 //!             (C)        (tables)                       └───────▶ client ──▶ outboardd   keys of the card service: "coprocessor"
 //! ```
 //!
-//! - `abi`: pointers in, slices and `Result`s out; the only unsafe code but for the tables' locks at a fork.
-//! - `module`, `session`, `table`: what lives between two calls, in tables that a fork leaves whole.
+//! - `abi`: pointers in, slices and `Result`s out; the only unsafe code but for the environment's.
+//! - `module`, `session`, `table`, `lock`: what lives between two calls, in tables that a fork leaves whole.
 //! - `slot`, `mechanism`: what is there, and what it can do.
 //! - `coprocessor`: the card service's keys, as objects.
 //! - `object`: attributes, which ones an object may have, and keys that are ready to compute.
@@ -15,6 +15,7 @@
 mod abi;
 mod coprocessor;
 mod error;
+mod lock;
 mod mechanism;
 mod module;
 mod object;

@@ -1,7 +1,7 @@
 //! The module of a process: whether it is initialised, its sessions and its objects.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use cryptoki_sys::*;
 use outboard_engine::card::{Output, Request};
@@ -11,6 +11,7 @@ use outboard_engine::{Path, card, fork, ledger};
 use crate::abi::Template;
 use crate::coprocessor::Coprocessor;
 use crate::error::{Error, Result};
+use crate::lock::lock;
 use crate::object::{Object, Origin};
 use crate::session::Session;
 use crate::settings::Settings;
@@ -20,6 +21,7 @@ use crate::table::Table;
 /// The one of this process.
 static MODULE: Module = Module {
     initialised: AtomicBool::new(false),
+    turn: Mutex::new(()),
     by: AtomicU32::new(0),
     sessions: Table::new(),
     objects: Table::new(),
@@ -30,6 +32,8 @@ static MODULE: Module = Module {
 /// What lives between two calls.
 pub(crate) struct Module {
     initialised: AtomicBool,
+    /// Of the threads that initialise or finalise the module.
+    turn: Mutex<()>,
     /// The process that said so: a child has what its parent had, and may say so once more.
     by: AtomicU32,
     pub(crate) sessions: Table<Session>,
@@ -60,9 +64,11 @@ impl Module {
     /// # Errors
     /// This process did so already.
     pub(crate) fn initialise(threads: &Threads) -> Result<()> {
+        fork::watch();
+        let _turn = lock(&MODULE.turn);
         let process = std::process::id();
         let by = MODULE.by.swap(process, SeqCst);
-        if MODULE.initialised.swap(true, SeqCst) {
+        if MODULE.initialised.load(SeqCst) {
             return match by == process {
                 true => Err(CKR_CRYPTOKI_ALREADY_INITIALIZED.into()),
                 false => Ok(()),
@@ -70,8 +76,6 @@ impl Module {
         }
         let settings = Settings::of_environment();
         MODULE.coprocessor.reach(&settings);
-        fork::watch();
-        watch_forks();
         ledger::open(&settings.ledger);
         let decision = settings.decision();
         card::open(card::Settings {
@@ -82,6 +86,7 @@ impl Module {
             break_even: decision.break_even,
         });
         MODULE.decision.get_or_init(|| decision);
+        MODULE.initialised.store(true, SeqCst);
         Ok(())
     }
 
@@ -98,12 +103,13 @@ impl Module {
 
     /// Forgets everything.
     pub(crate) fn finalise(&self) -> Result<()> {
+        let _turn = lock(&self.turn);
         if !self.initialised.swap(false, SeqCst) {
             return Err(CKR_CRYPTOKI_NOT_INITIALIZED.into());
         }
         drop(self.sessions.remove_all(|_| true));
-        drop(self.objects.remove_all(|_| true));
         self.coprocessor.forget();
+        drop(self.objects.remove_all(|_| true));
         card::close();
         ledger::close();
         Ok(())
@@ -128,7 +134,13 @@ impl Module {
             return Err(CKR_SESSION_ASYNC_NOT_SUPPORTED.into());
         }
         let session = Session::new(slot, flags & CKF_RW_SESSION != 0);
-        Ok(self.sessions.insert(session))
+        let handle = self.sessions.insert(session);
+        // Another thread may have finalised the module meanwhile.
+        if let Err(gone) = Self::get() {
+            drop(self.sessions.remove(handle));
+            return Err(gone);
+        }
+        Ok(handle)
     }
 
     /// Closes a session; its objects end with it.
@@ -224,12 +236,19 @@ impl Module {
     ) -> Result<CK_OBJECT_HANDLE> {
         let slot = self.session(session, |session| session.slot)?;
         let object = Object::new(slot, session, template, &[], Origin::Created)?;
-        Ok(self.keep(object))
+        self.keep(object)
     }
 
-    /// Keeps an object.
-    pub(crate) fn keep(&self, object: Object) -> CK_OBJECT_HANDLE {
-        self.objects.insert(Arc::new(object))
+    /// Keeps an object, as long as its session.
+    pub(crate) fn keep(&self, object: Object) -> Result<CK_OBJECT_HANDLE> {
+        let session = object.session;
+        let handle = self.objects.insert(Arc::new(object));
+        // Another thread may have closed the session meanwhile, and then has not seen the object.
+        if let Err(gone) = self.session(session, |_| ()) {
+            drop(self.objects.remove(handle));
+            return Err(gone);
+        }
+        Ok(handle)
     }
 
     /// Copies an object, with changes.
@@ -243,7 +262,7 @@ impl Module {
         if object.attributes.flag(CKA_COPYABLE) == Some(false) {
             return Err(CKR_ACTION_PROHIBITED.into());
         }
-        Ok(self.keep(object.changed(session, template, true)?))
+        self.keep(object.changed(session, template, true)?)
     }
 
     /// Changes an object.
@@ -314,28 +333,5 @@ impl Module {
             next.reverse();
             Ok(next)
         })?
-    }
-}
-
-/// Makes each fork of this process wait until no table is being changed, so that the child finds them whole.
-fn watch_forks() {
-    use std::cell::RefCell;
-    thread_local! {
-        static HELD: RefCell<Option<Held>> = const { RefCell::new(None) };
-    }
-    type Held = Box<dyn std::any::Any>;
-    extern "C" fn before() {
-        // In the order in which they are taken elsewhere.
-        let known = MODULE.coprocessor.hold();
-        let held: Held = Box::new((known, MODULE.sessions.hold(), MODULE.objects.hold()));
-        let _ = HELD.try_with(|place| *place.borrow_mut() = Some(held));
-    }
-    extern "C" fn after() {
-        let _ = HELD.try_with(|place| place.borrow_mut().take());
-    }
-    static WATCHED: AtomicBool = AtomicBool::new(false);
-    if !WATCHED.swap(true, SeqCst) {
-        // SAFETY: the functions are there as long as the module is: the C library forgets them when it is unloaded.
-        unsafe { libc::pthread_atfork(Some(before), Some(after), Some(after)) };
     }
 }

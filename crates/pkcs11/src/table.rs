@@ -4,8 +4,10 @@
 //! under it, and what is taken out is dropped after it.
 
 use std::collections::BTreeMap;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::lock::{Held, lock};
 
 const PARTS: usize = 64;
 
@@ -74,19 +76,9 @@ impl<T> Table<T> {
         self.parts.iter().map(of_part).sum()
     }
 
-    /// All locks of the table: nobody changes it until they are dropped.
-    pub(crate) fn hold(&self) -> Vec<MutexGuard<'_, Part<T>>> {
-        self.parts.iter().map(lock).collect()
-    }
-
-    fn part(&self, handle: u64) -> MutexGuard<'_, Part<T>> {
+    fn part(&self, handle: u64) -> Held<'_, Part<T>> {
         lock(&self.parts[handle as usize % PARTS])
     }
-}
-
-/// A panic under a lock is no reason to refuse everybody else.
-fn lock<T>(part: &Mutex<T>) -> MutexGuard<'_, T> {
-    part.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

@@ -65,7 +65,7 @@ impl Module {
             (CKK_GENERIC_SECRET, &shared[start..]),
             base.offspring(),
         )?;
-        Ok(self.keep(secret))
+        self.keep(secret)
     }
 }
 

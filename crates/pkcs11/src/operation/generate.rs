@@ -28,7 +28,7 @@ impl Module {
         let made = Origin::Generated(mechanism.kind);
         let public = Object::new(slot, session, public, &halves.public(), made)?;
         let private = Object::new(slot, session, private, &halves.private(), made)?;
-        Ok((self.keep(public), self.keep(private)))
+        Ok((self.keep(public)?, self.keep(private)?))
     }
 
     /// `C_GenerateKey`
@@ -50,7 +50,7 @@ impl Module {
         scalar::randomise(&mut value)?;
         let origin = Origin::Generated(mechanism.kind);
         let secret = Object::secret(slot, session, template, (key_type, &value), origin)?;
-        Ok(self.keep(secret))
+        self.keep(secret)
     }
 }
 

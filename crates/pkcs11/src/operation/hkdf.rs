@@ -56,6 +56,6 @@ impl Module {
         };
         let value = (CKK_GENERIC_SECRET, value);
         let key = Object::secret(base.slot, session, template, value, base.offspring())?;
-        Ok(self.keep(key))
+        self.keep(key)
     }
 }

@@ -58,7 +58,7 @@ impl Module {
         answer.map_err(errors)?;
         key.truncate(length as usize);
         let object = object(&unwrapping, session, template, &key)?;
-        Ok(self.keep(object))
+        self.keep(object)
     }
 }
 

@@ -1,0 +1,9 @@
+# The PKCS #11 module with calls that no sane program makes.
+#
+#   make token-stress        drawn calls of all functions, from one thread and from four, in so many processes (TOKEN_ROUNDS=500)
+
+TOKEN_ROUNDS ?= 500
+
+.PHONY: token-stress
+token-stress:
+	TOKEN_ROUNDS=$(TOKEN_ROUNDS) $(CARGO) test --locked -p outboard-pkcs11 --test hostile

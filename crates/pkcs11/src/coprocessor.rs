@@ -189,7 +189,14 @@ impl Module {
 fn objects(listed: &Listed) -> Vec<Object> {
     let make = || {
         let halves = crate::object::halves(&listed.reference.public)?;
-        let public = of_token(listed, 0, &halves.public())?;
+        let public = halves.public();
+        let is_rsa = public.iter().any(|(kind, _)| *kind == CKA_MODULUS);
+        let encrypts: &[u8] = &[is_rsa.into()];
+        let public = of_token(
+            listed,
+            0,
+            &[&public[..], &[(CKA_ENCRYPT, encrypts)]].concat(),
+        )?;
         let public = Object::of_service(public, None)?;
         let (kind, length) = kind(&public.material)?;
         let agrees: &[u8] = &[(kind == Kind::Ec).into()];

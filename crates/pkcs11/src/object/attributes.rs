@@ -81,7 +81,9 @@ impl Attributes {
             if made.is_some_and(|&(_, made)| made != value) {
                 return Err(CKR_TEMPLATE_INCONSISTENT.into());
             }
-            if made.is_none() && rule.giver == Giver::Module {
+            // Whom to trust says the security officer, and there is none.
+            let is_claim = kind == CKA_TRUSTED && value == [CK_TRUE];
+            if is_claim || (made.is_none() && rule.giver == Giver::Module) {
                 return Err(CKR_ATTRIBUTE_READ_ONLY.into());
             }
             attributes.set(kind, value);

@@ -26,7 +26,8 @@ bindir      = $(DESTDIR)$(PREFIX)/bin
 sbindir     = $(DESTDIR)$(PREFIX)/sbin
 unitdir     = $(DESTDIR)$(PREFIX)/lib/systemd/system
 sysusersdir = $(DESTDIR)$(PREFIX)/lib/sysusers.d
-units       = outboard.service outboard.socket outboard-agent.service outboard-agent.socket
+units       = outboard.service outboard.socket outboard-agent.service outboard-agent.socket \
+              outboard-metrics@.service outboard-metrics.socket
 libdir      = $(DESTDIR)$(PREFIX)/lib/outboard
 mandir      = $(DESTDIR)$(PREFIX)/share/man
 docdir      = $(DESTDIR)$(PREFIX)/share/doc/outboard
@@ -136,7 +137,7 @@ install: $(if $(has_cargo),build)
 	$(release)/outboard generate "$$generated"; \
 	$(release)/outboard-bench generate "$$generated"; \
 	for unit in $(units); do \
-	    sed 's|@sbindir@|$(PREFIX)/sbin|' systemd/$$unit >"$$generated/$$unit"; \
+	    sed 's|@sbindir@|$(PREFIX)/sbin|; s|@bindir@|$(PREFIX)/bin|' systemd/$$unit >"$$generated/$$unit"; \
 	    scripts/put.sh 0644 "$$generated/$$unit" $(unitdir)/$$unit; \
 	done; \
 	scripts/put.sh 0644 systemd/outboard.sysusers $(sysusersdir)/outboard.conf; \

@@ -72,6 +72,8 @@ fn what_was_built_is_installed_without_cargo() {
         "usr/local/lib/systemd/system/outboard.socket",
         "usr/local/lib/systemd/system/outboard-agent.service",
         "usr/local/lib/systemd/system/outboard-agent.socket",
+        "usr/local/lib/systemd/system/outboard-metrics.socket",
+        "usr/local/lib/systemd/system/outboard-metrics@.service",
         "usr/local/lib/sysusers.d/outboard.conf",
         "modules/outboard.so",
         "modules/outboard-observe.so",

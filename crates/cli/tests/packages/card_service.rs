@@ -143,7 +143,11 @@ fn packaged_servers_use_keys_of_the_service() {
         house.shell(agent).contains("site"),
         "root may use the key 'site'"
     );
-    for unit in ["outboard.service", "outboard-agent.service"] {
+    for unit in [
+        "outboard.service",
+        "outboard-agent.service",
+        "outboard-metrics@.service",
+    ] {
         let exposure = format!("systemd-analyze security {unit} --no-pager | tail -n 1");
         let exposure = house.shell(&exposure);
         let level = exposure
@@ -151,6 +155,13 @@ fn packaged_servers_use_keys_of_the_service() {
             .find_map(|word| word.parse().ok());
         assert!(level.is_some_and(|level: f64| level <= 1.5), "{exposure}");
     }
+    house.shell("systemctl start outboard-metrics.socket");
+    let told = house.shell(
+        "python3 -c \"import socket; s = socket.socket(socket.AF_UNIX); s.connect('/run/outboard/metrics.sock'); \
+         print(s.makefile().read(), end='')\"",
+    );
+    assert!(told.ends_with("# EOF\n"), "{told}");
+    crate::common::says(&told, "key=\"site\"");
     house.shell("outboard keys audit --check");
 }
 

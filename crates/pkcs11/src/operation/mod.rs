@@ -10,6 +10,7 @@ mod generate;
 mod sign;
 mod verify;
 
+pub(crate) use digest::Digesting;
 pub(crate) use sign::Signing;
 pub(crate) use verify::Verifying;
 

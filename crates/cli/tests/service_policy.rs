@@ -3,6 +3,7 @@
 mod common;
 
 use common::service::Service;
+use outboard_programs::{Certificate, OpenSsl, SServerOptions, Workplace};
 
 /// Whether a key decrypts with those options of `openssl pkeyutl`.
 fn decrypts(service: &Service, key: &str, options: &[&str]) -> bool {
@@ -44,6 +45,39 @@ fn a_policy_restricts_decryption() {
         "key 'site': the key's policy does not allow operation decrypt",
     );
     common::says(&said, "outboard keys show site");
+}
+
+/// As docs/service.md says: clients with forward secrecy lose nothing.
+#[test]
+fn a_key_that_only_signs_serves_clients_with_forward_secrecy() {
+    let service = Service::start();
+    let key = service.key("site", "rsa-2048");
+    let certificate = Certificate {
+        certificate: service.certificate(&key),
+        key,
+    };
+    let workplace = Workplace::new().expect("it can be written");
+    let stock = OpenSsl::stock(&workplace).expect("it can be written");
+    let text = service.configuration_text();
+    let ours = OpenSsl::configured(&workplace, "service", &text).expect("it can be written");
+    let options = SServerOptions {
+        openssl: &ours,
+        certificate: &certificate,
+        asynchronous: false,
+        settings: &[],
+    };
+    let server = options.start(&workplace).expect("it starts");
+    let serves = |cipher: &str| {
+        let client = stock.command().expect("openssl is installed");
+        let client = client.args(["s_client", "-tls1_2", "-cipher", cipher, "-connect"]);
+        let client = client.arg(format!("127.0.0.1:{}", server.port));
+        let finished = client.finish().expect("it runs");
+        finished.status.success() && finished.output.contains(&format!("Cipher is {cipher}"))
+    };
+    let ciphers = ["AES128-GCM-SHA256", "ECDHE-RSA-AES128-GCM-SHA256"];
+    assert_eq!(ciphers.map(serves), [true, true]);
+    service.says(&["keys", "policy", "site", "--operations", "sign"]);
+    assert_eq!(ciphers.map(serves), [false, true]);
 }
 
 #[test]

@@ -102,6 +102,16 @@ fn opensc_and_gnutls_use_keys_of_the_service() {
         verify.arg("-signature").arg(&signature).arg(&message);
         says(&output(&mut verify), "Verified OK");
     }
+    let ciphertext = encrypted(&service, "rsa-2048", &message);
+    let [ciphertext, opened] = [ciphertext, service.path("opened")];
+    let paths = [&ciphertext, &opened].map(|path| path.to_str().expect("it is ASCII"));
+    let decrypt = ["--decrypt", "--mechanism", "RSA-PKCS-OAEP", "--id"];
+    let digests = ["--hash-algorithm", "SHA256", "--mgf", "MGF1-SHA256"];
+    let files = ["-i", paths[0], "-o", paths[1]];
+    let rsa = id("rsa-2048");
+    let words = [&decrypt[..], &[&rsa], &digests, &files].concat();
+    output(&mut tool(&words));
+    assert_eq!(fs::read(&opened).expect("it was written"), b"a message");
     let url = "pkcs11:token=coprocessor";
     let mut list = program(&service, "p11tool");
     list.arg("--provider")
@@ -119,6 +129,20 @@ fn opensc_and_gnutls_use_keys_of_the_service() {
         !listed.contains("p256") && listed.contains("p384"),
         "{listed}"
     );
+}
+
+/// A message that is encrypted for a key's certificate: by OAEP, with SHA-256.
+fn encrypted(service: &Service, key: &str, message: &Path) -> PathBuf {
+    let ciphertext = service.path("ciphertext");
+    let mut encrypt = Command::new("openssl");
+    encrypt.args(["pkeyutl", "-encrypt", "-certin", "-inkey"]);
+    encrypt.arg(service.path(&format!("{key}.crt")));
+    for option in ["rsa_padding_mode:oaep", "rsa_oaep_md:sha256"] {
+        encrypt.args(["-pkeyopt", option]);
+    }
+    encrypt.arg("-in").arg(message).arg("-out").arg(&ciphertext);
+    output(&mut encrypt);
+    ciphertext
 }
 
 #[test]

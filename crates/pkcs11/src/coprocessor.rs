@@ -189,11 +189,20 @@ impl Module {
 fn objects(listed: &Listed) -> Vec<Object> {
     let make = || {
         let halves = crate::object::halves(&listed.reference.public)?;
-        let public = of_token(listed, 0, &halves.public())?;
+        let public = halves.public();
+        let is_rsa = public.iter().any(|(kind, _)| *kind == CKA_MODULUS);
+        let encrypts: &[u8] = &[is_rsa.into()];
+        let public = of_token(
+            listed,
+            0,
+            &[&public[..], &[(CKA_ENCRYPT, encrypts)]].concat(),
+        )?;
         let public = Object::of_service(public, None)?;
         let (kind, length) = kind(&public.material)?;
         let agrees: &[u8] = &[(kind == Kind::Ec).into()];
-        let private = [&halves.private()[..], &[(CKA_DERIVE, agrees)]].concat();
+        let decrypts: &[u8] = &[(kind == Kind::Rsa).into()];
+        let uses = [(CKA_DERIVE, agrees), (CKA_DECRYPT, decrypts)];
+        let private = [&halves.private()[..], &uses].concat();
         let private = of_token(listed, 1, &private)?;
         let key = ServiceKey {
             reference: listed.reference.clone(),

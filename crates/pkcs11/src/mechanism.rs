@@ -1,5 +1,9 @@
 //! Mechanisms: what the module can do, and what a program asks for.
 
+mod cipher;
+
+pub(crate) use cipher::{Cipher, CipherMechanism};
+
 use cryptoki_sys::*;
 use outboard_engine::scalar::digest::Digest;
 use outboard_engine::scalar::rsa::Scheme;
@@ -16,13 +20,17 @@ pub(crate) struct Mechanism {
 pub(crate) enum What {
     Digest(Digest),
     Sign(Sign),
+    /// A code of a message, and how many of its bytes count.
+    Code(Code, usize),
     /// The secret shared with that public half.
     Agree(Vec<u8>),
+    Hkdf(Hkdf),
     RsaKeyPair,
     EcKeyPair,
     EdwardsKeyPair,
     MontgomeryKeyPair,
-    SecretKey,
+    /// A secret key of that type.
+    SecretKey(CK_KEY_TYPE),
 }
 
 /// How a signature is made.
@@ -46,6 +54,33 @@ pub(crate) enum SignScheme {
     Eddsa,
 }
 
+/// HKDF (RFC 5869): what is done of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Hkdf {
+    pub(crate) digest: Digest,
+    /// Whether the secret is extracted, and with what.
+    pub(crate) extract: Option<Salt>,
+    /// Whether it is expanded, and with what.
+    pub(crate) expand: Option<Vec<u8>>,
+}
+
+/// The salt of HKDF.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Salt {
+    Data(Vec<u8>),
+    Key(CK_OBJECT_HANDLE),
+}
+
+/// How a code is made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Code {
+    /// By that digest, with keys of that type.
+    Hmac(Digest, CK_KEY_TYPE),
+    Cmac,
+    /// With that initialisation vector.
+    Gmac(Vec<u8>),
+}
+
 /// A digest, and the mechanisms that it is part of.
 pub(crate) struct Hashing {
     pub(crate) digest: Digest,
@@ -54,17 +89,30 @@ pub(crate) struct Hashing {
     pub(crate) pkcs1: CK_MECHANISM_TYPE,
     pub(crate) pss: CK_MECHANISM_TYPE,
     pub(crate) ecdsa: CK_MECHANISM_TYPE,
+    pub(crate) hmac: CK_MECHANISM_TYPE,
+    pub(crate) hmac_general: CK_MECHANISM_TYPE,
+    pub(crate) hmac_key: CK_KEY_TYPE,
 }
 
 impl Hashing {
     /// Whether a mechanism signs with this digest.
     pub(crate) fn signs(&self, mechanism: CK_MECHANISM_TYPE) -> bool {
-        [self.pkcs1, self.pss, self.ecdsa].contains(&mechanism)
+        let all = [
+            self.pkcs1,
+            self.pss,
+            self.ecdsa,
+            self.hmac,
+            self.hmac_general,
+        ];
+        all.contains(&mechanism)
     }
 }
 
 macro_rules! hashing {
-    ($digest:ident, $mechanism:ident, $mask:ident, $pkcs1:ident, $pss:ident, $ecdsa:ident) => {
+    (
+        $digest:ident, $mechanism:ident, $mask:ident, $pkcs1:ident, $pss:ident, $ecdsa:ident,
+        $hmac:ident, $hmac_general:ident, $hmac_key:ident
+    ) => {
         Hashing {
             digest: Digest::$digest,
             mechanism: $mechanism,
@@ -72,17 +120,35 @@ macro_rules! hashing {
             pkcs1: $pkcs1,
             pss: $pss,
             ecdsa: $ecdsa,
+            hmac: $hmac,
+            hmac_general: $hmac_general,
+            hmac_key: $hmac_key,
         }
     };
 }
 
 #[rustfmt::skip]
 pub(crate) const HASHINGS: [Hashing; 5] = [
-    hashing!(Sha1, CKM_SHA_1, CKG_MGF1_SHA1, CKM_SHA1_RSA_PKCS, CKM_SHA1_RSA_PKCS_PSS, CKM_ECDSA_SHA1),
-    hashing!(Sha224, CKM_SHA224, CKG_MGF1_SHA224, CKM_SHA224_RSA_PKCS, CKM_SHA224_RSA_PKCS_PSS, CKM_ECDSA_SHA224),
-    hashing!(Sha256, CKM_SHA256, CKG_MGF1_SHA256, CKM_SHA256_RSA_PKCS, CKM_SHA256_RSA_PKCS_PSS, CKM_ECDSA_SHA256),
-    hashing!(Sha384, CKM_SHA384, CKG_MGF1_SHA384, CKM_SHA384_RSA_PKCS, CKM_SHA384_RSA_PKCS_PSS, CKM_ECDSA_SHA384),
-    hashing!(Sha512, CKM_SHA512, CKG_MGF1_SHA512, CKM_SHA512_RSA_PKCS, CKM_SHA512_RSA_PKCS_PSS, CKM_ECDSA_SHA512),
+    hashing!(
+        Sha1, CKM_SHA_1, CKG_MGF1_SHA1, CKM_SHA1_RSA_PKCS, CKM_SHA1_RSA_PKCS_PSS, CKM_ECDSA_SHA1,
+        CKM_SHA_1_HMAC, CKM_SHA_1_HMAC_GENERAL, CKK_SHA_1_HMAC
+    ),
+    hashing!(
+        Sha224, CKM_SHA224, CKG_MGF1_SHA224, CKM_SHA224_RSA_PKCS, CKM_SHA224_RSA_PKCS_PSS, CKM_ECDSA_SHA224,
+        CKM_SHA224_HMAC, CKM_SHA224_HMAC_GENERAL, CKK_SHA224_HMAC
+    ),
+    hashing!(
+        Sha256, CKM_SHA256, CKG_MGF1_SHA256, CKM_SHA256_RSA_PKCS, CKM_SHA256_RSA_PKCS_PSS, CKM_ECDSA_SHA256,
+        CKM_SHA256_HMAC, CKM_SHA256_HMAC_GENERAL, CKK_SHA256_HMAC
+    ),
+    hashing!(
+        Sha384, CKM_SHA384, CKG_MGF1_SHA384, CKM_SHA384_RSA_PKCS, CKM_SHA384_RSA_PKCS_PSS, CKM_ECDSA_SHA384,
+        CKM_SHA384_HMAC, CKM_SHA384_HMAC_GENERAL, CKK_SHA384_HMAC
+    ),
+    hashing!(
+        Sha512, CKM_SHA512, CKG_MGF1_SHA512, CKM_SHA512_RSA_PKCS, CKM_SHA512_RSA_PKCS_PSS, CKM_ECDSA_SHA512,
+        CKM_SHA512_HMAC, CKM_SHA512_HMAC_GENERAL, CKK_SHA512_HMAC
+    ),
 ];
 
 /// Digests that sign nothing here.
@@ -103,6 +169,8 @@ pub(crate) fn digest(mechanism: CK_MECHANISM_TYPE) -> Option<Digest> {
 
 const RSA_BITS: (CK_ULONG, CK_ULONG) = (512, 4096);
 const EC_BITS: (CK_ULONG, CK_ULONG) = (256, 521);
+const AES_BYTES: (CK_ULONG, CK_ULONG) = (16, 32);
+const SECRET_BYTES: (CK_ULONG, CK_ULONG) = (1, 4096);
 const SIGNS: CK_FLAGS = CKF_SIGN | CKF_VERIFY;
 const ON_CURVES: CK_FLAGS = CKF_EC_F_P | CKF_EC_NAMEDCURVE | CKF_EC_UNCOMPRESS;
 const EDWARDS: CK_FLAGS = CKF_EC_NAMEDCURVE;
@@ -123,7 +191,7 @@ pub(crate) fn all() -> impl Iterator<Item = (CK_MECHANISM_TYPE, CK_MECHANISM_INF
             (2048, 4096),
             CKF_GENERATE_KEY_PAIR,
         ),
-        (CKM_RSA_PKCS, RSA_BITS, SIGNS),
+        (CKM_RSA_PKCS, RSA_BITS, SIGNS | CKF_ENCRYPT | CKF_DECRYPT),
         (CKM_RSA_X_509, RSA_BITS, CKF_SIGN),
         (CKM_RSA_PKCS_PSS, RSA_BITS, SIGNS),
         (
@@ -144,7 +212,12 @@ pub(crate) fn all() -> impl Iterator<Item = (CK_MECHANISM_TYPE, CK_MECHANISM_INF
             (255, 255),
             CKF_GENERATE_KEY_PAIR | EDWARDS,
         ),
-        (CKM_GENERIC_SECRET_KEY_GEN, (1, 4096), CKF_GENERATE),
+        (CKM_GENERIC_SECRET_KEY_GEN, SECRET_BYTES, CKF_GENERATE),
+        (CKM_AES_KEY_GEN, AES_BYTES, CKF_GENERATE),
+        (CKM_HKDF_DERIVE, SECRET_BYTES, CKF_DERIVE),
+        (CKM_AES_CMAC, AES_BYTES, SIGNS),
+        (CKM_AES_CMAC_GENERAL, AES_BYTES, SIGNS),
+        (CKM_AES_GMAC, AES_BYTES, SIGNS),
     ];
     let hashing = HASHINGS.iter().flat_map(|one| {
         [
@@ -152,8 +225,11 @@ pub(crate) fn all() -> impl Iterator<Item = (CK_MECHANISM_TYPE, CK_MECHANISM_INF
             (one.pkcs1, RSA_BITS, SIGNS),
             (one.pss, RSA_BITS, SIGNS),
             (one.ecdsa, EC_BITS, SIGNS | ON_CURVES),
+            (one.hmac, SECRET_BYTES, SIGNS),
+            (one.hmac_general, SECRET_BYTES, SIGNS),
         ]
     });
     let digests = DIGESTS.map(|(kind, _)| (kind, (0, 0), CKF_DIGEST));
-    single.into_iter().chain(hashing).chain(digests).map(info)
+    let signing = single.into_iter().chain(hashing);
+    signing.chain(digests).chain(cipher::ALL).map(info)
 }

@@ -1,10 +1,12 @@
 //! The module of a process: whether it is initialised, its sessions and its objects.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use cryptoki_sys::*;
-use outboard_engine::{card, fork, ledger};
+use outboard_engine::card::{Output, Request};
+use outboard_engine::profile::Decision;
+use outboard_engine::{Path, card, fork, ledger};
 
 use crate::abi::Template;
 use crate::coprocessor::Coprocessor;
@@ -24,6 +26,7 @@ static MODULE: Module = Module {
     sessions: Table::new(),
     objects: Table::new(),
     coprocessor: Coprocessor::new(),
+    decision: OnceLock::new(),
 };
 
 /// What lives between two calls.
@@ -36,6 +39,8 @@ pub(crate) struct Module {
     pub(crate) sessions: Table<Session>,
     pub(crate) objects: Table<Arc<Object>>,
     pub(crate) coprocessor: Coprocessor,
+    /// Which paths operations take.
+    decision: OnceLock<Decision>,
 }
 
 /// What `C_Initialize` is told of threads.
@@ -72,15 +77,28 @@ impl Module {
         let settings = Settings::of_environment();
         MODULE.coprocessor.reach(&settings);
         ledger::open(&settings.ledger);
+        let decision = settings.decision();
         card::open(card::Settings {
             limit: match threads.may_start {
                 true => settings.cards,
                 false => Some(0),
             },
-            break_even: settings.break_even(),
+            break_even: decision.break_even,
         });
+        MODULE.decision.get_or_init(|| decision);
         MODULE.initialised.store(true, SeqCst);
         Ok(())
+    }
+
+    /// Runs a private-key operation where the profile says: with others on a card, or alone.
+    pub(crate) fn run(&self, request: Request) -> Result<Output> {
+        let done = match self.decision.get() {
+            Some(decision) if decision.choices.path(request.operation()) != Path::Card => {
+                request.run_alone(&decision.break_even)
+            }
+            _ => card::run(request),
+        };
+        Ok(done?)
     }
 
     /// Forgets everything.

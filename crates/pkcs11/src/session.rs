@@ -2,7 +2,7 @@
 
 use cryptoki_sys::*;
 
-use crate::operation::{Digesting, Signing, Verifying};
+use crate::operation::{Ciphering, Digesting, Messages, OrCode, Signing, Verifying};
 use crate::slot::Slot;
 
 /// A session.
@@ -13,8 +13,12 @@ pub(crate) struct Session {
     /// Objects that were found and not told yet, the last one first.
     pub(crate) found: Option<Vec<CK_OBJECT_HANDLE>>,
     pub(crate) digest: Option<Digesting>,
-    pub(crate) signing: Option<Signing>,
-    pub(crate) verifying: Option<Verifying>,
+    pub(crate) encrypting: Option<Ciphering>,
+    pub(crate) decrypting: Option<Ciphering>,
+    pub(crate) sealing: Option<Messages>,
+    pub(crate) opening: Option<Messages>,
+    pub(crate) signing: Option<OrCode<Signing>>,
+    pub(crate) verifying: Option<OrCode<Verifying>>,
 }
 
 impl Session {
@@ -24,6 +28,10 @@ impl Session {
             writes,
             found: None,
             digest: None,
+            encrypting: None,
+            decrypting: None,
+            sealing: None,
+            opening: None,
             signing: None,
             verifying: None,
         }
@@ -49,6 +57,18 @@ impl Session {
         }
         if flags & CKF_DIGEST != 0 {
             self.digest = None;
+        }
+        if flags & CKF_ENCRYPT != 0 {
+            self.encrypting = None;
+        }
+        if flags & CKF_DECRYPT != 0 {
+            self.decrypting = None;
+        }
+        if flags & CKF_MESSAGE_ENCRYPT != 0 {
+            self.sealing = None;
+        }
+        if flags & CKF_MESSAGE_DECRYPT != 0 {
+            self.opening = None;
         }
         if flags & CKF_SIGN != 0 {
             self.signing = None;

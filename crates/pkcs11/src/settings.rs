@@ -4,9 +4,11 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use outboard_engine::card::BreakEven;
 use outboard_engine::profile::{Decision, SYSTEM_PATH};
 use outboard_engine::{Machine, ledger, settings};
+
+/// The module has no libcrypto to compare itself with: the oldest one that Outboard knows stands for it.
+const OLDEST: &str = "3.0";
 
 /// The settings of a process.
 pub(crate) struct Settings {
@@ -58,14 +60,11 @@ impl Settings {
         settings
     }
 
-    /// When the lanes pay on this machine.
-    pub(crate) fn break_even(&self) -> BreakEven {
+    /// What the profile says of this machine.
+    pub(crate) fn decision(&self) -> Decision {
         let machine = Machine::glance();
         let decision = Decision::load_any(&self.profile, &machine);
-        decision.map_or_else(
-            |_| BreakEven::built_in(&machine),
-            |decision| decision.break_even,
-        )
+        decision.unwrap_or_else(|_| Decision::built_in(&machine, OLDEST))
     }
 }
 

@@ -46,6 +46,8 @@ fn a_template_that_does_not_fit_is_refused_with_the_standards_reason() {
     assert_eq!(create(&foreign), RvError::AttributeTypeInvalid);
     let made = [&half[..], &[Attribute::Local(true)]].concat();
     assert_eq!(create(&made), RvError::AttributeReadOnly);
+    let trusted = secret(&session, &[Attribute::Trusted(true)]);
+    assert_eq!(refused(trusted), RvError::AttributeReadOnly);
     let kept = secret(&session, &[Attribute::Token(true)]);
     assert_eq!(refused(kept), RvError::TokenWriteProtected);
     let public = [

@@ -226,3 +226,18 @@ fn openssl_finds_ed25519_signatures_good() {
         &["pkeyutl", "-rawin"]
     ));
 }
+
+#[test]
+fn an_unpadded_signature_is_verified() {
+    let session = session();
+    let (public, private) = rsa(&session, 2048);
+    let mechanism = Mechanism::RsaX509;
+    let short = session
+        .sign(&mechanism, private, b"a number")
+        .expect("a signature");
+    let verify = |value: &[u8]| session.verify(&mechanism, public, value, &short);
+    verify(b"a number").expect("it is right");
+    verify(b"\0\0a number").expect("it is the same number");
+    assert!(verify(b"another!").is_err());
+    assert!(verify(&[1; 257]).is_err());
+}

@@ -119,7 +119,8 @@ const fn wins_across(kind: Kind) -> bool {
 const fn beside_wide(kind: Kind) -> (u8, u8) {
     match kind {
         Kind::Rsa2048 | Kind::Rsa3072 | Kind::Rsa4096 => (6, 6),
-        Kind::P256Sign | Kind::P256Generate => (2, 5),
+        Kind::P256Sign | Kind::P384Sign | Kind::P256Generate => (3, 5),
+        Kind::P384Generate => (4, 6),
         Kind::X25519Derive => (3, 4),
         Kind::X25519Generate | Kind::Ed25519Sign => (4, 9),
         _ => usual(kind),

@@ -1,23 +1,28 @@
 //! A real card service of one's own: its own directory, its own store.
 
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::tree::processes_told;
 use crate::{Certificate, Error, Finished, Launch, PATIENCE, Process, Workplace, cpu_time_of};
 
-/// A card service, `outboardd`.
+/// The socket of its front.
+const AGENT: &str = "agent.sock";
+
+/// A card service, `outboardd`, with its front for ssh clients.
 #[derive(Debug)]
 pub struct CardService {
     process: Process,
+    front: Process,
     command: PathBuf,
     directory: PathBuf,
     ledger: PathBuf,
 }
 
 impl CardService {
-    /// Starts one and waits until it answers: the program `daemon`, steered by the command `outboard`. Its threads are
-    /// held to that core.
+    /// Starts one and waits until it answers: the program `daemon`, steered by the command `outboard`. The threads of both
+    /// processes are held to that core.
     ///
     /// # Errors
     /// If it does not come up.
@@ -39,8 +44,16 @@ impl CardService {
             .arg(&ledger)
             .on(core)
             .start(&directory.join("log"))?;
+        let mut front = Launch::at(daemon)
+            .args(["--agent", "--directory"])
+            .arg(&directory)
+            .on(core)
+            .start(&directory.join("front-log"))?;
+        let agent = directory.join(AGENT);
+        front.wait_until("to answer", || UnixStream::connect(&agent).is_ok())?;
         let service = Self {
             process,
+            front,
             command: command.to_owned(),
             directory,
             ledger,
@@ -103,7 +116,7 @@ impl CardService {
 
     /// The socket that ssh and sshd ask as their agent.
     pub fn agent(&self) -> PathBuf {
-        self.directory.join("agent.sock")
+        self.directory.join(AGENT)
     }
 
     /// Its CPU time so far: that of every process that was told its directory.
@@ -117,6 +130,7 @@ impl CardService {
     /// # Errors
     /// [`Error::TimedOut`].
     pub fn stop(self) -> Result<Finished, Error> {
+        self.front.stop()?;
         let finished = self.process.stop()?;
         let store = self.directory.join("store");
         std::fs::remove_dir_all(&store).map_err(Error::file("remove", &store))?;

@@ -51,7 +51,7 @@ fn a_confined_program_lives() {
     }
 }
 
-/// Whether a key that was used before signs across the lanes.
+/// Whether an RSA key signs across the lanes.
 fn rsa_is_wide() -> bool {
     let built_in = BreakEven::built_in(&Machine::glance());
     common::has_lanes() && built_in.is_wide(Kind::Rsa2048)

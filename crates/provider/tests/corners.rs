@@ -202,7 +202,7 @@ fn a_key_of_numbers_that_do_not_belong_together_signs_as_with_openssl_alone() {
                 params.big_endian(name, &number)
             });
             let made = Key::from_params(context, "RSA", Selection::Pair, &mut params).unwrap();
-            // The second time lanes may have a form of the key.
+            // From the second time on lanes have a form of the key.
             [(); 3].map(|()| {
                 let mut signer = DigestSigner::new(&made, Some("SHA256"), &Params::new()).unwrap();
                 let signature = signer.sign(b"message").ok()?;

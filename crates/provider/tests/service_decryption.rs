@@ -271,7 +271,7 @@ fn a_tls_secret_is_decrypted_as_by_stock() {
             (tls(0x0303, 0), encrypt(&open, &pkcs1(), &secret[..47])),
             (
                 tls(0x0303, 0),
-                encrypt(&open, &pkcs1(), &[&secret[..], &[0]].concat()),
+                encrypt(&open, &pkcs1(), &[&[1], &secret[..]].concat()),
             ),
             (tls(0x0303, 0), encrypt(&open, &pkcs1(), b"")),
             (tls(0x0303, 0), encrypt(&open, &raw, &block)),

@@ -166,6 +166,8 @@ pub fn serve(settings: &Settings) -> Result<(), Error> {
     for worker in workers {
         let _ = worker.join();
     }
+    // Before the gate closes its own: nobody finds files of sockets where nobody listens.
+    drop(sockets);
     Ok(())
 }
 

@@ -26,13 +26,14 @@ pub(crate) const DYING: Duration = Duration::from_secs(2);
 
 /// The sockets that the service listens on.
 pub(crate) struct Sockets {
+    // First: who comes next must not find a file that is about to be removed.
+    _made: Made,
     /// For the use of keys: one in the file system, and its abstract twin.
     pub(crate) service: Vec<OwnedFd>,
     /// For administration.
     pub(crate) administration: OwnedFd,
     /// For the front.
     pub(crate) relay: Option<OwnedFd>,
-    _made: Made,
 }
 
 impl Sockets {
@@ -69,18 +70,19 @@ impl Sockets {
             relay = Some(made.bind(directory.join(RELAY_SOCKET), SocketType::STREAM)?);
         }
         Ok(Self {
+            _made: made,
             service,
             administration,
             relay,
-            _made: made,
         })
     }
 }
 
 /// The socket that ssh clients connect to.
 pub(crate) struct AgentSocket {
-    pub(crate) socket: OwnedFd,
+    // First, as above.
     _made: Made,
+    pub(crate) socket: OwnedFd,
 }
 
 impl AgentSocket {
@@ -93,8 +95,8 @@ impl AgentSocket {
             None => made.bind(directory.join(AGENT_SOCKET), SocketType::STREAM)?,
         };
         Ok(Self {
-            socket,
             _made: made,
+            socket,
         })
     }
 }

@@ -79,6 +79,7 @@ fn oaep(digest: Digest, label: &[u8]) -> Encryption<'_> {
 fn wrong_ciphertexts_reveal_nothing() {
     let service = Service::start();
     let (rsa, ec) = (service.key_of("rsa-2048", "site"), service.key("other"));
+    let before = service.size();
     let socket = connect(service.path());
     let answers = |key: &_, encryption: Encryption<'_>, ciphertext: &[u8]| {
         let operation = Operation::Decrypt {
@@ -93,7 +94,6 @@ fn wrong_ciphertexts_reveal_nothing() {
         offered: 0x0303,
         negotiated: None,
     };
-    let before = service.size();
     let mut refusals = Vec::new();
     for seed in 1..=50_u8 {
         // Below the modulus, whose first bit is set.
@@ -126,6 +126,7 @@ fn wrong_ciphertexts_reveal_nothing() {
         }
     }
     serves(&service, &ec);
+    drop(socket);
     service.has_size_again(before);
 }
 

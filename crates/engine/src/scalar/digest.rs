@@ -174,6 +174,11 @@ impl Hasher {
         last.finish_in_place()
     }
 
+    /// The digest of what was taken, and the end.
+    pub fn end(mut self) -> Result<Value> {
+        self.finish_in_place()
+    }
+
     /// The digest of what was taken, and a hasher of nothing again.
     pub fn finish_and_reset(&mut self) -> Result<Value> {
         let value = self.finish_in_place()?;
@@ -219,6 +224,13 @@ impl Hasher {
 pub struct Value {
     bytes: [u8; MAX_LENGTH],
     length: usize,
+}
+
+impl Value {
+    /// The first so many of those bytes.
+    pub(super) fn new(bytes: [u8; MAX_LENGTH], length: usize) -> Self {
+        Self { bytes, length }
+    }
 }
 
 impl std::ops::Deref for Value {

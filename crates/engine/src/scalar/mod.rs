@@ -5,12 +5,17 @@
 //! works in constant time on secrets. What takes a lock inside AWS-LC is kept whole from forks
 //! ([`fork`](crate::fork)): its random numbers, and all that draws them.
 
+pub mod aes;
+pub mod aes_ccm;
 pub mod aes_gcm;
 pub mod digest;
 pub mod ec;
 pub mod ed25519;
+pub mod hkdf;
 pub mod hmac;
 pub mod key_schedule;
+pub mod key_wrap;
+pub mod mac;
 pub mod pair;
 pub mod rsa;
 pub mod x25519;

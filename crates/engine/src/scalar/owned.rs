@@ -35,6 +35,8 @@ object! {
     aws_lc_sys::EVP_PKEY_CTX => aws_lc_sys::EVP_PKEY_CTX_free;
     aws_lc_sys::EVP_MD_CTX => aws_lc_sys::EVP_MD_CTX_free;
     aws_lc_sys::EVP_CIPHER_CTX => aws_lc_sys::EVP_CIPHER_CTX_free;
+    aws_lc_sys::HMAC_CTX => aws_lc_sys::HMAC_CTX_free;
+    aws_lc_sys::CMAC_CTX => aws_lc_sys::CMAC_CTX_free;
 }
 
 /// An owned pointer.

@@ -1,6 +1,7 @@
 //! RSA: signatures by PKCS #1 v1.5 and PSS (RFC 8017), and the paddings of encryption.
 
 mod decryption;
+mod encryption;
 
 pub use decryption::{Message, PREMASTER, Rejection, Versions, oaep};
 
@@ -299,6 +300,16 @@ impl Key {
 
     /// Whether that is a signature of the data by [`Key::sign_unnamed`].
     pub fn verify_unnamed(&self, data: &[u8], signature: &[u8]) -> bool {
+        self.is_signed(lc::RSA_PKCS1_PADDING, data, signature)
+    }
+
+    /// Whether that is a number of [`Key::length`] bytes, raised by [`Key::power`].
+    pub fn verify_power(&self, block: &[u8], signature: &[u8]) -> bool {
+        self.is_signed(lc::RSA_NO_PADDING, block, signature)
+    }
+
+    /// Whether the data, padded so, is what the signature raised to the public exponent is.
+    fn is_signed(&self, padding: c_int, data: &[u8], signature: &[u8]) -> bool {
         fork::ready();
         let mut signed = [0; MAX_LENGTH];
         let mut length = 0;
@@ -311,7 +322,7 @@ impl Key {
                 signed.len(),
                 signature.as_ptr(),
                 signature.len(),
-                lc::RSA_PKCS1_PADDING,
+                padding,
             )
         };
         check(answer, Error::Failed).is_ok() && signed.get(..length) == Some(data)

@@ -3,6 +3,7 @@
 use std::slice;
 
 use cryptoki_sys::*;
+use zeroize::Zeroize;
 
 use crate::error::Result;
 
@@ -64,6 +65,20 @@ impl<T> Place<T> {
 pub(crate) struct Output<'a> {
     buffer: *mut CK_BYTE,
     length: &'a mut CK_ULONG,
+    /// How many bytes there is room for.
+    room: CK_ULONG,
+}
+
+impl<'a> Output<'a> {
+    /// Room of our own, and its length.
+    pub(crate) fn of(room: &'a mut [u8], length: &'a mut CK_ULONG) -> Self {
+        *length = room.len() as CK_ULONG;
+        Self {
+            buffer: room.as_mut_ptr(),
+            room: *length,
+            length,
+        }
+    }
 }
 
 impl Output<'_> {
@@ -72,7 +87,11 @@ impl Output<'_> {
     pub(super) unsafe fn new(buffer: *mut CK_BYTE, length: *mut CK_ULONG) -> Result<Self> {
         // SAFETY: by the caller's word.
         match unsafe { length.as_mut() } {
-            Some(length) => Ok(Self { buffer, length }),
+            Some(length) => Ok(Self {
+                buffer,
+                room: *length,
+                length,
+            }),
             None => Err(CKR_ARGUMENTS_BAD.into()),
         }
     }
@@ -82,14 +101,53 @@ impl Output<'_> {
     /// # Errors
     /// The buffer is too small; the length is told.
     pub(crate) fn is_question(&mut self, needed: usize) -> Result<bool> {
-        let given = std::mem::replace(self.length, needed as CK_ULONG);
+        *self.length = needed as CK_ULONG;
         if self.buffer.is_null() {
             return Ok(true);
         }
-        match given < needed as CK_ULONG {
-            true => Err(CKR_BUFFER_TOO_SMALL.into()),
-            false => Ok(false),
+        match self.has_room(needed) {
+            true => Ok(false),
+            false => Err(CKR_BUFFER_TOO_SMALL.into()),
         }
+    }
+
+    /// Tells a length that the result is not longer than, where the program asks only for that.
+    pub(crate) fn is_question_for(&mut self, most: usize) -> bool {
+        let asks = self.buffer.is_null();
+        if asks {
+            *self.length = most as CK_ULONG;
+        }
+        asks
+    }
+
+    /// Whether there is room for so many bytes.
+    pub(crate) fn has_room(&self, needed: usize) -> bool {
+        !self.buffer.is_null() && self.room >= needed as CK_ULONG
+    }
+
+    /// The buffer, which has room for so many bytes; tells that they are written.
+    ///
+    /// # Panics
+    /// It has not: [`Output::is_question`] was not asked.
+    pub(super) fn room(&mut self, written: usize) -> *mut CK_BYTE {
+        assert!(self.has_room(written));
+        *self.length = written as CK_ULONG;
+        self.buffer
+    }
+
+    /// Writes the end of a result whose beginning, up to that place, is written; there is room for it.
+    pub(crate) fn append(&mut self, at: usize, end: &[u8]) {
+        let buffer = self.room(at + end.len());
+        // SAFETY: a buffer with room for as many bytes, by the word of who made this.
+        unsafe { slice::from_raw_parts_mut(buffer.add(at), end.len()) }.copy_from_slice(end);
+    }
+
+    /// Takes back so many bytes that were written.
+    pub(crate) fn wipe(&mut self, written: usize) {
+        let buffer = self.room(written);
+        *self.length = 0;
+        // SAFETY: as above.
+        unsafe { slice::from_raw_parts_mut(buffer, written) }.zeroize();
     }
 
     /// Writes the result.

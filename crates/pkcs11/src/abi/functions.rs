@@ -405,6 +405,10 @@ pub(super) unsafe extern "C" fn C_DigestUpdate(
     answer(|module| module.digest_update(session, unsafe { bytes(part, length)? }))
 }
 
+pub(super) unsafe extern "C" fn C_DigestKey(session: Session, key: Object) -> CK_RV {
+    answer(|module| module.digest_key(session, key))
+}
+
 pub(super) unsafe extern "C" fn C_DigestFinal(
     session: Session,
     digest: *mut CK_BYTE,

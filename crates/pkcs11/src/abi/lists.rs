@@ -4,7 +4,9 @@ use std::ptr;
 
 use cryptoki_sys::*;
 
+use super::ciphers::*;
 use super::functions::*;
+use super::messages::*;
 use super::unsupported::*;
 
 macro_rules! tables {

@@ -1,12 +1,15 @@
 //! Reads mechanisms and their parameters.
 
+pub(super) mod cipher;
+
 use cryptoki_sys::*;
+use outboard_engine::scalar::aes::BLOCK;
 use outboard_engine::scalar::digest::Digest;
 use outboard_engine::scalar::rsa::{SaltLength, Scheme};
 
 use super::arguments::bytes;
 use crate::error::Result;
-use crate::mechanism::{HASHINGS, Mechanism, Sign, SignScheme, What, digest};
+use crate::mechanism::{Code, HASHINGS, Hkdf, Mechanism, Salt, Sign, SignScheme, What, digest};
 
 /// What a program asks for.
 ///
@@ -29,7 +32,13 @@ pub(super) unsafe fn read(mechanism: *const CK_MECHANISM) -> Result<Mechanism> {
         CKM_EC_KEY_PAIR_GEN => none(What::EcKeyPair)?,
         CKM_EC_EDWARDS_KEY_PAIR_GEN => none(What::EdwardsKeyPair)?,
         CKM_EC_MONTGOMERY_KEY_PAIR_GEN => none(What::MontgomeryKeyPair)?,
-        CKM_GENERIC_SECRET_KEY_GEN => none(What::SecretKey)?,
+        CKM_GENERIC_SECRET_KEY_GEN => none(What::SecretKey(CKK_GENERIC_SECRET))?,
+        CKM_AES_KEY_GEN => none(What::SecretKey(CKK_AES))?,
+        CKM_AES_CMAC => none(What::Code(Code::Cmac, BLOCK))?,
+        // SAFETY: by the caller's word.
+        CKM_AES_CMAC_GENERAL => What::Code(Code::Cmac, unsafe { general(raw, BLOCK)? }),
+        // SAFETY: by the caller's word.
+        CKM_AES_GMAC => unsafe { cipher::gmac(raw)? },
         CKM_RSA_PKCS => none(sign(SignScheme::Pkcs1, None))?,
         CKM_RSA_X_509 => none(sign(SignScheme::Raw, None))?,
         CKM_ECDSA => none(sign(SignScheme::Ecdsa, None))?,
@@ -38,14 +47,22 @@ pub(super) unsafe fn read(mechanism: *const CK_MECHANISM) -> Result<Mechanism> {
         // SAFETY: by the caller's word.
         CKM_RSA_PKCS_PSS => sign(unsafe { pss(raw, None)? }, None),
         // SAFETY: by the caller's word.
+        CKM_HKDF_DERIVE => What::Hkdf(unsafe { hkdf(raw)? }),
+        // SAFETY: by the caller's word.
         CKM_ECDH1_DERIVE => What::Agree(unsafe { peer(raw)? }),
         _ => match (digest(kind), HASHINGS.iter().find(|one| one.signs(kind))) {
             (Some(digest), _) => none(What::Digest(digest))?,
             (None, Some(one)) => {
                 let hash = Some(one.digest);
+                let hmac = |length| What::Code(Code::Hmac(one.digest, one.hmac_key), length);
                 match kind {
                     kind if kind == one.pkcs1 => none(sign(SignScheme::Pkcs1, hash))?,
                     kind if kind == one.ecdsa => none(sign(SignScheme::Ecdsa, hash))?,
+                    kind if kind == one.hmac => none(hmac(one.digest.length()))?,
+                    // SAFETY: by the caller's word.
+                    kind if kind == one.hmac_general => unsafe {
+                        hmac(general(raw, one.digest.length())?)
+                    },
                     // SAFETY: by the caller's word.
                     _ => sign(unsafe { pss(raw, hash)? }, hash),
                 }
@@ -78,14 +95,77 @@ unsafe fn pss(raw: &CK_MECHANISM, hash: Option<Digest>) -> Result<SignScheme> {
     let invalid = CKR_MECHANISM_PARAM_INVALID;
     let signed = HASHINGS.iter().find(|one| one.mechanism == given.hashAlg);
     let signed = signed.ok_or(invalid)?.digest;
-    let mask = HASHINGS.iter().find(|one| one.mask == given.mgf);
-    let mgf1 = mask.ok_or(invalid)?.digest;
+    let mgf1 = mask(given.mgf)?;
     if hash.is_some_and(|hash| hash != signed) {
         return Err(invalid.into());
     }
     let salt = u16::try_from(given.sLen).map_err(|_| invalid)?;
     let salt = SaltLength::Bytes(salt.into());
     Ok(SignScheme::Pss(signed, Scheme::Pss { mgf1, salt }))
+}
+
+/// # Safety
+/// As [`read`].
+unsafe fn hkdf(raw: &CK_MECHANISM) -> Result<Hkdf> {
+    // SAFETY: by the caller's word.
+    let given: CK_HKDF_PARAMS = unsafe { parameter(raw)? };
+    let invalid = CKR_MECHANISM_PARAM_INVALID;
+    let is = |flag| match flag {
+        CK_FALSE => Ok(false),
+        CK_TRUE => Ok(true),
+        _ => Err(invalid),
+    };
+    let extract = match (is(given.bExtract)?, given.ulSaltType) {
+        (false, _) => None,
+        (true, CKF_HKDF_SALT_NULL) => Some(Salt::Data(Vec::new())),
+        (true, CKF_HKDF_SALT_DATA) => {
+            // SAFETY: by the caller's word.
+            let salt = unsafe { given_bytes(given.pSalt, given.ulSaltLen)? };
+            Some(Salt::Data(salt.to_vec()))
+        }
+        (true, CKF_HKDF_SALT_KEY) => Some(Salt::Key(given.hSaltKey)),
+        _ => return Err(invalid.into()),
+    };
+    let expand = match is(given.bExpand)? {
+        false => None,
+        // SAFETY: by the caller's word.
+        true => Some(unsafe { given_bytes(given.pInfo, given.ulInfoLen)? }.to_vec()),
+    };
+    if extract.is_none() && expand.is_none() {
+        return Err(invalid.into());
+    }
+    Ok(Hkdf {
+        digest: digest(given.prfHashMechanism).ok_or(invalid)?,
+        extract,
+        expand,
+    })
+}
+
+/// Bytes that a parameter leads to.
+///
+/// # Safety
+/// As [`bytes`].
+unsafe fn given_bytes<'a>(from: *const CK_BYTE, length: CK_ULONG) -> Result<&'a [u8]> {
+    // SAFETY: by the caller's word.
+    unsafe { bytes(from, length) }.map_err(|_| CKR_MECHANISM_PARAM_INVALID.into())
+}
+
+/// How many bytes of a code count, which has so many at most.
+///
+/// # Safety
+/// As [`read`].
+unsafe fn general(raw: &CK_MECHANISM, most: usize) -> Result<usize> {
+    // SAFETY: by the caller's word.
+    let given: CK_MAC_GENERAL_PARAMS = unsafe { parameter(raw)? };
+    let given = usize::try_from(given).ok();
+    let given = given.filter(|given| (1..=most).contains(given));
+    given.ok_or(CKR_MECHANISM_PARAM_INVALID.into())
+}
+
+/// The digest of a mask generation function.
+fn mask(function: CK_RSA_PKCS_MGF_TYPE) -> Result<Digest> {
+    let found = HASHINGS.iter().find(|one| one.mask == function);
+    Ok(found.ok_or(CKR_MECHANISM_PARAM_INVALID)?.digest)
 }
 
 /// Ed25519 without a context; nothing else.

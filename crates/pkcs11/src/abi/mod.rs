@@ -7,14 +7,20 @@
 
 mod arguments;
 #[expect(non_snake_case, reason = "the standard's names")]
+mod ciphers;
+mod exchange;
+#[expect(non_snake_case, reason = "the standard's names")]
 mod functions;
 mod lists;
 mod mechanism;
+#[expect(non_snake_case, reason = "the standard's names")]
+mod messages;
 mod template;
 #[expect(non_snake_case, reason = "the standard's names")]
 mod unsupported;
 
 pub(crate) use arguments::{Output, padded};
+pub(crate) use exchange::Exchange;
 pub use functions::{C_GetFunctionList, C_GetInterface, C_GetInterfaceList};
 pub(crate) use template::{Template, Untold};
 

@@ -13,12 +13,17 @@ use crate::error::Result;
 /// How an object came to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Origin {
-    /// A program gave all of it.
+    /// A program gave all of it, or had it wrapped.
     Created,
     /// It was generated here, by that mechanism.
     Generated(CK_MECHANISM_TYPE),
-    /// It was derived here.
-    Derived,
+    /// It was derived here, from a key with that history.
+    Derived {
+        /// Whether nobody was ever told the key.
+        always_sensitive: bool,
+        /// Whether nobody could ever wrap the key.
+        never_extractable: bool,
+    },
     /// The card service has it, and alone what is secret of it.
     Service,
 }
@@ -76,7 +81,9 @@ impl Attributes {
             if made.is_some_and(|&(_, made)| made != value) {
                 return Err(CKR_TEMPLATE_INCONSISTENT.into());
             }
-            if made.is_none() && rule.giver == Giver::Module {
+            // Whom to trust says the security officer, and there is none.
+            let is_claim = kind == CKA_TRUSTED && value == [CK_TRUE];
+            if is_claim || (made.is_none() && rule.giver == Giver::Module) {
                 return Err(CKR_ATTRIBUTE_READ_ONLY.into());
             }
             attributes.set(kind, value);
@@ -135,14 +142,22 @@ impl Attributes {
         self.set(CKA_UNIQUE_ID, unique.as_bytes());
     }
 
-    /// Whether a key was always sensitive and never extractable: never of one that came from outside.
+    /// Whether a key was always sensitive and never extractable: never of one that came from outside, or of what comes from
+    /// such a key.
     fn keep_history(&mut self, origin: Origin) {
-        let is_ours = matches!(origin, Origin::Generated(_) | Origin::Derived);
+        let (was_sensitive, was_kept) = match origin {
+            Origin::Generated(_) => (true, true),
+            Origin::Derived {
+                always_sensitive,
+                never_extractable,
+            } => (always_sensitive, never_extractable),
+            Origin::Created | Origin::Service => (false, false),
+        };
         if let Some(sensitive) = self.flag(CKA_SENSITIVE) {
-            self.set(CKA_ALWAYS_SENSITIVE, &[(is_ours && sensitive).into()]);
+            self.set(CKA_ALWAYS_SENSITIVE, &[(was_sensitive && sensitive).into()]);
         }
         if let Some(extractable) = self.flag(CKA_EXTRACTABLE) {
-            self.set(CKA_NEVER_EXTRACTABLE, &[(is_ours && !extractable).into()]);
+            self.set(CKA_NEVER_EXTRACTABLE, &[(was_kept && !extractable).into()]);
         }
     }
 
@@ -228,7 +243,7 @@ impl Attributes {
         list.is_empty() || allowed.any(|one| read_number(one) == Some(mechanism))
     }
 
-    fn set(&mut self, kind: CK_ATTRIBUTE_TYPE, value: &[u8]) {
+    pub(super) fn set(&mut self, kind: CK_ATTRIBUTE_TYPE, value: &[u8]) {
         self.0.insert(kind, Zeroizing::new(value.to_vec()));
     }
 }

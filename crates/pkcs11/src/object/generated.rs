@@ -23,24 +23,24 @@ pub(crate) struct Halves {
 
 /// RFC 8017, A.1.2, for keys of two primes.
 #[derive(Sequence)]
-struct RsaPrivateKey<'a> {
-    version: u8,
-    n: UintRef<'a>,
-    e: UintRef<'a>,
-    d: UintRef<'a>,
-    p: UintRef<'a>,
-    q: UintRef<'a>,
-    dp: UintRef<'a>,
-    dq: UintRef<'a>,
-    qinv: UintRef<'a>,
+pub(super) struct RsaPrivateKey<'a> {
+    pub(super) version: u8,
+    pub(super) n: UintRef<'a>,
+    pub(super) e: UintRef<'a>,
+    pub(super) d: UintRef<'a>,
+    pub(super) p: UintRef<'a>,
+    pub(super) q: UintRef<'a>,
+    pub(super) dp: UintRef<'a>,
+    pub(super) dq: UintRef<'a>,
+    pub(super) qinv: UintRef<'a>,
 }
 
 /// RFC 5958; the attributes that may follow are none of our own keys'.
 #[derive(Sequence)]
-struct PrivateKeyInfo<'a> {
-    version: u8,
-    algorithm: AlgorithmIdentifier<'a>,
-    key: &'a OctetStringRef,
+pub(super) struct PrivateKeyInfo<'a> {
+    pub(super) version: u8,
+    pub(super) algorithm: AlgorithmIdentifier<'a>,
+    pub(super) key: &'a OctetStringRef,
 }
 
 /// RFC 5280, 4.1.
@@ -51,9 +51,9 @@ struct SubjectPublicKeyInfo<'a> {
 }
 
 #[derive(Sequence)]
-struct AlgorithmIdentifier<'a> {
-    algorithm: ObjectIdentifier,
-    parameters: Option<AnyRef<'a>>,
+pub(super) struct AlgorithmIdentifier<'a> {
+    pub(super) algorithm: ObjectIdentifier,
+    pub(super) parameters: Option<AnyRef<'a>>,
 }
 
 /// RFC 8017, A.1.1.
@@ -63,8 +63,8 @@ struct RsaPublicKey<'a> {
     e: UintRef<'a>,
 }
 
-const RSA: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.1.1.1");
-const EC: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.10045.2.1");
+pub(super) const RSA: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.1.1.1");
+pub(super) const EC: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.10045.2.1");
 
 impl Halves {
     /// What the public half says, with attributes' types.
@@ -93,12 +93,7 @@ impl Halves {
                     .push((CKA_VALUE, Zeroizing::new(private.to_vec())));
                 Ok(halves)
             }
-            What::Pair(kind) => {
-                let pair = Pair::generate(kind)?;
-                let mut halves = halves(&pair.public)?;
-                halves.add_secrets(&pair)?;
-                Ok(halves)
-            }
+            What::Pair(kind) => Self::of_pair(&Pair::generate(kind)?),
         }
     }
 
@@ -109,6 +104,20 @@ impl Halves {
                 *value = Zeroizing::new(parameters.to_vec());
             }
         }
+    }
+
+    /// A key pair of a PrivateKeyInfo (RFC 5958).
+    ///
+    /// # Errors
+    /// The engine's: it is none, or of a type that is not read.
+    pub(crate) fn read(info: &[u8]) -> Result<Self> {
+        Self::of_pair(&Pair::from_info(info)?)
+    }
+
+    fn of_pair(pair: &Pair) -> Result<Self> {
+        let mut halves = halves(&pair.public)?;
+        halves.add_secrets(pair)?;
+        Ok(halves)
     }
 
     fn add_classes(&mut self) {

@@ -10,6 +10,7 @@ use outboard_engine::scalar::rsa::{self, Numbers, PrivateNumbers};
 use zeroize::Zeroizing;
 
 use super::attributes::Attributes;
+use super::secret;
 use crate::coprocessor::ServiceKey;
 use crate::error::{Error, Result};
 
@@ -112,7 +113,7 @@ impl Material {
         let is_private = attributes.number(CKA_CLASS) == Some(CKO_PRIVATE_KEY);
         match key_type {
             CKK_RSA => rsa(attributes, is_private),
-            CKK_GENERIC_SECRET => Ok(Self::None),
+            _ if secret::is_type(key_type) => Ok(Self::None),
             _ => curve(attributes, key_type, is_private),
         }
     }

@@ -3,7 +3,9 @@
 mod attributes;
 mod generated;
 mod material;
+mod private_info;
 mod rules;
+mod secret;
 
 pub(crate) use attributes::{Attributes, Origin, number};
 pub(crate) use generated::{Halves, What, halves};
@@ -37,7 +39,8 @@ impl Object {
         made: &[(CK_ATTRIBUTE_TYPE, &[u8])],
         origin: Origin,
     ) -> Result<Self> {
-        let attributes = Attributes::new(template, made, origin)?;
+        let mut attributes = Attributes::new(template, made, origin)?;
+        secret::check(&mut attributes, template)?;
         if attributes.flag(CKA_TOKEN) == Some(true) {
             return Err(CKR_TOKEN_WRITE_PROTECTED.into());
         }
@@ -70,6 +73,15 @@ impl Object {
             attributes,
             material: self.material.clone(),
         })
+    }
+
+    /// The origin of what is derived from this key.
+    pub(crate) fn offspring(&self) -> Origin {
+        let is = |kind| self.attributes.flag(kind) == Some(true);
+        Origin::Derived {
+            always_sensitive: is(CKA_ALWAYS_SENSITIVE),
+            never_extractable: is(CKA_NEVER_EXTRACTABLE),
+        }
     }
 
     /// Whether the key may be used for that (`CKA_SIGN`, …) by that mechanism.

@@ -2,6 +2,8 @@
 
 use cryptoki_sys::*;
 
+use super::secret;
+
 /// What an attribute's value looks like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
@@ -211,7 +213,7 @@ pub(super) fn rules(
             let of_type = of_type(RSA_PRIVATE, CURVE_PRIVATE)?;
             [PRIVATE_OBJECT, KEY, SECRET_HALF, PRIVATE, of_type]
         }
-        CKO_SECRET_KEY if key_type == Some(CKK_GENERIC_SECRET) => {
+        CKO_SECRET_KEY if key_type.is_some_and(secret::is_type) => {
             [PRIVATE_OBJECT, KEY, SECRET_HALF, SECRET, &[]]
         }
         _ => return None,

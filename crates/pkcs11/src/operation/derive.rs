@@ -1,18 +1,19 @@
-//! Secrets that two keys share.
+//! Keys that come from others: secrets that two keys share, and what HKDF makes of a secret.
 
 use std::sync::Arc;
 
 use cryptoki_sys::*;
-use outboard_engine::card::{self, Request};
+use outboard_engine::card::Request;
 use outboard_engine::scalar::ec;
 use outboard_wire::Operation as Asked;
 
+use super::generate::wanted_number;
 use crate::abi::Template;
 use crate::coprocessor::Kind;
 use crate::error::{Error, Result};
 use crate::mechanism::{Mechanism, What};
 use crate::module::Module;
-use crate::object::{Material, Named, Object, Origin, point_of};
+use crate::object::{Material, Named, Object, point_of};
 
 impl Module {
     /// `C_DeriveKey`
@@ -24,6 +25,10 @@ impl Module {
         template: &Template<'_>,
     ) -> Result<CK_OBJECT_HANDLE> {
         let base = self.object(session, base, CKR_KEY_HANDLE_INVALID)?;
+        if let What::Hkdf(hkdf) = &mechanism.what {
+            base.admit(CKA_DERIVE, mechanism.kind)?;
+            return self.hkdf(session, &base, hkdf, template);
+        }
         let What::Agree(peer) = &mechanism.what else {
             return Err(CKR_MECHANISM_INVALID.into());
         };
@@ -34,12 +39,12 @@ impl Module {
                 let peer = point_of(peer, Named::Nist(key.curve())).map_err(invalid)?;
                 let peer = ec::Key::public(key.curve(), peer);
                 let peer = peer.map_err(|_| Error::from(CKR_MECHANISM_PARAM_INVALID))?;
-                card::run(Request::ecdh(Arc::clone(key), Arc::new(peer))?)?
+                self.run(Request::ecdh(Arc::clone(key), Arc::new(peer))?)?
             }
             Material::X25519(key) => {
                 let peer = point_of(peer, Named::X25519).map_err(invalid)?;
                 let peer = peer.try_into().map_err(|_| CKR_MECHANISM_PARAM_INVALID)?;
-                card::run(Request::x25519(key, peer))?
+                self.run(Request::x25519(key, peer))?
             }
             Material::Service(key) if key.kind == Kind::Ec => {
                 let named = base.attributes.get(CKA_EC_PARAMS).unwrap_or_default();
@@ -49,13 +54,7 @@ impl Module {
             }
             _ => return Err(CKR_KEY_TYPE_INCONSISTENT.into()),
         };
-        let length = match template.get(CKA_VALUE_LEN) {
-            Some(length) => {
-                let length = length.try_into().map_err(|_| CKR_ATTRIBUTE_VALUE_INVALID)?;
-                CK_ULONG::from_ne_bytes(length) as usize
-            }
-            None => shared.len(),
-        };
+        let length = wanted_length(template)?.unwrap_or(shared.len());
         // What is too much is taken away at the front (PKCS #11, ECDH).
         let start = shared.len().checked_sub(length);
         let start = start.filter(|_| length > 0).ok_or(CKR_KEY_SIZE_RANGE)?;
@@ -63,9 +62,16 @@ impl Module {
             base.slot,
             session,
             template,
-            &shared[start..],
-            Origin::Derived,
+            (CKK_GENERIC_SECRET, &shared[start..]),
+            base.offspring(),
         )?;
         self.keep(secret)
     }
+}
+
+/// The length that a template asks for.
+pub(super) fn wanted_length(template: &Template<'_>) -> Result<Option<usize>> {
+    let length = template.get(CKA_VALUE_LEN);
+    let length = length.map(|_| wanted_number(template, CKA_VALUE_LEN));
+    Ok(length.transpose()?.map(|length| length as usize))
 }

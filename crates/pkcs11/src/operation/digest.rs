@@ -52,6 +52,22 @@ impl Module {
         Ok(())
     }
 
+    /// `C_DigestKey`
+    pub(crate) fn digest_key(
+        &self,
+        session: CK_SESSION_HANDLE,
+        key: CK_OBJECT_HANDLE,
+    ) -> Result<()> {
+        let mut hasher = self.take(session, place)?;
+        let key = self.object(session, key, CKR_KEY_HANDLE_INVALID)?;
+        let attributes = &key.attributes;
+        let is_secret = attributes.number(CKA_CLASS) == Some(CKO_SECRET_KEY);
+        let value = attributes.get(CKA_VALUE).filter(|_| is_secret);
+        hasher.update(value.ok_or(CKR_KEY_INDIGESTIBLE)?)?;
+        self.put_back(session, place, hasher);
+        Ok(())
+    }
+
     /// `C_DigestFinal`, and `C_Digest` with the whole message.
     pub(crate) fn digest_final(
         &self,
@@ -73,6 +89,6 @@ impl Module {
         if let Some(message) = message {
             digesting.update(message)?;
         }
-        output.put(&digesting.hasher.finish()?)
+        output.put(&digesting.hasher.end()?)
     }
 }

@@ -9,7 +9,7 @@ use crate::abi::Template;
 use crate::error::{Error, Result};
 use crate::mechanism::{self, Mechanism};
 use crate::module::Module;
-use crate::object::{Halves, Named, Object, Origin, What, number};
+use crate::object::{Halves, Named, Object, Origin, What};
 
 /// The longest secret that is made here.
 const MOST_SECRET: CK_ULONG = 4096;
@@ -42,9 +42,9 @@ impl Module {
         template: &Template<'_>,
     ) -> Result<CK_OBJECT_HANDLE> {
         let slot = self.session(session, |session| session.slot)?;
-        if mechanism.what != mechanism::What::SecretKey {
+        let mechanism::What::SecretKey(key_type) = mechanism.what else {
             return Err(CKR_MECHANISM_INVALID.into());
-        }
+        };
         let length = wanted_number(template, CKA_VALUE_LEN)?;
         if !(1..=MOST_SECRET).contains(&length) {
             return Err(CKR_ATTRIBUTE_VALUE_INVALID.into());
@@ -52,7 +52,7 @@ impl Module {
         let mut value = Zeroizing::new(vec![0; length as usize]);
         scalar::randomise(&mut value)?;
         let origin = Origin::Generated(mechanism.kind);
-        let secret = Object::secret(slot, session, template, &value, origin)?;
+        let secret = Object::secret(slot, session, template, (key_type, &value), origin)?;
         self.keep(secret)
     }
 }
@@ -96,29 +96,8 @@ fn wanted(mechanism: &Mechanism, template: &Template<'_>) -> Result<What> {
 }
 
 /// A number that the template must have.
-fn wanted_number(template: &Template<'_>, kind: CK_ATTRIBUTE_TYPE) -> Result<CK_ULONG> {
+pub(super) fn wanted_number(template: &Template<'_>, kind: CK_ATTRIBUTE_TYPE) -> Result<CK_ULONG> {
     let value = template.get(kind).ok_or(CKR_TEMPLATE_INCOMPLETE)?;
     let value = value.try_into().map_err(|_| CKR_ATTRIBUTE_VALUE_INVALID)?;
     Ok(CK_ULONG::from_ne_bytes(value))
-}
-
-impl Object {
-    /// A secret that was made here. A template may say which type it has and how long it is.
-    pub(super) fn secret(
-        slot: crate::slot::Slot,
-        session: CK_SESSION_HANDLE,
-        template: &Template<'_>,
-        value: &[u8],
-        origin: Origin,
-    ) -> Result<Self> {
-        let (class, key_type) = (number(CKO_SECRET_KEY), number(CKK_GENERIC_SECRET));
-        let length = number(value.len() as CK_ULONG);
-        let made: [(_, &[u8]); 4] = [
-            (CKA_CLASS, &class),
-            (CKA_KEY_TYPE, &key_type),
-            (CKA_VALUE, value),
-            (CKA_VALUE_LEN, &length),
-        ];
-        Self::new(slot, session, template, &made, origin)
-    }
 }

@@ -4,13 +4,22 @@
 //! Init ──▶ session ◀──take, put_back──▶ Update …, Final, or all in one call ──▶ engine
 //! ```
 
+mod cipher;
 mod derive;
 mod digest;
 mod generate;
+mod hkdf;
+mod mac;
+mod messages;
+mod rsa;
 mod sign;
 mod verify;
+mod wrap;
 
+pub(crate) use cipher::{Ciphering, Direction};
 pub(crate) use digest::Digesting;
+pub(crate) use mac::OrCode;
+pub(crate) use messages::{Iv, Message, Messages};
 pub(crate) use sign::Signing;
 pub(crate) use verify::Verifying;
 
@@ -22,5 +31,5 @@ use crate::error::Result;
 fn hash(digest: Digest, message: &[u8]) -> Result<Value> {
     let mut hasher = Hasher::new(digest)?;
     hasher.update(message)?;
-    Ok(hasher.finish()?)
+    Ok(hasher.end()?)
 }

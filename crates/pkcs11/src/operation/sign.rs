@@ -5,7 +5,7 @@ use std::sync::Arc;
 use cryptoki_sys::*;
 use der::asn1::UintRef;
 use der::{Decode, Sequence};
-use outboard_engine::Operation;
+use outboard_engine::Operation::{Rsa2048Sign, Rsa3072Sign, Rsa4096Sign};
 use outboard_engine::card::{self, Request};
 use outboard_engine::scalar::digest::{Digest, Hasher};
 use outboard_engine::scalar::ed25519;
@@ -14,6 +14,8 @@ use outboard_wire::{Digest as AskedDigest, Operation as Asked, Salt};
 use zeroize::Zeroizing;
 
 use super::hash;
+use super::mac::{Coding, OrCode};
+use super::rsa::power;
 use crate::abi::Output;
 use crate::coprocessor::{Kind, ServiceKey};
 use crate::error::{Error, Result};
@@ -37,7 +39,7 @@ pub(super) struct Pair<'a> {
     pub(super) s: UintRef<'a>,
 }
 
-fn place(session: &mut Session) -> &mut Option<Signing> {
+fn place(session: &mut Session) -> &mut Option<OrCode<Signing>> {
     &mut session.signing
 }
 
@@ -50,13 +52,19 @@ impl Module {
         key: CK_OBJECT_HANDLE,
     ) -> Result<()> {
         let key = self.object(session, key, CKR_KEY_HANDLE_INVALID)?;
+        if let What::Code(code, length) = &mechanism.what {
+            let coding = Coding::new(&key, code, *length)?;
+            key.admit(CKA_SIGN, mechanism.kind)?;
+            return self.begin(session, place, OrCode::Code(coding));
+        }
         let What::Sign(sign) = mechanism.what else {
             return Err(CKR_MECHANISM_INVALID.into());
         };
         fits(&key.material, sign.scheme)?;
         key.admit(CKA_SIGN, mechanism.kind)?;
         let hasher = None;
-        self.begin(session, place, Signing { key, sign, hasher })
+        let signing = Signing { key, sign, hasher };
+        self.begin(session, place, OrCode::Signature(signing))
     }
 
     /// `C_Sign`
@@ -66,7 +74,10 @@ impl Module {
         data: &[u8],
         mut output: Output<'_>,
     ) -> Result<()> {
-        let signing = self.take(session, place)?;
+        let signing = match self.take(session, place)? {
+            OrCode::Signature(signing) => signing,
+            OrCode::Code(coding) => return self.code(session, coding, Some(data), output),
+        };
         if signing.hasher.is_some() {
             return Err(CKR_OPERATION_ACTIVE.into());
         }
@@ -76,7 +87,7 @@ impl Module {
                 None => output.put(&signing.finish(self, data)?),
             },
             answer => {
-                self.put_back(session, place, signing);
+                self.put_back(session, place, OrCode::Signature(signing));
                 answer.map(drop)
             }
         }
@@ -85,7 +96,10 @@ impl Module {
     /// `C_SignUpdate`
     pub(crate) fn sign_update(&self, session: CK_SESSION_HANDLE, part: &[u8]) -> Result<()> {
         let mut signing = self.take(session, place)?;
-        go_on(&mut signing.hasher, signing.sign, part)?;
+        match &mut signing {
+            OrCode::Signature(Signing { hasher, sign, .. }) => go_on(hasher, *sign, part)?,
+            OrCode::Code(coding) => coding.update(part)?,
+        }
         self.put_back(session, place, signing);
         Ok(())
     }
@@ -96,14 +110,35 @@ impl Module {
         session: CK_SESSION_HANDLE,
         mut output: Output<'_>,
     ) -> Result<()> {
-        let mut signing = self.take(session, place)?;
+        let mut signing = match self.take(session, place)? {
+            OrCode::Signature(signing) => signing,
+            OrCode::Code(coding) => return self.code(session, coding, None, output),
+        };
         match output.is_question(length(&signing.key.material)) {
             Ok(false) => {
                 let value = end(&mut signing.hasher, signing.sign)?;
                 output.put(&signing.finish(self, &value)?)
             }
             answer => {
-                self.put_back(session, place, signing);
+                self.put_back(session, place, OrCode::Signature(signing));
+                answer.map(drop)
+            }
+        }
+    }
+
+    /// The code of all that came, with the rest of the message.
+    fn code(
+        &self,
+        session: CK_SESSION_HANDLE,
+        coding: Coding,
+        whole: Option<&[u8]>,
+        mut output: Output<'_>,
+    ) -> Result<()> {
+        coding.admit(whole)?;
+        match output.is_question(coding.length()) {
+            Ok(false) => output.put(&coding.finish(whole)?),
+            answer => {
+                self.put_back(session, place, OrCode::Code(coding));
                 answer.map(drop)
             }
         }
@@ -129,7 +164,7 @@ pub(super) fn end(
 ) -> Result<outboard_engine::scalar::digest::Value> {
     go_on(hasher, sign, &[])?;
     let hasher = hasher.take().ok_or(CKR_GENERAL_ERROR)?;
-    Ok(hasher.finish()?)
+    Ok(hasher.end()?)
 }
 
 /// Whether a key's type is the scheme's.
@@ -166,15 +201,15 @@ impl Signing {
     /// The signature of a digest, or of what the program gave instead.
     fn finish(&self, module: &Module, value: &[u8]) -> Result<Zeroizing<Vec<u8>>> {
         match &self.key.material {
-            Material::Rsa(key) => rsa(key, self.sign, value),
+            Material::Rsa(key) => rsa(module, key, self.sign, value),
             Material::Ec(key) => {
                 if value.is_empty() {
                     return Err(CKR_DATA_LEN_RANGE.into());
                 }
-                let signature = card::run(Request::ecdsa(Arc::clone(key), value)?)?;
+                let signature = module.run(Request::ecdsa(Arc::clone(key), value)?)?;
                 halves_of(&signature, 2 * key.curve().field_length())
             }
-            Material::Ed25519(key) => Ok(card::run(Request::ed25519(Arc::clone(key), value)?)?),
+            Material::Ed25519(key) => module.run(Request::ed25519(Arc::clone(key), value)?),
             Material::Service(key) => by_service(module, key, self.sign, value),
             _ => Err(CKR_KEY_TYPE_INCONSISTENT.into()),
         }
@@ -277,7 +312,7 @@ fn pkcs1_of(value: &[u8]) -> Asked<'_> {
 }
 
 /// How the service calls a digest.
-fn asked(digest: Digest) -> Option<AskedDigest> {
+pub(super) fn asked(digest: Digest) -> Option<AskedDigest> {
     Some(match digest {
         Digest::Sha1 => AskedDigest::Sha1,
         Digest::Sha224 => AskedDigest::Sha224,
@@ -288,7 +323,12 @@ fn asked(digest: Digest) -> Option<AskedDigest> {
     })
 }
 
-fn rsa(key: &Arc<card::rsa::Key>, sign: Sign, value: &[u8]) -> Result<Zeroizing<Vec<u8>>> {
+fn rsa(
+    module: &Module,
+    key: &Arc<card::rsa::Key>,
+    sign: Sign,
+    value: &[u8],
+) -> Result<Zeroizing<Vec<u8>>> {
     let too_long = |_| Error::from(CKR_DATA_LEN_RANGE);
     let block = match (sign.scheme, sign.hash) {
         (SignScheme::Pkcs1, Some(digest)) => key.encode(Scheme::Pkcs1, digest, value)?,
@@ -296,23 +336,15 @@ fn rsa(key: &Arc<card::rsa::Key>, sign: Sign, value: &[u8]) -> Result<Zeroizing<
         (SignScheme::Pss(digest, scheme), _) => {
             key.encode(scheme, digest, value).map_err(too_long)?
         }
-        _ => {
-            let length = key.length();
-            let start = length.checked_sub(value.len()).ok_or(CKR_DATA_LEN_RANGE)?;
-            let mut block = vec![0; length];
-            block[start..].copy_from_slice(value);
-            block
-        }
+        _ => unpadded(key.length(), value)?,
     };
-    let operation = match key.bits() {
-        2048 => Operation::Rsa2048Sign,
-        3072 => Operation::Rsa3072Sign,
-        4096 => Operation::Rsa4096Sign,
-        _ => {
-            let mut signature = Zeroizing::new(vec![0; key.length()]);
-            key.power(&block, &mut signature)?;
-            return Ok(signature);
-        }
-    };
-    Ok(card::run(Request::rsa(operation, Arc::clone(key), block))?)
+    power(module, key, block, [Rsa2048Sign, Rsa3072Sign, Rsa4096Sign])
+}
+
+/// A number as long as the modulus, of bytes that may be fewer.
+pub(super) fn unpadded(length: usize, value: &[u8]) -> Result<Vec<u8>> {
+    let start = length.checked_sub(value.len()).ok_or(CKR_DATA_LEN_RANGE)?;
+    let mut block = vec![0; length];
+    block[start..].copy_from_slice(value);
+    Ok(block)
 }

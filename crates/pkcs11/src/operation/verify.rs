@@ -10,7 +10,8 @@ use outboard_engine::scalar::ed25519;
 use outboard_engine::scalar::rsa::Scheme;
 
 use super::hash;
-use super::sign::{Pair, end, fits, go_on, length};
+use super::mac::{Coding, OrCode};
+use super::sign::{Pair, end, fits, go_on, length, unpadded};
 use crate::error::Result;
 use crate::mechanism::{Mechanism, Sign, SignScheme, What};
 use crate::module::Module;
@@ -24,7 +25,7 @@ pub(crate) struct Verifying {
     hasher: Option<Hasher>,
 }
 
-fn place(session: &mut Session) -> &mut Option<Verifying> {
+fn place(session: &mut Session) -> &mut Option<OrCode<Verifying>> {
     &mut session.verifying
 }
 
@@ -37,16 +38,19 @@ impl Module {
         key: CK_OBJECT_HANDLE,
     ) -> Result<()> {
         let key = self.object(session, key, CKR_KEY_HANDLE_INVALID)?;
+        if let What::Code(code, length) = &mechanism.what {
+            let coding = Coding::new(&key, code, *length)?;
+            key.admit(CKA_VERIFY, mechanism.kind)?;
+            return self.begin(session, place, OrCode::Code(coding));
+        }
         let What::Sign(sign) = mechanism.what else {
             return Err(CKR_MECHANISM_INVALID.into());
         };
-        if sign.scheme == SignScheme::Raw {
-            return Err(CKR_MECHANISM_INVALID.into());
-        }
         fits(&key.material, sign.scheme)?;
         key.admit(CKA_VERIFY, mechanism.kind)?;
         let hasher = None;
-        self.begin(session, place, Verifying { key, sign, hasher })
+        let verifying = Verifying { key, sign, hasher };
+        self.begin(session, place, OrCode::Signature(verifying))
     }
 
     /// `C_Verify`
@@ -56,7 +60,10 @@ impl Module {
         data: &[u8],
         signature: &[u8],
     ) -> Result<()> {
-        let verifying = self.take(session, place)?;
+        let verifying = match self.take(session, place)? {
+            OrCode::Signature(verifying) => verifying,
+            OrCode::Code(coding) => return coding.verify(Some(data), signature),
+        };
         if verifying.hasher.is_some() {
             return Err(CKR_OPERATION_ACTIVE.into());
         }
@@ -69,14 +76,20 @@ impl Module {
     /// `C_VerifyUpdate`
     pub(crate) fn verify_update(&self, session: CK_SESSION_HANDLE, part: &[u8]) -> Result<()> {
         let mut verifying = self.take(session, place)?;
-        go_on(&mut verifying.hasher, verifying.sign, part)?;
+        match &mut verifying {
+            OrCode::Signature(Verifying { hasher, sign, .. }) => go_on(hasher, *sign, part)?,
+            OrCode::Code(coding) => coding.update(part)?,
+        }
         self.put_back(session, place, verifying);
         Ok(())
     }
 
     /// `C_VerifyFinal`
     pub(crate) fn verify_final(&self, session: CK_SESSION_HANDLE, signature: &[u8]) -> Result<()> {
-        let mut verifying = self.take(session, place)?;
+        let mut verifying = match self.take(session, place)? {
+            OrCode::Signature(verifying) => verifying,
+            OrCode::Code(coding) => return coding.verify(None, signature),
+        };
         let value = end(&mut verifying.hasher, verifying.sign)?;
         verifying.finish(&value, signature)
     }
@@ -93,6 +106,9 @@ impl Verifying {
                 Some(digest) => key.verify(Scheme::Pkcs1, digest, value, signature),
                 None => key.verify_unnamed(value, signature),
             },
+            (Material::Rsa(key), SignScheme::Raw) => {
+                key.verify_power(&unpadded(key.length(), value)?, signature)
+            }
             (Material::Rsa(key), SignScheme::Pss(digest, scheme)) => {
                 key.verify(scheme, digest, value, signature)
             }

@@ -3,6 +3,7 @@
 #![allow(dead_code, reason = "each test uses its part")]
 
 pub(crate) mod calls;
+pub(crate) mod raw;
 
 use std::path::PathBuf;
 

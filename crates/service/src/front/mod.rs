@@ -89,9 +89,16 @@ struct Front<'a> {
 impl<'a> Front<'a> {
     fn new(listener: &'a AgentSocket, end: impl AsFd, service: &'a Path) -> io::Result<Self> {
         let epoll = epoll::create(CreateFlags::CLOEXEC)?;
-        for (socket, number) in [(listener.socket.as_fd(), LISTENER), (end.as_fd(), END)] {
-            epoll::add(&epoll, socket, EventData::new_u64(number), EventFlags::IN)?;
-        }
+        let events = EventFlags::IN;
+        epoll::add(
+            &epoll,
+            &listener.socket,
+            EventData::new_u64(LISTENER),
+            events,
+        )?;
+        // What tells the end goes on telling it.
+        let events = EventFlags::IN | EventFlags::ONESHOT;
+        epoll::add(&epoll, end, EventData::new_u64(END), events)?;
         // A client's, and the one to the service.
         let most = process::descriptors().saturating_sub(OTHER_DESCRIPTORS) / 2;
         Ok(Self {
@@ -144,10 +151,8 @@ impl<'a> Front<'a> {
 
     /// Accepts nobody any more. systemd keeps the listening socket, where it made it: who comes later waits for the next front.
     fn end(&mut self, now: Instant) {
-        if self.ends.is_none() {
-            self.ends = Some(now + FAREWELL);
-            let _ = epoll::delete(&self.epoll, &self.listener.socket);
-        }
+        self.ends = Some(now + FAREWELL);
+        let _ = epoll::delete(&self.epoll, &self.listener.socket);
     }
 
     fn accept(&mut self, now: Instant, room: &mut [u8]) {

@@ -5,14 +5,11 @@
 //! A vector of one block makes J₀ = (IV·H ⊕ L)·H (SP 800-38D, 7.1), where H is the encrypted zero and L the
 //! vector's length in bits: IV = (J₀·H⁻¹ ⊕ L)·H⁻¹.
 
-use std::ffi::{c_int, c_uint};
-use std::mem::MaybeUninit;
-
-use aws_lc_sys as lc;
 use zeroize::Zeroizing;
 
-use super::{Block, check};
-use crate::error::{Error, Result};
+use super::Block;
+use crate::error::Result;
+use crate::scalar::aes::encrypt_block;
 
 /// The first counter after a state of zeros: OpenSSL's kernels differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,26 +36,13 @@ const LENGTH: u128 = 128;
 /// The vector that begins there, and what its tags differ by.
 pub(super) fn start(key: &[u8], counter: Counter) -> Result<(Zeroizing<Block>, Zeroizing<Block>)> {
     let before = counter.before();
-    let hash_key = u128::from_be_bytes(*encrypt(key, 0)?);
+    let hash_key = u128::from_be_bytes(*encrypt_block(key, &[0; 16])?);
     let inverse = inverse(hash_key);
     let iv = product(product(before, inverse) ^ LENGTH, inverse);
-    Ok((Zeroizing::new(iv.to_be_bytes()), encrypt(key, before)?))
-}
-
-/// One block of AES.
-fn encrypt(key: &[u8], block: u128) -> Result<Zeroizing<Block>> {
-    let mut schedule = MaybeUninit::<lc::AES_KEY>::zeroed();
-    let mut output = Zeroizing::new([0; 16]);
-    let bits = (8 * key.len()) as c_uint;
-    // SAFETY: the schedule is room for one, and wiped as bytes when it is no longer used; blocks have 16 bytes.
-    unsafe {
-        let answer: c_int = lc::AES_set_encrypt_key(key.as_ptr(), bits, schedule.as_mut_ptr());
-        check(c_int::from(answer == 0), Error::InvalidKey)?;
-        let input = block.to_be_bytes();
-        lc::AES_encrypt(input.as_ptr(), output.as_mut_ptr(), schedule.as_ptr());
-        lc::OPENSSL_cleanse(schedule.as_mut_ptr().cast(), size_of::<lc::AES_KEY>());
-    }
-    Ok(output)
+    Ok((
+        Zeroizing::new(iv.to_be_bytes()),
+        encrypt_block(key, &before.to_be_bytes())?,
+    ))
 }
 
 /// In GF(2¹²⁸) with GCM's order of bits: the first is the highest. No branch on either factor.

@@ -1,9 +1,8 @@
 //! Sessions, and what is under way in them.
 
 use cryptoki_sys::*;
-use outboard_engine::scalar::digest::Hasher;
 
-use crate::operation::{Ciphering, Messages, OrCode, Signing, Verifying};
+use crate::operation::{Ciphering, Digesting, Messages, OrCode, Signing, Verifying};
 use crate::slot::Slot;
 
 /// A session.
@@ -13,7 +12,7 @@ pub(crate) struct Session {
     pub(crate) writes: bool,
     /// Objects that were found and not told yet, the last one first.
     pub(crate) found: Option<Vec<CK_OBJECT_HANDLE>>,
-    pub(crate) digest: Option<Hasher>,
+    pub(crate) digest: Option<Digesting>,
     pub(crate) encrypting: Option<Ciphering>,
     pub(crate) decrypting: Option<Ciphering>,
     pub(crate) sealing: Option<Messages>,

@@ -373,6 +373,12 @@ pub(super) unsafe extern "C" fn C_DigestInit(
     mechanism: *mut CK_MECHANISM,
 ) -> CK_RV {
     answer(|module| {
+        // No mechanism: what is under way is given up (PKCS #11 3.0), as in the functions below.
+        if mechanism.is_null() {
+            return module
+                .take(session, |session| &mut session.digest)
+                .map(drop);
+        }
         let mechanism = unsafe { mechanism::read(mechanism)? };
         module.digest_init(session, &mechanism)
     })
@@ -422,7 +428,6 @@ pub(super) unsafe extern "C" fn C_SignInit(
     key: Object,
 ) -> CK_RV {
     answer(|module| {
-        // No mechanism: what is under way is given up (PKCS #11 3.0).
         if mechanism.is_null() {
             return module
                 .take(session, |session| &mut session.signing)

@@ -109,10 +109,8 @@ impl Attributes {
 
     /// What the module says of where it comes from.
     fn describe(&mut self, origin: Origin) {
-        static LAST: AtomicU64 = AtomicU64::new(0);
         if origin != Origin::Service {
-            let unique = format!("{:x}-{:x}", std::process::id(), LAST.fetch_add(1, Relaxed));
-            self.set(CKA_UNIQUE_ID, unique.as_bytes());
+            self.name();
         }
         if self.get(CKA_KEY_TYPE).is_none() {
             return;
@@ -135,6 +133,13 @@ impl Attributes {
             let bits = bits(modulus);
             self.set(CKA_MODULUS_BITS, &bits);
         }
+    }
+
+    /// Gives the object a name that no other one has.
+    fn name(&mut self) {
+        static LAST: AtomicU64 = AtomicU64::new(0);
+        let unique = format!("{:x}-{:x}", std::process::id(), LAST.fetch_add(1, Relaxed));
+        self.set(CKA_UNIQUE_ID, unique.as_bytes());
     }
 
     /// Whether a key was always sensitive and never extractable: never of one that came from outside, or of what comes from
@@ -181,6 +186,9 @@ impl Attributes {
                 return Err(CKR_ATTRIBUTE_READ_ONLY.into());
             }
             changed.set(kind, value);
+        }
+        if of_copy {
+            changed.name();
         }
         Ok(changed)
     }

@@ -97,6 +97,15 @@ impl Halves {
         }
     }
 
+    /// Calls the curve as the program does: by its object identifier, or by its name.
+    pub(crate) fn call_curve(&mut self, parameters: &[u8]) {
+        for (kind, value) in self.public.iter_mut().chain(&mut self.private) {
+            if *kind == CKA_EC_PARAMS {
+                *value = Zeroizing::new(parameters.to_vec());
+            }
+        }
+    }
+
     /// A key pair of a PrivateKeyInfo (RFC 5958).
     ///
     /// # Errors

@@ -9,7 +9,21 @@ use crate::mechanism::{Mechanism, What};
 use crate::module::Module;
 use crate::session::Session;
 
-fn place(session: &mut Session) -> &mut Option<Hasher> {
+/// A digest under way.
+pub(crate) struct Digesting {
+    hasher: Hasher,
+    /// Whether a part of a message has come.
+    has_begun: bool,
+}
+
+impl Digesting {
+    fn update(&mut self, part: &[u8]) -> Result<()> {
+        self.has_begun = true;
+        Ok(self.hasher.update(part)?)
+    }
+}
+
+fn place(session: &mut Session) -> &mut Option<Digesting> {
     &mut session.digest
 }
 
@@ -23,7 +37,11 @@ impl Module {
         let What::Digest(digest) = mechanism.what else {
             return Err(CKR_MECHANISM_INVALID.into());
         };
-        self.begin(session, place, Hasher::new(digest)?)
+        let digesting = Digesting {
+            hasher: Hasher::new(digest)?,
+            has_begun: false,
+        };
+        self.begin(session, place, digesting)
     }
 
     /// `C_DigestUpdate`
@@ -57,17 +75,20 @@ impl Module {
         message: Option<&[u8]>,
         mut output: Output<'_>,
     ) -> Result<()> {
-        let mut hasher = self.take(session, place)?;
-        match output.is_question(hasher.digest().length()) {
+        let mut digesting = self.take(session, place)?;
+        if message.is_some() && digesting.has_begun {
+            return Err(CKR_OPERATION_ACTIVE.into());
+        }
+        match output.is_question(digesting.hasher.digest().length()) {
             Ok(false) => {}
             answer => {
-                self.put_back(session, place, hasher);
+                self.put_back(session, place, digesting);
                 return answer.map(drop);
             }
         }
         if let Some(message) = message {
-            hasher.update(message)?;
+            digesting.update(message)?;
         }
-        output.put(&hasher.end()?)
+        output.put(&digesting.hasher.end()?)
     }
 }

@@ -24,7 +24,10 @@ impl Module {
         private: &Template<'_>,
     ) -> Result<(CK_OBJECT_HANDLE, CK_OBJECT_HANDLE)> {
         let slot = self.session(session, |session| session.slot)?;
-        let halves = Halves::generate(wanted(mechanism, public)?)?;
+        let mut halves = Halves::generate(wanted(mechanism, public)?)?;
+        if let Some(parameters) = public.get(CKA_EC_PARAMS) {
+            halves.call_curve(parameters);
+        }
         let made = Origin::Generated(mechanism.kind);
         let public = Object::new(slot, session, public, &halves.public(), made)?;
         let private = Object::new(slot, session, private, &halves.private(), made)?;

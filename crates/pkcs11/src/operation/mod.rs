@@ -17,6 +17,7 @@ mod verify;
 mod wrap;
 
 pub(crate) use cipher::{Ciphering, Direction};
+pub(crate) use digest::Digesting;
 pub(crate) use mac::OrCode;
 pub(crate) use messages::{Iv, Message, Messages};
 pub(crate) use sign::Signing;

@@ -78,6 +78,15 @@ pub(crate) fn attribute<T>(kind: CK_ATTRIBUTE_TYPE, value: &[T]) -> CK_ATTRIBUTE
     }
 }
 
+/// An attribute that is asked for, with room for its value.
+pub(crate) fn room(kind: CK_ATTRIBUTE_TYPE, value: &mut [u8]) -> CK_ATTRIBUTE {
+    CK_ATTRIBUTE {
+        type_: kind,
+        pValue: value.as_mut_ptr().cast(),
+        ulValueLen: value.len() as CK_ULONG,
+    }
+}
+
 /// A mechanism without a parameter.
 pub(crate) fn mechanism(kind: CK_MECHANISM_TYPE) -> CK_MECHANISM {
     CK_MECHANISM {

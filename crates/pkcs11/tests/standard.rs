@@ -1,0 +1,263 @@
+//! What the standard says of lengths that are asked for, orders of calls, and answers to several questions at once (PKCS #11
+//! 3.2, 5).
+
+mod common;
+
+use std::ptr;
+
+use common::calls::{Functions, attribute, call, mechanism, room, session};
+use cryptoki_sys::*;
+
+fn digest(functions: &Functions, session: CK_SESSION_HANDLE) -> (CK_RV, CK_ULONG) {
+    let (mut data, mut digest, mut length) = (*b"a", [0; 32], 32);
+    let (data, digest) = (data.as_mut_ptr(), digest.as_mut_ptr());
+    let told = call!(
+        functions,
+        C_Digest(session, data, 1, digest, &raw mut length)
+    );
+    (told, length)
+}
+
+fn begin(functions: &Functions, session: CK_SESSION_HANDLE) -> CK_RV {
+    let mut sha = mechanism(CKM_SHA256);
+    call!(functions, C_DigestInit(session, &raw mut sha))
+}
+
+#[test]
+fn an_operation_ends_with_its_result_or_an_error_and_not_with_a_question() {
+    let (functions, session) = session();
+    assert_eq!(digest(functions, session).0, CKR_OPERATION_NOT_INITIALIZED);
+    assert_eq!(begin(functions, session), CKR_OK);
+    assert_eq!(begin(functions, session), CKR_OPERATION_ACTIVE);
+    // How long is it? It does not fit into 31 bytes.
+    let (mut data, mut buffer, mut length) = (*b"a", [0; 32], 0);
+    let data = data.as_mut_ptr();
+    let asked = call!(
+        functions,
+        C_Digest(session, data, 1, ptr::null_mut(), &raw mut length)
+    );
+    assert_eq!((asked, length), (CKR_OK, 32));
+    length = 31;
+    let short = call!(
+        functions,
+        C_Digest(session, data, 1, buffer.as_mut_ptr(), &raw mut length)
+    );
+    assert_eq!((short, length), (CKR_BUFFER_TOO_SMALL, 32));
+    assert_eq!(digest(functions, session), (CKR_OK, 32));
+    assert_eq!(digest(functions, session).0, CKR_OPERATION_NOT_INITIALIZED);
+    // A message in parts is not ended by one that is whole.
+    assert_eq!(begin(functions, session), CKR_OK);
+    assert_eq!(call!(functions, C_DigestUpdate(session, data, 1)), CKR_OK);
+    assert_eq!(digest(functions, session).0, CKR_OPERATION_ACTIVE);
+    assert_eq!(digest(functions, session).0, CKR_OPERATION_NOT_INITIALIZED);
+}
+
+#[test]
+fn an_operation_is_given_up() {
+    let (functions, session) = session();
+    assert_eq!(begin(functions, session), CKR_OK);
+    assert_eq!(
+        call!(functions, C_DigestInit(session, ptr::null_mut())),
+        CKR_OK
+    );
+    assert_eq!(digest(functions, session).0, CKR_OPERATION_NOT_INITIALIZED);
+    assert_eq!(begin(functions, session), CKR_OK);
+    assert_eq!(
+        call!(
+            functions,
+            C_SessionCancel(session, CKF_SIGN | CKF_FIND_OBJECTS)
+        ),
+        CKR_OK
+    );
+    assert_eq!(begin(functions, session), CKR_OPERATION_ACTIVE);
+    assert_eq!(
+        call!(functions, C_SessionCancel(session, CKF_DIGEST)),
+        CKR_OK
+    );
+    assert_eq!(digest(functions, session).0, CKR_OPERATION_NOT_INITIALIZED);
+}
+
+fn secret(functions: &Functions, session: CK_SESSION_HANDLE) -> CK_OBJECT_HANDLE {
+    let (class, kind) = ([CKO_SECRET_KEY], [CKK_GENERIC_SECRET]);
+    let mut template = [
+        attribute(CKA_CLASS, &class),
+        attribute(CKA_KEY_TYPE, &kind),
+        attribute(CKA_VALUE, b"a secret"),
+        attribute(CKA_LABEL, b"its label"),
+    ];
+    let mut object = 0;
+    let made = call!(
+        functions,
+        C_CreateObject(session, template.as_mut_ptr(), 4, &raw mut object)
+    );
+    assert_eq!(made, CKR_OK);
+    object
+}
+
+/// Every attribute that can be told is told, whatever becomes of the others.
+#[test]
+fn several_attributes_are_answered_each_for_itself() {
+    let (functions, session) = session();
+    let object = secret(functions, session);
+    let (mut hidden, mut foreign, mut short, mut label) = ([0; 20], [0; 20], [0; 2], [0; 20]);
+    let mut template = [
+        room(CKA_VALUE, &mut hidden),
+        room(CKA_MODULUS, &mut foreign),
+        room(CKA_LABEL, &mut short),
+        room(CKA_LABEL, &mut label),
+        room(CKA_LABEL, &mut []),
+    ];
+    template[4].pValue = ptr::null_mut();
+    let told = call!(
+        functions,
+        C_GetAttributeValue(session, object, template.as_mut_ptr(), 5)
+    );
+    assert_eq!(told, CKR_ATTRIBUTE_SENSITIVE);
+    let none = CK_UNAVAILABLE_INFORMATION;
+    assert_eq!(template.map(|one| one.ulValueLen), [none, none, none, 9, 9]);
+    assert_eq!((hidden, &label[..9]), ([0; 20], &b"its label"[..]));
+}
+
+#[test]
+fn lists_say_how_long_they_are() {
+    let (functions, _) = session();
+    let mut count = 0;
+    let asked = call!(
+        functions,
+        C_GetMechanismList(1, ptr::null_mut(), &raw mut count)
+    );
+    assert!(asked == CKR_OK && count > 10);
+    let all = count;
+    let mut list = vec![0; all as usize];
+    count = all - 1;
+    let short = call!(
+        functions,
+        C_GetMechanismList(1, list.as_mut_ptr(), &raw mut count)
+    );
+    assert_eq!((short, count), (CKR_BUFFER_TOO_SMALL, all));
+    assert_eq!(
+        call!(
+            functions,
+            C_GetMechanismList(1, list.as_mut_ptr(), &raw mut count)
+        ),
+        CKR_OK
+    );
+    count = 0;
+    let short = call!(
+        functions,
+        C_GetSlotList(CK_FALSE, list.as_mut_ptr(), &raw mut count)
+    );
+    assert!(short == CKR_BUFFER_TOO_SMALL && count > 0);
+}
+
+#[test]
+fn a_search_tells_as_many_as_are_asked_for() {
+    let (functions, session) = session();
+    let objects = [
+        secret(functions, session),
+        secret(functions, session),
+        secret(functions, session),
+    ];
+    assert_eq!(
+        call!(functions, C_FindObjectsInit(session, ptr::null_mut(), 0)),
+        CKR_OK
+    );
+    assert_eq!(
+        call!(functions, C_FindObjectsInit(session, ptr::null_mut(), 0)),
+        CKR_OPERATION_ACTIVE
+    );
+    let (mut found, mut count) = ([0; 2], 9);
+    assert_eq!(
+        call!(
+            functions,
+            C_FindObjects(session, ptr::null_mut(), 0, &raw mut count)
+        ),
+        CKR_OK
+    );
+    assert_eq!(count, 0);
+    let mut all = Vec::new();
+    loop {
+        let told = call!(
+            functions,
+            C_FindObjects(session, found.as_mut_ptr(), 2, &raw mut count)
+        );
+        assert_eq!(told, CKR_OK);
+        if count == 0 {
+            break;
+        }
+        all.extend_from_slice(&found[..count as usize]);
+    }
+    // Other tests of this process make objects, too.
+    assert!(objects.iter().all(|object| all.contains(object)));
+    assert_eq!(call!(functions, C_FindObjectsFinal(session)), CKR_OK);
+    assert_eq!(
+        call!(functions, C_FindObjectsFinal(session)),
+        CKR_OPERATION_NOT_INITIALIZED
+    );
+}
+
+#[test]
+fn a_copy_has_a_name_of_its_own() {
+    let (functions, session) = session();
+    let object = secret(functions, session);
+    let mut copy = 0;
+    let copied = call!(
+        functions,
+        C_CopyObject(session, object, ptr::null_mut(), 0, &raw mut copy)
+    );
+    assert_eq!(copied, CKR_OK);
+    let name = |object| {
+        let mut name = [0; 64];
+        let mut template = [room(CKA_UNIQUE_ID, &mut name)];
+        let told = call!(
+            functions,
+            C_GetAttributeValue(session, object, template.as_mut_ptr(), 1)
+        );
+        assert_eq!(told, CKR_OK);
+        name
+    };
+    assert_ne!(name(object), name(copy));
+}
+
+/// By its name, as OpenSSL's pkcs11-provider asks for Edwards curves: the object says the same.
+#[test]
+fn a_curve_may_be_asked_for_by_its_name() {
+    let (functions, session) = session();
+    let name = b"\x13\x0cedwards25519";
+    let mut public = [attribute(CKA_EC_PARAMS, name)];
+    let mut generate = mechanism(CKM_EC_EDWARDS_KEY_PAIR_GEN);
+    let (mut key, mut private) = (0, 0);
+    let made = call!(
+        functions,
+        C_GenerateKeyPair(
+            session,
+            &raw mut generate,
+            public.as_mut_ptr(),
+            1,
+            ptr::null_mut(),
+            0,
+            &raw mut key,
+            &raw mut private,
+        )
+    );
+    assert_eq!(made, CKR_OK);
+    let mut told = [0; 14];
+    let mut template = [room(CKA_EC_PARAMS, &mut told)];
+    let code = call!(
+        functions,
+        C_GetAttributeValue(session, key, template.as_mut_ptr(), 1)
+    );
+    assert_eq!((code, &told), (CKR_OK, name));
+}
+
+/// A program that asks what the module can do is not promised what it refuses.
+#[test]
+fn raw_rsa_is_not_said_to_verify() {
+    let (functions, _) = session();
+    let mut info = CK_MECHANISM_INFO::default();
+    let told = call!(
+        functions,
+        C_GetMechanismInfo(1, CKM_RSA_X_509, &raw mut info)
+    );
+    assert_eq!((told, info.flags & CKF_VERIFY), (CKR_OK, 0));
+}

@@ -146,8 +146,9 @@ impl Module {
     /// Closes a session; its objects end with it.
     pub(crate) fn close(&self, handle: CK_SESSION_HANDLE) -> Result<()> {
         let session = self.sessions.remove(handle);
-        session.ok_or(CKR_SESSION_HANDLE_INVALID)?;
-        drop(self.objects.remove_all(|object| object.session == handle));
+        for object in session.ok_or(CKR_SESSION_HANDLE_INVALID)?.own {
+            drop(self.objects.remove(object));
+        }
         Ok(())
     }
 
@@ -244,7 +245,7 @@ impl Module {
         let session = object.session;
         let handle = self.objects.insert(Arc::new(object));
         // Another thread may have closed the session meanwhile, and then has not seen the object.
-        if let Err(gone) = self.session(session, |_| ()) {
+        if let Err(gone) = self.session(session, |session| session.own.insert(handle)) {
             drop(self.objects.remove(handle));
             return Err(gone);
         }
@@ -297,6 +298,8 @@ impl Module {
             return Err(CKR_ACTION_PROHIBITED.into());
         }
         let destroyed = self.objects.remove(handle);
+        // It may be another session's.
+        let _ = self.session(object.session, |session| session.own.remove(&handle));
         destroyed.map(drop).ok_or(CKR_OBJECT_HANDLE_INVALID.into())
     }
 

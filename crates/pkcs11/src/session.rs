@@ -1,5 +1,7 @@
 //! Sessions, and what is under way in them.
 
+use std::collections::BTreeSet;
+
 use cryptoki_sys::*;
 
 use crate::operation::{Ciphering, Digesting, Messages, OrCode, Signing, Verifying};
@@ -10,6 +12,8 @@ pub(crate) struct Session {
     pub(crate) slot: Slot,
     /// Whether it is for reading and writing.
     pub(crate) writes: bool,
+    /// Objects that end with it.
+    pub(crate) own: BTreeSet<CK_OBJECT_HANDLE>,
     /// Objects that were found and not told yet, the last one first.
     pub(crate) found: Option<Vec<CK_OBJECT_HANDLE>>,
     pub(crate) digest: Option<Digesting>,
@@ -26,6 +30,7 @@ impl Session {
         Self {
             slot,
             writes,
+            own: BTreeSet::new(),
             found: None,
             digest: None,
             encrypting: None,

@@ -272,6 +272,17 @@ pub(crate) fn is_module(path: &Path) -> bool {
     name == "outboard.so" || name == "liboutboard.so"
 }
 
+/// Whether a file is part of Outboard, whose cryptography is no other's.
+pub(crate) fn is_ours(path: &Path) -> bool {
+    const OTHERS: [&str; 4] = [
+        "outboard-pkcs11.so",
+        "liboutboard_pkcs11.so",
+        "outboardd",
+        "outboard",
+    ];
+    is_module(path) || OTHERS.contains(&file_name(path))
+}
+
 /// `ssh.service` in `0::/system.slice/ssh.service`.
 fn service(cgroup: &str) -> Option<String> {
     let components = cgroup.lines().flat_map(|line| line.split('/'));
@@ -350,6 +361,10 @@ mod tests {
         assert!(is_executable(MAPS, module));
         assert!(!is_executable(&MAPS.replace("r-xp", "r--p"), module));
         assert!(files.iter().any(|path| is_openssl_3(path)));
+        assert!(
+            is_ours(module) && is_ours(Path::new("/usr/local/lib/outboard/outboard-pkcs11.so"))
+        );
+        assert!(!files.iter().any(|path| is_openssl_3(path) && is_ours(path)));
     }
 
     #[test]

@@ -405,6 +405,23 @@ fn a_key_has_its_certificates() {
     common::says(&said, "another public half");
     common::says(&stderr(&certify(&[], b"no PEM").failure()), "PEM");
     common::says(&stderr(&certify(&[], b"").failure()), "--remove");
+    common::says(&stderr(&certify(&[], b"\x30\x82\xff").failure()), "DER");
+    common::says(&stderr(&certify(&[], &[b' '; 50_000]).failure()), "48 KiB");
+    let mut foreign = Command::new("openssl");
+    let foreign = foreign.args([
+        "req",
+        "-x509",
+        "-newkey",
+        "ed25519",
+        "-nodes",
+        "-keyout",
+        "/dev/null",
+        "-subj",
+        "/CN=another",
+    ]);
+    let foreign = foreign.output().expect("openssl is installed").stdout;
+    let said = stderr(&certify(&[], &[&site[..], &foreign].concat()).failure());
+    common::says(&said, "certificate 2 is not of the issuer of certificate 1");
     let chain = [&site[..], &other].concat();
     let said = stdout(&certify(&[], &chain).success());
     common::says(&said, "CN=localhost, and 1 of its issuers");

@@ -10,6 +10,7 @@ mod held;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use common::jobs::{DIGEST, is_ready, sha256, signing, wait_for_any};
@@ -325,9 +326,12 @@ fn another_descriptor_is_left_alone() {
     let stand = Stand::new();
     let gate = Arc::new(Gate::default());
     let door = Arc::clone(&gate);
+    let asked_for = Arc::new(AtomicBool::new(false));
+    let heard = Arc::clone(&asked_for);
     let before: Vec<i32> = sockets();
     let _service = stand.serve(move |asked| {
         if asked == 0 {
+            heard.store(true, SeqCst);
             door.pass();
         }
         None
@@ -338,6 +342,10 @@ fn another_descriptor_is_left_alone() {
         .into_iter()
         .find(|one| !listening.contains(one) && is_client(*one));
     let ours = ours.expect("the job's connection");
+    // From then on the service opens nothing that could take the number.
+    while !asked_for.load(SeqCst) {
+        thread::yield_now();
+    }
     let mut pair = [0; 2];
     // SAFETY: descriptors of this process; the number is closed and taken at once.
     unsafe {

@@ -18,7 +18,8 @@ pub(super) fn chain(record: &Record, pem: &str) -> Result<Vec<u8>> {
     }
     let chain = Certificate::load_pem_chain(pem.as_bytes()).map_err(|error| {
         refuse(format!(
-            "the text is no certificate in PEM, or a damaged one: {error}"
+            "the text is no chain of certificates in PEM: it holds something else (a private key, a request), \
+             or is damaged, or longer than 48 KiB ({error}); check it with 'openssl storeutl -noout FILE'"
         ))
     })?;
     let public = chain.first().map(|first| {
@@ -27,9 +28,21 @@ pub(super) fn chain(record: &Record, pem: &str) -> Result<Vec<u8>> {
     });
     if public.and_then(|public| public.ok()).as_ref() != Some(&record.public) {
         return Err(refuse(format!(
-            "the first certificate is not of the key '{}': it has another public half",
+            "the first certificate is not of the key '{}': it has another public half \
+             (put the key's own certificate first, then its issuers')",
             record.name
         )));
+    }
+    for (at, pair) in chain.windows(2).enumerate() {
+        let (issued, issuer) = (pair[0].tbs_certificate(), pair[1].tbs_certificate());
+        if issued.issuer() != issuer.subject() {
+            return Err(refuse(format!(
+                "certificate {} is not of the issuer of certificate {}, which is {} (put each certificate before its issuer's)",
+                at + 2,
+                at + 1,
+                issued.issuer()
+            )));
+        }
     }
     let mut bytes = Vec::new();
     for certificate in &chain {

@@ -4,7 +4,7 @@ use super::Finding;
 use crate::libraries::{self, Library, is_openssl_3, is_openssl_tls};
 use crate::mapped::{self, Mapped};
 use crate::own_code::{self, Code, Kind};
-use crate::processes::{Process, is_module, restart_lines};
+use crate::processes::{Process, is_ours, restart_lines};
 use outboard_elf as elf;
 use outboard_installation as system;
 use std::collections::BTreeMap;
@@ -66,7 +66,7 @@ impl Scanner {
                 remedy: without_providers(name).into(),
             });
         }
-        if is_module(path) || self.is_of_the_system(path) {
+        if is_ours(path) || self.is_of_the_system(path) {
             return None;
         }
         match self.code(library, open) {

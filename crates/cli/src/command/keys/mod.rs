@@ -269,17 +269,10 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
             text::tell_new(&key(service, &request)?, &arguments.directory)?;
         }
         Command::Certify { name, remove } => {
-            let mut certificates = String::new();
-            if !remove {
-                io::stdin()
-                    .take(MOST_CERTIFICATES)
-                    .read_to_string(&mut certificates)?;
-                if certificates.trim().is_empty() {
-                    let reason = "standard input has no certificate: type \
-                                  'outboard keys certify NAME < chain.pem', or --remove";
-                    return Err(WrongUsage(reason.into()).into());
-                }
-            }
+            let certificates = match remove {
+                true => String::new(),
+                false => read_certificates()?,
+            };
             let request = Request::Certify { name, certificates };
             text::tell_certificates(&key(service, &request)?)?;
         }
@@ -457,6 +450,28 @@ fn audit(service: &mut Connection) -> Result<Vec<outboard_administration::AuditE
     }
 }
 
+/// The certificates on standard input, in PEM.
+fn read_certificates() -> Result<String, Failure> {
+    let refuse = |reason: &str| Err(WrongUsage(reason.to_owned()).into());
+    let mut given = Vec::new();
+    let room = MOST_CERTIFICATES + 1;
+    io::stdin().take(room).read_to_end(&mut given)?;
+    if given.len() as u64 > MOST_CERTIFICATES {
+        return refuse(
+            "standard input has more than 48 KiB: give a key its own chain of certificates",
+        );
+    }
+    match String::from_utf8(given) {
+        Ok(text) if text.trim().is_empty() => refuse(
+            "standard input has no certificate: type 'outboard keys certify NAME < chain.pem', or --remove",
+        ),
+        Ok(text) => Ok(text),
+        Err(_) => refuse(
+            "standard input is no PEM: turn certificates in DER into PEM with 'openssl x509 -inform DER -in FILE'",
+        ),
+    }
+}
+
 fn grant(service: &mut Connection, what: &GrantArguments, given: bool) -> Result<(), Failure> {
     let to = match (&what.user, &what.group) {
         (Some(user), _) => Subject::User(accounts::find(Account::User, user)?),
@@ -471,7 +486,7 @@ fn grant(service: &mut Connection, what: &GrantArguments, given: bool) -> Result
     let name = what.name.clone();
     let grant = Grant { to, right };
     let key = key(service, &Request::Grant { name, grant, given })?;
-    let may = if given { "may now" } else { "may no longer" };
+    let may = if given { "may now" } else { "has no grant to" };
     let who = text::subject(to);
     print(&format!("{who} {may} {right} the key '{}'.\n", key.name))?;
     Ok(())

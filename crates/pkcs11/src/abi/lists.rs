@@ -7,6 +7,7 @@ use cryptoki_sys::*;
 use super::ciphers::*;
 use super::functions::*;
 use super::messages::*;
+use super::signatures::*;
 use super::unsupported::*;
 
 macro_rules! tables {

@@ -15,6 +15,8 @@ mod lists;
 mod mechanism;
 #[expect(non_snake_case, reason = "the standard's names")]
 mod messages;
+#[expect(non_snake_case, reason = "the standard's names")]
+mod signatures;
 mod template;
 #[expect(non_snake_case, reason = "the standard's names")]
 mod unsupported;

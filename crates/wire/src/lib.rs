@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! reference.rs  what stands in the file of a key: PEM block OUTBOARD KEY
-//! key.rs        how a key is called, and what it is
+//! key.rs        how a key is called, and what it is; public.rs: its public half
 //! request.rs    client ──▶ service   one packet for each request
 //! answer.rs     client ◀── service   one packet for each answer
 //! message.rs    what the answer to a decryption has
@@ -19,12 +19,14 @@ mod bytes;
 mod key;
 pub mod message;
 mod page;
+mod public;
 pub mod reference;
 mod request;
 
 pub use answer::{Answer, Status};
 pub use key::{KeyId, KeyType, is_name};
 pub use page::{Listed, Page, certificates};
+pub use public::Public;
 pub use reference::Reference;
 pub use request::{Digest, Encryption, Operation, Request, Salt};
 

@@ -1,14 +1,17 @@
 //! What stands in the objects of a key that is made here, or that the card service has.
 
 use cryptoki_sys::*;
-use der::asn1::{AnyRef, BitStringRef, ObjectIdentifier, OctetStringRef, UintRef};
-use der::{Decode, Encode, Sequence};
+use der::asn1::{OctetStringRef, UintRef};
+use der::{Decode, Encode};
+use outboard_engine::scalar::ec::Curve;
 use outboard_engine::scalar::pair::{Kind, Pair, Private};
 use outboard_engine::scalar::x25519;
+use outboard_wire::{KeyType, Public};
 use zeroize::Zeroizing;
 
 use super::attributes::{bits, number};
 use super::material::Named;
+use super::private_info::{PrivateKeyInfo, RsaPrivateKey};
 use crate::error::{Error, Result};
 
 /// Attributes with their values.
@@ -20,51 +23,6 @@ pub(crate) struct Halves {
     public: Values,
     private: Values,
 }
-
-/// RFC 8017, A.1.2, for keys of two primes.
-#[derive(Sequence)]
-pub(super) struct RsaPrivateKey<'a> {
-    pub(super) version: u8,
-    pub(super) n: UintRef<'a>,
-    pub(super) e: UintRef<'a>,
-    pub(super) d: UintRef<'a>,
-    pub(super) p: UintRef<'a>,
-    pub(super) q: UintRef<'a>,
-    pub(super) dp: UintRef<'a>,
-    pub(super) dq: UintRef<'a>,
-    pub(super) qinv: UintRef<'a>,
-}
-
-/// RFC 5958; the attributes that may follow are none of our own keys'.
-#[derive(Sequence)]
-pub(super) struct PrivateKeyInfo<'a> {
-    pub(super) version: u8,
-    pub(super) algorithm: AlgorithmIdentifier<'a>,
-    pub(super) key: &'a OctetStringRef,
-}
-
-/// RFC 5280, 4.1.
-#[derive(Sequence)]
-struct SubjectPublicKeyInfo<'a> {
-    algorithm: AlgorithmIdentifier<'a>,
-    key: BitStringRef<'a>,
-}
-
-#[derive(Sequence)]
-pub(super) struct AlgorithmIdentifier<'a> {
-    pub(super) algorithm: ObjectIdentifier,
-    pub(super) parameters: Option<AnyRef<'a>>,
-}
-
-/// RFC 8017, A.1.1.
-#[derive(Sequence)]
-struct RsaPublicKey<'a> {
-    n: UintRef<'a>,
-    e: UintRef<'a>,
-}
-
-pub(super) const RSA: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.1.1.1");
-pub(super) const EC: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.10045.2.1");
 
 impl Halves {
     /// What the public half says, with attributes' types.
@@ -182,36 +140,30 @@ pub(crate) enum What {
 /// # Errors
 /// It is none, or of a type that the module does not have.
 pub(crate) fn halves(public: &[u8]) -> Result<Halves> {
-    let bad = |_| Error::from(CKR_GENERAL_ERROR);
-    let info = SubjectPublicKeyInfo::from_der(public).map_err(bad)?;
-    let key = info.key.as_bytes().ok_or(CKR_GENERAL_ERROR)?;
-    let mut halves = match info.algorithm.algorithm {
-        RSA => {
-            let key = RsaPublicKey::from_der(key).map_err(bad)?;
+    let mut halves = match Public::of(public).ok_or(CKR_CURVE_NOT_SUPPORTED)? {
+        Public::Rsa { n, e } => {
+            let number_of = |bytes: &[u8]| Zeroizing::new(bytes.to_vec());
             let both = [
                 (CKA_KEY_TYPE, Zeroizing::new(number(CKK_RSA))),
-                (CKA_MODULUS, of_number(&key.n)),
-                (CKA_PUBLIC_EXPONENT, of_number(&key.e)),
+                (CKA_MODULUS, number_of(n)),
+                (CKA_PUBLIC_EXPONENT, number_of(e)),
             ];
-            let bits = (CKA_MODULUS_BITS, Zeroizing::new(bits(key.n.as_bytes())));
+            let bits = (CKA_MODULUS_BITS, Zeroizing::new(bits(n)));
             Halves {
                 public: both.iter().cloned().chain([bits]).collect(),
                 private: both.to_vec(),
             }
         }
-        EC => {
-            let parameters = info.algorithm.parameters.ok_or(CKR_GENERAL_ERROR)?;
-            let parameters = parameters.to_der().map_err(bad)?;
-            let named = Named::from_parameters(&parameters).ok_or(CKR_CURVE_NOT_SUPPORTED)?;
-            Halves::of_curve(named, CKK_EC, key)?
-        }
-        algorithm => {
-            let algorithm = algorithm.to_der().map_err(bad)?;
-            match Named::from_parameters(&algorithm) {
-                Some(Named::Ed25519) => Halves::of_curve(Named::Ed25519, CKK_EC_EDWARDS, key)?,
+        Public::Ec { curve, point } => {
+            let curve = match curve {
+                KeyType::P256 => Curve::P256,
+                KeyType::P384 => Curve::P384,
+                KeyType::P521 => Curve::P521,
                 _ => return Err(CKR_CURVE_NOT_SUPPORTED.into()),
-            }
+            };
+            Halves::of_curve(Named::Nist(curve), CKK_EC, point)?
         }
+        Public::Ed25519(half) => Halves::of_curve(Named::Ed25519, CKK_EC_EDWARDS, half)?,
     };
     halves.add_classes();
     for values in [&mut halves.public, &mut halves.private] {

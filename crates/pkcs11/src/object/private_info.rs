@@ -6,9 +6,39 @@ use der::asn1::{AnyRef, BitStringRef, ObjectIdentifier, OctetStringRef, UintRef}
 use der::{Decode, Sequence};
 use zeroize::Zeroizing;
 
-use super::generated::{AlgorithmIdentifier, EC, PrivateKeyInfo, RSA, RsaPrivateKey};
 use super::{Material, Named, Object};
 use crate::error::{Error, Result};
+
+/// RFC 8017, A.1.2, for keys of two primes.
+#[derive(Sequence)]
+pub(super) struct RsaPrivateKey<'a> {
+    pub(super) version: u8,
+    pub(super) n: UintRef<'a>,
+    pub(super) e: UintRef<'a>,
+    pub(super) d: UintRef<'a>,
+    pub(super) p: UintRef<'a>,
+    pub(super) q: UintRef<'a>,
+    pub(super) dp: UintRef<'a>,
+    pub(super) dq: UintRef<'a>,
+    pub(super) qinv: UintRef<'a>,
+}
+
+/// RFC 5958; the attributes that may follow are none of our own keys'.
+#[derive(Sequence)]
+pub(super) struct PrivateKeyInfo<'a> {
+    pub(super) version: u8,
+    pub(super) algorithm: AlgorithmIdentifier<'a>,
+    pub(super) key: &'a OctetStringRef,
+}
+
+#[derive(Sequence)]
+pub(super) struct AlgorithmIdentifier<'a> {
+    pub(super) algorithm: ObjectIdentifier,
+    pub(super) parameters: Option<AnyRef<'a>>,
+}
+
+const RSA: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.1.1.1");
+const EC: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.10045.2.1");
 
 /// RFC 5915, 3; the curve stands beside it.
 #[derive(Sequence)]

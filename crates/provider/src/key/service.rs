@@ -2,12 +2,10 @@
 
 use std::ffi::CStr;
 
-use der::asn1::{AnyRef, BitStringRef, ObjectIdentifier, UintRef};
-use der::{Decode, Sequence};
 use outboard_client as client;
 use outboard_engine::scalar::ec::Curve;
 use outboard_provider_abi::{Error, ParamList, Reason, Result, Selection};
-use outboard_wire::{Operation, Reference};
+use outboard_wire::{self as wire, KeyType, Operation, Reference};
 use zeroize::Zeroizing;
 
 use crate::outboard::Shared;
@@ -71,7 +69,7 @@ impl Service {
     }
 }
 
-/// A public half, read from a SubjectPublicKeyInfo (RFC 5280, 4.1).
+/// A public half, as stock is given it.
 pub(crate) enum Public {
     /// An RSA key: modulus and exponent, most significant byte first (RFC 8017, A.1.1).
     Rsa { n: Vec<u8>, e: Vec<u8> },
@@ -81,56 +79,25 @@ pub(crate) enum Public {
     Ed25519(Vec<u8>),
 }
 
-#[derive(Sequence)]
-struct SubjectPublicKeyInfo<'a> {
-    algorithm: AlgorithmIdentifier<'a>,
-    key: BitStringRef<'a>,
-}
-
-#[derive(Sequence)]
-struct AlgorithmIdentifier<'a> {
-    algorithm: ObjectIdentifier,
-    parameters: Option<AnyRef<'a>>,
-}
-
-#[derive(Sequence)]
-struct RsaPublicKey<'a> {
-    n: UintRef<'a>,
-    e: UintRef<'a>,
-}
-
-const RSA: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.1.1.1");
-const EC: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.10045.2.1");
-const ED25519: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.101.112");
-const CURVES: [(ObjectIdentifier, Curve); 3] = [
-    (
-        ObjectIdentifier::new_unwrap("1.2.840.10045.3.1.7"),
-        Curve::P256,
-    ),
-    (ObjectIdentifier::new_unwrap("1.3.132.0.34"), Curve::P384),
-    (ObjectIdentifier::new_unwrap("1.3.132.0.35"), Curve::P521),
-];
-
 impl Public {
     /// Reads it; none where it is damaged or of a type that the service does not have.
     pub(crate) fn of(info: &[u8]) -> Option<Self> {
-        let info = SubjectPublicKeyInfo::from_der(info).ok()?;
-        let bytes = info.key.as_bytes()?;
-        match info.algorithm.algorithm {
-            RSA => {
-                let key = RsaPublicKey::from_der(bytes).ok()?;
-                let (n, e) = (key.n.as_bytes().to_vec(), key.e.as_bytes().to_vec());
-                Some(Self::Rsa { n, e })
-            }
-            EC => {
-                let named: ObjectIdentifier = info.algorithm.parameters?.decode_as().ok()?;
-                let (_, curve) = CURVES.into_iter().find(|(known, _)| *known == named)?;
-                let point = bytes.to_vec();
-                Some(Self::Ec { curve, point })
-            }
-            ED25519 => Some(Self::Ed25519(bytes.to_vec())),
-            _ => None,
-        }
+        Some(match wire::Public::of(info)? {
+            wire::Public::Rsa { n, e } => Self::Rsa {
+                n: n.to_vec(),
+                e: e.to_vec(),
+            },
+            wire::Public::Ec { curve, point } => Self::Ec {
+                curve: match curve {
+                    KeyType::P256 => Curve::P256,
+                    KeyType::P384 => Curve::P384,
+                    KeyType::P521 => Curve::P521,
+                    _ => return None,
+                },
+                point: point.to_vec(),
+            },
+            wire::Public::Ed25519(half) => Self::Ed25519(half.to_vec()),
+        })
     }
 
     /// The name of its type.

@@ -2,10 +2,8 @@
 
 use std::sync::{Arc, Mutex};
 
-use der::asn1::{AnyRef, BitStringRef, UintRef};
-use der::{Decode, Sequence};
 use outboard_vault::{Condition, Error, Grants, KeyType, Record};
-use outboard_wire::KeyId;
+use outboard_wire::{KeyId, Public};
 
 use super::message::{put_number, put_string};
 use super::scheme::Kind;
@@ -86,38 +84,21 @@ impl Identity {
     }
 }
 
-/// RFC 5280, 4.1
-#[derive(Sequence)]
-struct SubjectPublicKeyInfo<'a> {
-    algorithm: AnyRef<'a>,
-    key: BitStringRef<'a>,
-}
-
-/// RFC 8017, A.1.1
-#[derive(Sequence)]
-struct RsaPublicKey<'a> {
-    n: UintRef<'a>,
-    e: UintRef<'a>,
-}
-
 fn public_half(key_type: KeyType, info: &[u8]) -> Option<(Kind, Vec<u8>)> {
-    let info = SubjectPublicKeyInfo::from_der(info).ok()?;
-    let _ = info.algorithm; // the record says it
-    let bytes = info.key.as_bytes()?;
     let kind = Kind::of(key_type);
     let mut public = Vec::new();
     put_string(&mut public, kind.name().as_bytes());
-    match kind {
-        Kind::Rsa => {
-            let key = RsaPublicKey::from_der(bytes).ok()?;
-            put_number(&mut public, key.e.as_bytes());
-            put_number(&mut public, key.n.as_bytes());
+    match (kind, Public::of(info)?) {
+        (Kind::Rsa, Public::Rsa { n, e }) => {
+            put_number(&mut public, e);
+            put_number(&mut public, n);
         }
-        Kind::Ecdsa(curve) => {
+        (Kind::Ecdsa(curve), Public::Ec { point, .. }) => {
             put_string(&mut public, curve.name().as_bytes());
-            put_string(&mut public, bytes);
+            put_string(&mut public, point);
         }
-        Kind::Ed25519 => put_string(&mut public, bytes),
+        (Kind::Ed25519, Public::Ed25519(half)) => put_string(&mut public, half),
+        _ => return None,
     }
     Some((kind, public))
 }

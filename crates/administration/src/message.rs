@@ -6,6 +6,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use crate::Secret;
+use crate::token::{ObjectInfo, TokenInfo, TokenRequest};
 
 /// What the command asks of the service.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -142,6 +143,17 @@ pub enum Request {
         /// Which.
         step: String,
     },
+    /// The tokens that the asker may use or administer.
+    Tokens,
+    /// Something of a token.
+    Token {
+        /// Its name or its id.
+        token: String,
+        /// What a login gave: 32 bytes.
+        ticket: Option<Secret>,
+        /// What.
+        what: TokenRequest,
+    },
 }
 
 /// What the service answers.
@@ -200,6 +212,25 @@ pub enum Reply {
     Pattern {
         /// Hexadecimal digits.
         pattern: String,
+    },
+    /// Tokens, by name.
+    Tokens {
+        /// The tokens.
+        tokens: Vec<TokenInfo>,
+    },
+    /// Who asks has proved who he is.
+    Ticket {
+        /// 32 bytes, good until the PIN is changed.
+        ticket: Secret,
+    },
+    /// Objects of a token.
+    Objects {
+        /// What is known of the objects is true as long as this stays the same.
+        generation: u64,
+        /// The objects, by id.
+        objects: Vec<ObjectInfo>,
+        /// Whether more follow.
+        more: bool,
     },
     /// It is not done.
     Refused(Refusal),
@@ -465,7 +496,7 @@ pub struct Refusal {
 pub enum Code {
     /// Who asks may not.
     Denied,
-    /// There is no such key.
+    /// There is no such key, token or object.
     NoKey,
     /// There is a key of that name.
     Exists,
@@ -475,6 +506,20 @@ pub enum Code {
     Locked,
     /// The store cannot be written, or is damaged.
     Store,
+    /// The PIN is another one.
+    WrongPin,
+    /// Too many wrong PINs were tried; `outboard token` helps.
+    LockedPin,
+    /// The user has no PIN yet.
+    NoPin,
+    /// This cannot be a PIN: too short, or too long.
+    UnfitPin,
+    /// The ticket is missing, another role's, or no longer good.
+    LoggedOut,
+    /// The token's policy, or what the service can do, does not allow it.
+    NotAllowed,
+    /// There is no room for it.
+    Full,
     /// Anything else.
     Failed,
 }

@@ -7,7 +7,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use outboard_wire::{
-    Answer, KeyId, Listed, MOST, Malformed, Operation, Page, Reference, Request, Status,
+    Answer, KeyId, Listed, MOST, Malformed, Operation, Page, Reference, Request, Status, Ticket,
 };
 use zeroize::{Zeroize, Zeroizing};
 
@@ -46,6 +46,8 @@ pub struct Key<'a> {
     pub id: KeyId,
     /// Its name, for errors.
     pub name: &'a str,
+    /// What opens its token; none for a key that belongs to none.
+    pub ticket: Option<Ticket<'a>>,
 }
 
 /// A process's connection to a service. Made in one process, it serves the processes that this one forks, too.
@@ -209,7 +211,12 @@ impl Client {
         // It stands for nothing.
         let id = KeyId([0; 16]);
         let mut result = Zeroizing::new(Vec::new());
-        let asked = self.keep_asking(Key { id, name }, operation, &mut result, true);
+        let key = Key {
+            id,
+            name,
+            ticket: None,
+        };
+        let asked = self.keep_asking(key, operation, &mut result, true);
         asked.map(|()| result).map_err(|problem| Error {
             key: name.to_owned(),
             problem: match problem {
@@ -286,9 +293,14 @@ impl Client {
         }
         let until = Instant::now() + self.settings.limit;
         let id = self.numbers.fetch_add(1, Relaxed);
-        let key = key.id;
         let mut packet = Zeroizing::new(Vec::with_capacity(256));
-        Request { id, key, operation }.encode(&mut packet);
+        let request = Request {
+            id,
+            key: key.id,
+            ticket: key.ticket,
+            operation,
+        };
+        request.encode(&mut packet);
         let most = match operation {
             Operation::List { .. } => MOST,
             _ => MOST_ANSWER,

@@ -140,6 +140,7 @@ fn refusal(status: Status, sentence: &str) -> String {
         }
         Status::Failed => "the operation failed, and nothing was released".to_owned(),
         Status::Busy => "too many requests at a time (run 'outboard keys show')".to_owned(),
+        Status::LoggedOut => "nobody is logged in to the key's token".to_owned(),
     }
 }
 

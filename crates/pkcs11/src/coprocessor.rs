@@ -107,6 +107,7 @@ impl ServiceKey {
         let key = client::Key {
             id: self.reference.id,
             name: &self.reference.name,
+            ticket: None,
         };
         let mut result = Zeroizing::new(Vec::new());
         coprocessor
@@ -124,7 +125,7 @@ fn refusal(error: client::Error) -> Error {
             Status::Denied | Status::NotAllowed => CKR_KEY_FUNCTION_NOT_PERMITTED,
             Status::NoKey => CKR_KEY_HANDLE_INVALID,
             Status::Malformed => CKR_DATA_INVALID,
-            Status::Unavailable => CKR_USER_NOT_LOGGED_IN,
+            Status::Unavailable | Status::LoggedOut => CKR_USER_NOT_LOGGED_IN,
             Status::Done | Status::Failed | Status::Busy => CKR_FUNCTION_FAILED,
         },
         Problem::Long { .. } => CKR_DATA_LEN_RANGE,

@@ -112,7 +112,12 @@ fn as_a_crowd() {
         ..Settings::of(Path::new(&directory))
     });
     let sign = || {
-        let (key, mut signature) = (Key { id, name: "crowd" }, Zeroizing::default());
+        let key = Key {
+            id,
+            name: "crowd",
+            ticket: None,
+        };
+        let mut signature = Zeroizing::default();
         let operation = Operation::Ecdsa {
             digest: Some(Digest::Sha256),
             value: &[7; 32],

@@ -29,6 +29,7 @@ fn find(name: &str) -> Vec<u8> {
     outboard_wire::Request {
         id: 7,
         key: KeyId([0; 16]),
+        ticket: None,
         operation: Operation::Find { name },
     }
     .encode(&mut packet);
@@ -349,6 +350,7 @@ fn as_another_user() {
     outboard_wire::Request {
         id: 7,
         key,
+        ticket: None,
         operation,
     }
     .encode(&mut packet);

@@ -40,11 +40,13 @@ pub enum Status {
     Failed = 6,
     /// The client, its user or the key has too many requests at a time. Another try may succeed.
     Busy = 7,
+    /// The key is a token's, and the request's ticket is missing, or no longer good.
+    LoggedOut = 8,
 }
 
 impl Status {
     /// Every status.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Done,
         Self::Denied,
         Self::NoKey,
@@ -53,6 +55,7 @@ impl Status {
         Self::Unavailable,
         Self::Failed,
         Self::Busy,
+        Self::LoggedOut,
     ];
 
     /// Whether another try may succeed.

@@ -12,10 +12,15 @@ impl<'a> Reader<'a> {
         Ok(taken)
     }
 
-    pub(crate) fn array<const N: usize>(&mut self) -> Result<[u8; N], Malformed> {
+    /// As many bytes, where they lie.
+    pub(crate) fn chunk<const N: usize>(&mut self) -> Result<&'a [u8; N], Malformed> {
         let (taken, rest) = self.0.split_first_chunk().ok_or(Malformed::Short)?;
         self.0 = rest;
-        Ok(*taken)
+        Ok(taken)
+    }
+
+    pub(crate) fn array<const N: usize>(&mut self) -> Result<[u8; N], Malformed> {
+        self.chunk().copied()
     }
 
     pub(crate) fn u8(&mut self) -> Result<u8, Malformed> {

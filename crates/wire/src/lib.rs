@@ -3,7 +3,7 @@
 //! ```text
 //! reference.rs  what stands in the file of a key: PEM block OUTBOARD KEY
 //! key.rs        how a key is called, and what it is; public.rs: its public half
-//! request.rs    client ──▶ service   one packet for each request
+//! request.rs    client ──▶ service   one packet for each request; ticket.rs: what opens a token
 //! answer.rs     client ◀── service   one packet for each answer
 //! message.rs    what the answer to a decryption has
 //! page.rs       what the answer to a listing has
@@ -22,6 +22,7 @@ mod page;
 mod public;
 pub mod reference;
 mod request;
+mod ticket;
 
 pub use answer::{Answer, Status};
 pub use key::{KeyId, KeyType, is_name};
@@ -29,6 +30,7 @@ pub use page::{Listed, Page, certificates};
 pub use public::Public;
 pub use reference::Reference;
 pub use request::{Digest, Encryption, Operation, Request, Salt};
+pub use ticket::Ticket;
 
 /// The version of the messages.
 pub const VERSION: u8 = 1;

@@ -2,9 +2,10 @@
 //!
 //! ```text
 //!  0       4       5       6       8             24
-//!  ┌───────┬───────┬───────┬───────┬─────────────┬──────────────────────────┐
-//!  │ id    │version│ code  │ zero  │ key         │ what the operation needs │
-//!  └───────┴───────┴───────┴───────┴─────────────┴──────────────────────────┘
+//!  ┌───────┬───────┬───────┬───────┬─────────────┬ ─ ─ ─ ─ ┬──────────────────────────┐
+//!  │ id    │version│ code  │ how   │ key         │ ticket    │ what the operation needs │
+//!  └───────┴───────┴───────┴───────┴─────────────┴ ─ ─ ─ ─ ┴──────────────────────────┘
+//!   how: 1 where there is a ticket (32), else 0
 //!   nothing, Describe: nothing      Pkcs1: digest, value        Pss: digest, mgf1, salt (2), value
 //!   Ecdsa: digest, value            Ecdh: point                 Ed25519: message
 //!   Find: name                      Decrypt: encryption, what it has, ciphertext
@@ -16,7 +17,7 @@
 use std::num::NonZeroU16;
 
 use crate::bytes::Reader;
-use crate::{KeyId, MOST, Malformed, VERSION, is_name};
+use crate::{KeyId, MOST, Malformed, Ticket, VERSION, is_name};
 
 /// A request, as it stands in a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,6 +26,8 @@ pub struct Request<'a> {
     pub id: u32,
     /// The key.
     pub key: KeyId,
+    /// What opens the token that the key belongs to.
+    pub ticket: Option<Ticket<'a>>,
     /// What to do with it.
     pub operation: Operation<'a>,
 }
@@ -165,6 +168,9 @@ pub enum Salt {
 
 const SALT_OF_DIGEST: u16 = u16::MAX;
 
+const WITHOUT_TICKET: u16 = 0;
+const WITH_TICKET: u16 = 1;
+
 impl<'a> Request<'a> {
     /// Reads a packet.
     ///
@@ -181,21 +187,39 @@ impl<'a> Request<'a> {
             return Err(Malformed::Version(version));
         }
         let code = reader.u8()?;
-        match reader.u16()? {
-            0 => {}
+        let has_ticket = match reader.u16()? {
+            WITHOUT_TICKET => false,
+            WITH_TICKET => true,
             reserved => return Err(Malformed::Code(reserved.to_le_bytes()[0])),
-        }
+        };
         let key = KeyId(reader.array()?);
+        let ticket = match has_ticket {
+            true => Some(Ticket(reader.chunk()?)),
+            false => None,
+        };
         let operation = Operation::decode(code, &mut reader)?;
-        Ok(Self { id, key, operation })
+        Ok(Self {
+            id,
+            key,
+            ticket,
+            operation,
+        })
     }
 
     /// Writes a packet into `packet`, which is emptied first.
     pub fn encode(&self, packet: &mut Vec<u8>) {
         packet.clear();
         packet.extend_from_slice(&self.id.to_le_bytes());
-        packet.extend_from_slice(&[VERSION, self.operation.code(), 0, 0]);
+        packet.extend_from_slice(&[VERSION, self.operation.code()]);
+        let how = match self.ticket {
+            Some(_) => WITH_TICKET,
+            None => WITHOUT_TICKET,
+        };
+        packet.extend_from_slice(&how.to_le_bytes());
         packet.extend_from_slice(&self.key.0);
+        if let Some(ticket) = self.ticket {
+            packet.extend_from_slice(ticket.0);
+        }
         self.operation.encode(packet);
     }
 
@@ -370,7 +394,7 @@ mod tests {
     proptest! {
         #[test]
         fn a_request_is_read_as_it_is_written(
-            id: u32, key: [u8; 16], code in 1..=11_u8, named: bool, known: u64,
+            id: u32, key: [u8; 16], ticket: Option<[u8; 32]>, code in 1..=11_u8, named: bool, known: u64,
             name in "[a-z0-9][a-z0-9._-]{0,63}",
             digest in digest(), mgf1 in digest(), salt in 0..=65_534_u16,
             data in proptest::collection::vec(any::<u8>(), 0..300),
@@ -398,7 +422,8 @@ mod tests {
                 10 => Operation::Find { name: &name },
                 _ => Operation::List { known, after: if named { &name } else { "" } },
             };
-            let request = Request { id, key: KeyId(key), operation };
+            let ticket = ticket.as_ref().map(Ticket);
+            let request = Request { id, key: KeyId(key), ticket, operation };
             let mut packet = vec![1, 2, 3];
             request.encode(&mut packet);
             prop_assert_eq!(Request::decode(&packet), Ok(request));
@@ -410,7 +435,7 @@ mod tests {
         fn what_is_read_is_written_the_same(mut packet in proptest::collection::vec(any::<u8>(), 0..100)) {
             if packet.len() > 8 {
                 (packet[4], packet[5]) = (VERSION, packet[5] % 11);
-                (packet[6], packet[7]) = (0, 0);
+                (packet[6], packet[7]) = (packet[6] % 2, 0);
             }
             if let Ok(request) = Request::decode(&packet) {
                 let mut again = Vec::new();
@@ -428,6 +453,7 @@ mod tests {
         let request = Request {
             id: 7,
             key,
+            ticket: None,
             operation,
         };
         request.encode(&mut packet);
@@ -454,6 +480,7 @@ mod tests {
         let request = Request {
             id: 7,
             key: KeyId([9; 16]),
+            ticket: None,
             operation: Operation::Describe,
         };
         request.encode(&mut packet);
@@ -468,7 +495,8 @@ mod tests {
         assert_eq!(with(4, 2), Malformed::Version(2));
         assert_eq!(with(5, 0), Malformed::Code(0));
         assert_eq!(with(5, 200), Malformed::Code(200));
-        assert_eq!(with(6, 1), Malformed::Code(1));
+        assert_eq!(with(6, 1), Malformed::Short); // no ticket follows
+        assert_eq!(with(6, 2), Malformed::Code(2));
         packet.push(0);
         assert_eq!(Request::decode(&packet), Err(Malformed::Long));
         packet.resize(MOST + 1, 0);

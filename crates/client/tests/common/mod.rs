@@ -18,6 +18,7 @@ use zeroize::Zeroizing;
 pub(crate) const KEY: Key<'static> = Key {
     id: KeyId([7; 16]),
     name: "site",
+    ticket: None,
 };
 
 /// One at a time: they count descriptors, and fork.

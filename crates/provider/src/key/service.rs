@@ -41,6 +41,7 @@ impl Service {
         let key = client::Key {
             id: self.reference.id,
             name: &self.reference.name,
+            ticket: None,
         };
         let mut result = Zeroizing::new(Vec::new());
         let answer = match shared.job() {

@@ -276,6 +276,8 @@ impl Administration {
                 administrator(peer)?;
                 self.roll(peer, &step)?
             }
+            Request::Tokens => Reply::Tokens { tokens: Vec::new() },
+            Request::Token { .. } => return Err(malformed("this service has no tokens")),
         })
     }
 

@@ -196,6 +196,7 @@ pub(crate) fn packet_of(key: &KeyInfo, operation: Operation<'_>) -> Vec<u8> {
     outboard_wire::Request {
         id: 7,
         key: key.id.parse().unwrap(),
+        ticket: None,
         operation,
     }
     .encode(&mut packet);

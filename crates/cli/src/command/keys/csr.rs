@@ -63,8 +63,12 @@ pub(super) fn make(
     };
     let client = Client::new(Settings::of(directory));
     let mut signature = Zeroizing::new(Vec::new());
-    let (id, name) = (reference.id, &key.name);
-    client.ask(Key { id, name }, operation, &mut signature)?;
+    let asked = Key {
+        id: reference.id,
+        name: &key.name,
+        ticket: None,
+    };
+    client.ask(asked, operation, &mut signature)?;
     let request = sequence(&[info, scheme.identifier()?, bits(&signature)?])?;
     Ok(der::pem::encode_string(
         "CERTIFICATE REQUEST",

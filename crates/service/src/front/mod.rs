@@ -62,7 +62,8 @@ pub fn serve_agent(directory: &Path) -> Result<(), Error> {
     let listener =
         AgentSocket::open(&directory).map_err(cannot(format!("listen at {}", path.display())))?;
     let service = directory.join(RELAY_SOCKET);
-    let mut front = Front::new(&listener, &end, &service).map_err(cannot("watch its sockets"))?;
+    let mut front =
+        Front::new(&listener, &path, &end, &service).map_err(cannot("watch its sockets"))?;
     tracing::info!("serving ssh clients at {}", path.display());
     tell_systemd("READY=1");
     front.serve();
@@ -73,6 +74,8 @@ pub fn serve_agent(directory: &Path) -> Result<(), Error> {
 struct Front<'a> {
     epoll: rustix::fd::OwnedFd,
     listener: &'a AgentSocket,
+    /// Where clients connect.
+    path: &'a Path,
     /// Where the service is asked.
     service: &'a Path,
     sessions: HashMap<u64, Session>,
@@ -87,7 +90,12 @@ struct Front<'a> {
 }
 
 impl<'a> Front<'a> {
-    fn new(listener: &'a AgentSocket, end: impl AsFd, service: &'a Path) -> io::Result<Self> {
+    fn new(
+        listener: &'a AgentSocket,
+        path: &'a Path,
+        end: impl AsFd,
+        service: &'a Path,
+    ) -> io::Result<Self> {
         let epoll = epoll::create(CreateFlags::CLOEXEC)?;
         let events = EventFlags::IN;
         epoll::add(
@@ -104,6 +112,7 @@ impl<'a> Front<'a> {
         Ok(Self {
             epoll,
             listener,
+            path,
             service,
             sessions: HashMap::new(),
             next: FIRST_CLIENT,
@@ -167,7 +176,10 @@ impl<'a> Front<'a> {
                 return;
             }
         };
-        let Ok(peer) = Peer::of(&client) else { return };
+        // As the service asks: it would refuse each of this client's requests.
+        let Ok(peer) = Peer::of_accepted(&client, self.path) else {
+            return;
+        };
         let sessions = self.sessions.values();
         let of_user = || sessions.filter(|other| other.uid == peer.uid).count();
         let most_of_user = MOST_OF_USER.min(self.most / 4);

@@ -223,7 +223,9 @@ impl Client {
                 Problem::Refused {
                     status: Status::Malformed,
                     ..
-                } => Problem::Older,
+                } => Problem::Older {
+                    directory: self.settings.directory.clone(),
+                },
                 problem => problem,
             },
         })
@@ -395,7 +397,10 @@ impl Client {
 
     fn failed(&self, error: std::io::Error, old: bool) -> Failed {
         match error.kind() {
-            std::io::ErrorKind::TimedOut => Failed::Never(Problem::Silent(self.settings.limit)),
+            std::io::ErrorKind::TimedOut => Failed::Never(Problem::Silent {
+                limit: self.settings.limit,
+                directory: self.settings.directory.clone(),
+            }),
             // The service went; an idle connection of before says so only now.
             _ => Failed::Again {
                 problem: self.unreachable(error),

@@ -7,7 +7,8 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use outboard_wire::{
-    Answer, KeyId, Listed, MOST, Malformed, Operation, Page, Reference, Request, Status, Ticket,
+    Answer, KeyId, Listed, MOST, Malformed, Operation, Page, Reference, Request, SERVICE_LIMIT,
+    Status, Ticket,
 };
 use zeroize::{Zeroize, Zeroizing};
 
@@ -33,7 +34,7 @@ impl Settings {
     pub fn of(directory: &Path) -> Self {
         Self {
             directory: directory.to_owned(),
-            limit: Duration::from_secs(5),
+            limit: SERVICE_LIMIT,
             connections: pool::MOST,
         }
     }

@@ -142,6 +142,18 @@ fn a_request_waits_for_the_service_and_fails_after_a_while() {
     });
     assert_eq!(kind(answer), Some(SIGNATURE));
     drop(front);
+
+    // As long as the option says, and no longer.
+    let _front = Daemon::front_with(&service, &["--service-limit", "1"]);
+    let stream = ssh::connect(&directory).unwrap();
+    let answer = std::thread::scope(|scope| {
+        std::fs::rename(&there, &gone).unwrap();
+        let asked = scope.spawn(|| ssh::ask(&stream, REQUEST_IDENTITIES));
+        std::thread::sleep(Duration::from_millis(2_500));
+        std::fs::rename(&gone, &there).unwrap();
+        asked.join().unwrap()
+    });
+    assert_eq!(kind(answer), Some(FAILURE));
 }
 
 /// A rate that is used up passes: ssh waits for it as other programs do.

@@ -47,11 +47,11 @@ const LISTENER: u64 = 0;
 const END: u64 = 1;
 const FIRST_CLIENT: u64 = 2;
 
-/// Serves ssh clients for the service of that directory, until SIGTERM or SIGINT.
+/// Serves ssh clients for the service of that directory, until SIGTERM or SIGINT. Each request is tried for `limit`, in all.
 ///
 /// # Errors
 /// It cannot start.
-pub fn serve_agent(directory: &Path) -> Result<(), Error> {
+pub fn serve_agent(directory: &Path, limit: Duration) -> Result<(), Error> {
     process::end_on_panic();
     process::hide_memory();
     process::raise_descriptors();
@@ -63,7 +63,7 @@ pub fn serve_agent(directory: &Path) -> Result<(), Error> {
         AgentSocket::open(&directory).map_err(cannot(format!("listen at {}", path.display())))?;
     let service = directory.join(RELAY_SOCKET);
     let mut front =
-        Front::new(&listener, &path, &end, &service).map_err(cannot("watch its sockets"))?;
+        Front::new(&listener, &path, &end, &service, limit).map_err(cannot("watch its sockets"))?;
     tracing::info!("serving ssh clients at {}", path.display());
     tell_systemd("READY=1");
     front.serve();
@@ -78,6 +78,8 @@ struct Front<'a> {
     path: &'a Path,
     /// Where the service is asked.
     service: &'a Path,
+    /// How long a request is tried there, in all.
+    limit: Duration,
     sessions: HashMap<u64, Session>,
     next: u64,
     /// When a session is looked at though nothing happens to it.
@@ -95,6 +97,7 @@ impl<'a> Front<'a> {
         path: &'a Path,
         end: impl AsFd,
         service: &'a Path,
+        limit: Duration,
     ) -> io::Result<Self> {
         let epoll = epoll::create(CreateFlags::CLOEXEC)?;
         let events = EventFlags::IN;
@@ -114,6 +117,7 @@ impl<'a> Front<'a> {
             listener,
             path,
             service,
+            limit,
             sessions: HashMap::new(),
             next: FIRST_CLIENT,
             alarms: BTreeSet::new(),
@@ -197,7 +201,8 @@ impl<'a> Front<'a> {
         let flags = EventFlags::ONESHOT;
         if epoll::add(&self.epoll, &client, EventData::new_u64(number), flags).is_ok() {
             self.next += 1;
-            self.sessions.insert(number, Session::new(client, peer.uid));
+            self.sessions
+                .insert(number, Session::new(client, peer.uid, self.limit));
             self.go_on(number, now, room);
         }
     }

@@ -60,8 +60,9 @@ build: need-build
 run: need-run build
 	$(release)/outboard-bench first-light
 
-# lanes-check (crates/lanes/lanes.mk): the lanes' arithmetic on the emulation, also with flipped bits.
-test: need-test fmt lint check lanes-check test-evp
+# lanes-check (crates/lanes/lanes.mk): the lanes' arithmetic on the emulation, also with flipped bits. engine-secrets
+# (crates/engine/secrets.mk): what RSA decryption takes paddings off decides no branch.
+test: need-test fmt lint check lanes-check engine-secrets test-evp
 
 fmt:
 	$(CARGO) fmt --all --check

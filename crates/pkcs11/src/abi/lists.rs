@@ -4,6 +4,7 @@ use std::ptr;
 
 use cryptoki_sys::*;
 
+use super::asynchronous::*;
 use super::ciphers::*;
 use super::functions::*;
 use super::messages::*;

@@ -5,6 +5,7 @@
 //! ```
 
 mod cipher;
+mod computation;
 mod derive;
 mod digest;
 mod generate;
@@ -17,6 +18,7 @@ mod verify;
 mod wrap;
 
 pub(crate) use cipher::{Ciphering, Direction};
+pub(crate) use computation::{Function, Outstanding, Product};
 pub(crate) use digest::Digesting;
 pub(crate) use mac::OrCode;
 pub(crate) use messages::{Iv, Message, Messages};

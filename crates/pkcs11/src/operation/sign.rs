@@ -13,6 +13,7 @@ use outboard_engine::scalar::rsa::{SaltLength, Scheme};
 use outboard_wire::{Digest as AskedDigest, Operation as Asked, Salt};
 use zeroize::Zeroizing;
 
+use super::computation::{Bytes, Computation, Function, Manner};
 use super::hash;
 use super::mac::{Coding, OrCode};
 use super::rsa::power;
@@ -51,6 +52,7 @@ impl Module {
         mechanism: &Mechanism,
         key: CK_OBJECT_HANDLE,
     ) -> Result<()> {
+        self.admit_another(session, CKF_SIGN)?;
         let key = self.object(session, key, CKR_KEY_HANDLE_INVALID)?;
         if let What::Code(code, length) = &mechanism.what {
             let coding = Coding::new(&key, code, *length)?;
@@ -82,10 +84,14 @@ impl Module {
             return Err(CKR_OPERATION_ACTIVE.into());
         }
         match output.is_question(length(&signing.key.material)) {
-            Ok(false) => match signing.sign.hash {
-                Some(digest) => output.put(&signing.finish(self, &hash(digest, data)?)?),
-                None => output.put(&signing.finish(self, data)?),
-            },
+            Ok(false) => {
+                let manner = self.manner(session)?;
+                let signature = match signing.sign.hash {
+                    Some(digest) => signing.finish(self, &hash(digest, data)?, manner)?,
+                    None => signing.finish(self, data, manner)?,
+                };
+                self.give(session, Function::Sign, signature, output)
+            }
             answer => {
                 self.put_back(session, place, OrCode::Signature(signing));
                 answer.map(drop)
@@ -117,7 +123,8 @@ impl Module {
         match output.is_question(length(&signing.key.material)) {
             Ok(false) => {
                 let value = end(&mut signing.hasher, signing.sign)?;
-                output.put(&signing.finish(self, &value)?)
+                let signature = signing.finish(self, &value, self.manner(session)?)?;
+                self.give(session, Function::SignFinal, signature, output)
             }
             answer => {
                 self.put_back(session, place, OrCode::Signature(signing));
@@ -199,20 +206,24 @@ pub(super) fn length(key: &Material) -> usize {
 
 impl Signing {
     /// The signature of a digest, or of what the program gave instead.
-    fn finish(&self, module: &Module, value: &[u8]) -> Result<Zeroizing<Vec<u8>>> {
-        match &self.key.material {
-            Material::Rsa(key) => rsa(module, key, self.sign, value),
+    fn finish(&self, module: &Module, value: &[u8], manner: Manner) -> Result<Computation<Bytes>> {
+        Ok(match &self.key.material {
+            Material::Rsa(key) => rsa(module, key, self.sign, value, manner)?,
             Material::Ec(key) => {
                 if value.is_empty() {
                     return Err(CKR_DATA_LEN_RANGE.into());
                 }
-                let signature = module.run(Request::ecdsa(Arc::clone(key), value)?)?;
-                halves_of(&signature, 2 * key.curve().field_length())
+                let length = 2 * key.curve().field_length();
+                let request = Request::ecdsa(Arc::clone(key), value)?;
+                let signature = module.compute(request, manner);
+                signature.map(move |signature| halves_of(&signature?, length))
             }
-            Material::Ed25519(key) => module.run(Request::ed25519(Arc::clone(key), value)?),
-            Material::Service(key) => by_service(module, key, self.sign, value),
-            _ => Err(CKR_KEY_TYPE_INCONSISTENT.into()),
-        }
+            Material::Ed25519(key) => {
+                module.compute(Request::ed25519(Arc::clone(key), value)?, manner)
+            }
+            Material::Service(key) => by_service(module, key, self.sign, value, manner)?,
+            _ => return Err(CKR_KEY_TYPE_INCONSISTENT.into()),
+        })
     }
 }
 
@@ -235,7 +246,8 @@ fn by_service(
     key: &ServiceKey,
     sign: Sign,
     value: &[u8],
-) -> Result<Zeroizing<Vec<u8>>> {
+    manner: Manner,
+) -> Result<Computation<Bytes>> {
     let named = |digest| asked(digest).ok_or(Error::from(CKR_MECHANISM_PARAM_INVALID));
     let operation = match sign.scheme {
         SignScheme::Pkcs1 => match sign.hash {
@@ -259,13 +271,14 @@ fn by_service(
         },
         SignScheme::Ecdsa => {
             let digest = sign.hash.map(named).transpose()?;
-            let signature = key.ask(&module.coprocessor, Asked::Ecdsa { digest, value })?;
-            return halves_of(&signature, key.length);
+            let signature = module.ask(key, Asked::Ecdsa { digest, value }, manner);
+            let length = key.length;
+            return Ok(signature.map(move |signature| halves_of(&signature?, length)));
         }
         SignScheme::Eddsa => Asked::Ed25519 { message: value },
         SignScheme::Pss(..) | SignScheme::Raw => return Err(CKR_MECHANISM_INVALID.into()),
     };
-    key.ask(&module.coprocessor, operation)
+    Ok(module.ask(key, operation, manner))
 }
 
 /// What a program wants signed by PKCS #1 v1.5: a digest, where it named one as RFC 8017 (9.2) says, for a key's policy speaks
@@ -328,7 +341,8 @@ fn rsa(
     key: &Arc<card::rsa::Key>,
     sign: Sign,
     value: &[u8],
-) -> Result<Zeroizing<Vec<u8>>> {
+    manner: Manner,
+) -> Result<Computation<Bytes>> {
     let too_long = |_| Error::from(CKR_DATA_LEN_RANGE);
     let block = match (sign.scheme, sign.hash) {
         (SignScheme::Pkcs1, Some(digest)) => key.encode(Scheme::Pkcs1, digest, value)?,
@@ -338,7 +352,8 @@ fn rsa(
         }
         _ => unpadded(key.length(), value)?,
     };
-    power(module, key, block, [Rsa2048Sign, Rsa3072Sign, Rsa4096Sign])
+    let operations = [Rsa2048Sign, Rsa3072Sign, Rsa4096Sign];
+    Ok(power(module, key, block, operations, manner))
 }
 
 /// A number as long as the modulus, of bytes that may be fewer.

@@ -6,6 +6,7 @@ use cryptoki_sys::*;
 
 use super::asynchronous::*;
 use super::ciphers::*;
+use super::encapsulation::*;
 use super::functions::*;
 use super::messages::*;
 use super::signatures::*;

@@ -10,6 +10,8 @@ mod arguments;
 mod asynchronous;
 #[expect(non_snake_case, reason = "the standard's names")]
 mod ciphers;
+#[expect(non_snake_case, reason = "the standard's names")]
+mod encapsulation;
 mod exchange;
 #[expect(non_snake_case, reason = "the standard's names")]
 mod functions;

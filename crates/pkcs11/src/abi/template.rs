@@ -41,6 +41,15 @@ impl<'a> Template<'a> {
         found.map(|&(_, value)| value)
     }
 
+    /// The same, with a value for what it does not say.
+    pub(crate) fn or(&self, kind: CK_ATTRIBUTE_TYPE, value: &'a [u8]) -> Self {
+        let mut template = self.clone();
+        if template.get(kind).is_none() {
+            template.0.push((kind, value));
+        }
+        template
+    }
+
     /// A copy of it.
     pub(crate) fn keep(&self) -> OwnTemplate {
         let copy = |(kind, value): (_, &[u8])| (kind, Zeroizing::new(value.to_vec()));

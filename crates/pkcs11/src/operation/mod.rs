@@ -8,6 +8,7 @@ mod cipher;
 mod computation;
 mod derive;
 mod digest;
+mod encapsulate;
 mod generate;
 mod hkdf;
 mod mac;

@@ -59,12 +59,12 @@ impl Module {
             key.admit(CKA_SIGN, mechanism.kind)?;
             return self.begin(session, place, OrCode::Code(coding));
         }
-        let What::Sign(sign) = mechanism.what else {
+        let What::Sign(sign) = &mechanism.what else {
             return Err(CKR_MECHANISM_INVALID.into());
         };
-        fits(&key.material, sign.scheme)?;
+        fits(&key.material, &sign.scheme)?;
         key.admit(CKA_SIGN, mechanism.kind)?;
-        let hasher = None;
+        let (sign, hasher) = (sign.clone(), None);
         let signing = Signing { key, sign, hasher };
         self.begin(session, place, OrCode::Signature(signing))
     }
@@ -103,7 +103,7 @@ impl Module {
     pub(crate) fn sign_update(&self, session: CK_SESSION_HANDLE, part: &[u8]) -> Result<()> {
         let mut signing = self.take(session, place)?;
         match &mut signing {
-            OrCode::Signature(Signing { hasher, sign, .. }) => go_on(hasher, *sign, part)?,
+            OrCode::Signature(Signing { hasher, sign, .. }) => go_on(hasher, sign, part)?,
             OrCode::Code(coding) => coding.update(part)?,
         }
         self.put_back(session, place, signing);
@@ -122,7 +122,7 @@ impl Module {
         };
         match output.is_question(length(&signing.key.material)) {
             Ok(false) => {
-                let value = end(&mut signing.hasher, signing.sign)?;
+                let value = end(&mut signing.hasher, &signing.sign)?;
                 let signature = signing.finish(self, &value, self.manner(session)?)?;
                 self.give(session, Function::SignFinal, signature, output)
             }
@@ -153,7 +153,7 @@ impl Module {
 }
 
 /// Takes a part of a message that the module hashes.
-pub(super) fn go_on(hasher: &mut Option<Hasher>, sign: Sign, part: &[u8]) -> Result<()> {
+pub(super) fn go_on(hasher: &mut Option<Hasher>, sign: &Sign, part: &[u8]) -> Result<()> {
     let digest = sign.hash.ok_or(CKR_FUNCTION_NOT_SUPPORTED)?;
     let mut hash = match hasher.take() {
         Some(hash) => hash,
@@ -167,7 +167,7 @@ pub(super) fn go_on(hasher: &mut Option<Hasher>, sign: Sign, part: &[u8]) -> Res
 /// The digest of the parts.
 pub(super) fn end(
     hasher: &mut Option<Hasher>,
-    sign: Sign,
+    sign: &Sign,
 ) -> Result<outboard_engine::scalar::digest::Value> {
     go_on(hasher, sign, &[])?;
     let hasher = hasher.take().ok_or(CKR_GENERAL_ERROR)?;
@@ -175,8 +175,8 @@ pub(super) fn end(
 }
 
 /// Whether a key's type is the scheme's.
-pub(super) fn fits(key: &Material, scheme: SignScheme) -> Result<()> {
-    use SignScheme::{Ecdsa, Eddsa, Pkcs1, Pss, Raw};
+pub(super) fn fits(key: &Material, scheme: &SignScheme) -> Result<()> {
+    use SignScheme::{Ecdsa, Eddsa, MlDsa, Pkcs1, Pss, Raw};
     if let Material::Service(key) = key {
         return match (key.kind, scheme) {
             // The service adds every padding itself.
@@ -188,7 +188,8 @@ pub(super) fn fits(key: &Material, scheme: SignScheme) -> Result<()> {
     match (key, scheme) {
         (Material::Rsa(_), Pkcs1 | Raw | Pss(..))
         | (Material::Ec(_), Ecdsa)
-        | (Material::Ed25519(_) | Material::Ed25519Public(_), Eddsa) => Ok(()),
+        | (Material::Ed25519(_) | Material::Ed25519Public(_), Eddsa)
+        | (Material::MlDsa(_), MlDsa(_)) => Ok(()),
         _ => Err(CKR_KEY_TYPE_INCONSISTENT.into()),
     }
 }
@@ -199,6 +200,7 @@ pub(super) fn length(key: &Material) -> usize {
         Material::Rsa(key) => key.length(),
         Material::Ec(key) => 2 * key.curve().field_length(),
         Material::Ed25519(_) | Material::Ed25519Public(_) => ed25519::SIGNATURE_LENGTH,
+        Material::MlDsa(key) => key.set().signature_length(),
         Material::Service(key) => key.length,
         _ => 0,
     }
@@ -208,7 +210,7 @@ impl Signing {
     /// The signature of a digest, or of what the program gave instead.
     fn finish(&self, module: &Module, value: &[u8], manner: Manner) -> Result<Computation<Bytes>> {
         Ok(match &self.key.material {
-            Material::Rsa(key) => rsa(module, key, self.sign, value, manner)?,
+            Material::Rsa(key) => rsa(module, key, &self.sign, value, manner)?,
             Material::Ec(key) => {
                 if value.is_empty() {
                     return Err(CKR_DATA_LEN_RANGE.into());
@@ -221,7 +223,13 @@ impl Signing {
             Material::Ed25519(key) => {
                 module.compute(Request::ed25519(Arc::clone(key), value)?, manner)
             }
-            Material::Service(key) => by_service(module, key, self.sign, value, manner)?,
+            Material::Service(key) => by_service(module, key, &self.sign, value, manner)?,
+            Material::MlDsa(key) => {
+                let SignScheme::MlDsa(context) = &self.sign.scheme else {
+                    return Err(CKR_KEY_TYPE_INCONSISTENT.into());
+                };
+                Computation::Done(Ok(Bytes::new(key.sign(value, context)?)))
+            }
             _ => return Err(CKR_KEY_TYPE_INCONSISTENT.into()),
         })
     }
@@ -244,12 +252,12 @@ fn halves_of(signature: &[u8], length: usize) -> Result<Zeroizing<Vec<u8>>> {
 fn by_service(
     module: &Module,
     key: &ServiceKey,
-    sign: Sign,
+    sign: &Sign,
     value: &[u8],
     manner: Manner,
 ) -> Result<Computation<Bytes>> {
     let named = |digest| asked(digest).ok_or(Error::from(CKR_MECHANISM_PARAM_INVALID));
-    let operation = match sign.scheme {
+    let operation = match &sign.scheme {
         SignScheme::Pkcs1 => match sign.hash {
             Some(digest) => Asked::Pkcs1 {
                 digest: Some(named(digest)?),
@@ -258,11 +266,11 @@ fn by_service(
             None => pkcs1_of(value),
         },
         SignScheme::Pss(digest, Scheme::Pss { mgf1, salt }) => Asked::Pss {
-            digest: named(digest)?,
-            mgf1: named(mgf1)?,
+            digest: named(*digest)?,
+            mgf1: named(*mgf1)?,
             salt: match salt {
                 SaltLength::Bytes(bytes) => {
-                    let bytes = u16::try_from(bytes).map_err(|_| CKR_MECHANISM_PARAM_INVALID)?;
+                    let bytes = u16::try_from(*bytes).map_err(|_| CKR_MECHANISM_PARAM_INVALID)?;
                     Salt::Bytes(bytes)
                 }
                 SaltLength::Digest | SaltLength::Auto => Salt::Digest,
@@ -276,7 +284,9 @@ fn by_service(
             return Ok(signature.map(move |signature| halves_of(&signature?, length)));
         }
         SignScheme::Eddsa => Asked::Ed25519 { message: value },
-        SignScheme::Pss(..) | SignScheme::Raw => return Err(CKR_MECHANISM_INVALID.into()),
+        SignScheme::Pss(..) | SignScheme::Raw | SignScheme::MlDsa(_) => {
+            return Err(CKR_MECHANISM_INVALID.into());
+        }
     };
     Ok(module.ask(key, operation, manner))
 }
@@ -339,16 +349,16 @@ pub(super) fn asked(digest: Digest) -> Option<AskedDigest> {
 fn rsa(
     module: &Module,
     key: &Arc<card::rsa::Key>,
-    sign: Sign,
+    sign: &Sign,
     value: &[u8],
     manner: Manner,
 ) -> Result<Computation<Bytes>> {
     let too_long = |_| Error::from(CKR_DATA_LEN_RANGE);
-    let block = match (sign.scheme, sign.hash) {
+    let block = match (&sign.scheme, sign.hash) {
         (SignScheme::Pkcs1, Some(digest)) => key.encode(Scheme::Pkcs1, digest, value)?,
         (SignScheme::Pkcs1, None) => key.encode_unnamed(value).map_err(too_long)?,
         (SignScheme::Pss(digest, scheme), _) => {
-            key.encode(scheme, digest, value).map_err(too_long)?
+            key.encode(*scheme, *digest, value).map_err(too_long)?
         }
         _ => unpadded(key.length(), value)?,
     };

@@ -8,6 +8,7 @@ use super::ciphers::*;
 use super::functions::*;
 use super::messages::*;
 use super::signatures::*;
+use super::tokens::*;
 use super::unsupported::*;
 
 macro_rules! tables {

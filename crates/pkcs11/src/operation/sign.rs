@@ -51,7 +51,7 @@ impl Module {
         mechanism: &Mechanism,
         key: CK_OBJECT_HANDLE,
     ) -> Result<()> {
-        let key = self.object(session, key, CKR_KEY_HANDLE_INVALID)?;
+        let key = self.key(session, key)?;
         if let What::Code(code, length) = &mechanism.what {
             let coding = Coding::new(&key, code, *length)?;
             key.admit(CKA_SIGN, mechanism.kind)?;

@@ -136,7 +136,7 @@ impl Module {
         mechanism: &CipherMechanism<'_>,
         key: CK_OBJECT_HANDLE,
     ) -> Result<()> {
-        let key = self.object(session, key, CKR_KEY_HANDLE_INVALID)?;
+        let key = self.key(session, key)?;
         let cipher = begin(&key, direction, &mechanism.cipher)?;
         key.admit(direction.usage(), mechanism.kind)?;
         let ciphering = Ciphering {

@@ -1,0 +1,34 @@
+//! Tokens of a test's own service.
+
+use super::service::Service;
+use outboard_administration::{Connection, Pins, Reply, Request, Secret, TokenInfo, TokenRequest};
+
+/// The PIN of a token's security officer, and that of its user.
+pub(crate) const PINS: (&str, &str) = ("officer's", "user's");
+
+/// Makes a token that this user may use: with [`PINS`], or without PINs.
+pub(crate) fn create(service: &Service, name: &str, has_pins: bool) -> TokenInfo {
+    let pins = Pins {
+        officer: Secret::new(PINS.0.as_bytes()),
+        user: Some(Secret::new(PINS.1.as_bytes())),
+    };
+    let create = TokenRequest::Create {
+        label: format!("{name}'s label"),
+        pins: has_pins.then_some(pins),
+    };
+    match ask(service, name, create) {
+        Reply::Tokens { tokens } => tokens.into_iter().next().expect("it was made"),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Asks something of a token, as an administrator.
+pub(crate) fn ask(service: &Service, name: &str, what: TokenRequest) -> Reply {
+    let mut connection = Connection::open(service.directory()).expect("it listens");
+    let request = Request::Token {
+        token: name.to_owned(),
+        ticket: None,
+        what,
+    };
+    connection.ask(&request).expect("it is done")
+}

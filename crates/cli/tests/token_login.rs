@@ -315,7 +315,10 @@ fn objects(service: &Service, module: &Pkcs11, slot: Slot) {
     verified.expect("a signature");
     let modulus = session.get_attributes(private, &[AttributeType::Modulus]);
     let public_modulus = session.get_attributes(public, &[AttributeType::Modulus]);
-    assert_eq!(modulus.expect("it tells"), public_modulus.expect("it tells"));
+    assert_eq!(
+        modulus.expect("it tells"),
+        public_modulus.expect("it tells")
+    );
     let curve = |curve: &[u8]| [Attribute::EcParams(curve.to_vec()), Attribute::Token(true)];
     let mechanism = Mechanism::EccEdwardsKeyPairGen;
     let edwards = session.generate_key_pair(&mechanism, &curve(ED25519), &lasting);
@@ -323,7 +326,9 @@ fn objects(service: &Service, module: &Pkcs11, slot: Slot) {
     let eddsa = Mechanism::Eddsa(cryptoki::mechanism::eddsa::EddsaParams::new(
         cryptoki::mechanism::eddsa::EddsaSignatureScheme::Ed25519,
     ));
-    session.sign(&eddsa, edwards, b"a message").expect("it signs");
+    session
+        .sign(&eddsa, edwards, b"a message")
+        .expect("it signs");
     // The service makes none of those.
     let mechanism = Mechanism::EccMontgomeryKeyPairGen;
     refused(
@@ -412,7 +417,10 @@ fn objects(service: &Service, module: &Pkcs11, slot: Slot) {
     assert!(public.contains(&kept) && public.contains(&key.0));
     refused(session.destroy_object(kept), RvError::UserNotLoggedIn);
     session.login(UserType::User, Some(&user())).expect("right");
-    assert!(!signs(&session, key), "a handle of before is no longer good");
+    assert!(
+        !signs(&session, key),
+        "a handle of before is no longer good"
+    );
     let private = [
         Attribute::Class(ObjectClass::PRIVATE_KEY),
         Attribute::Label(b"pair".to_vec()),

@@ -1,7 +1,9 @@
 //! Tokens of a test's own service.
 
 use super::service::Service;
-use outboard_administration::{Connection, Pins, Reply, Request, Secret, TokenInfo, TokenRequest};
+use outboard_administration::{
+    Connection, Grant, Pins, Reply, Request, Right, Secret, Subject, TokenInfo, TokenRequest,
+};
 
 /// The PIN of a token's security officer, and that of its user.
 pub(crate) const PINS: (&str, &str) = ("officer's", "user's");
@@ -16,19 +18,31 @@ pub(crate) fn create(service: &Service, name: &str, has_pins: bool) -> TokenInfo
         label: format!("{name}'s label"),
         pins: has_pins.then_some(pins),
     };
-    match ask(service, name, create) {
-        Reply::Tokens { tokens } => tokens.into_iter().next().expect("it was made"),
+    ask(service, name, create);
+    let grant = Request::Grant {
+        name: name.to_owned(),
+        grant: Grant {
+            to: Subject::User(rustix::process::getuid().as_raw()),
+            right: Right::Use,
+        },
+        given: true,
+    };
+    match connect(service).ask(&grant) {
+        Ok(Reply::Tokens { tokens }) => tokens.into_iter().next().expect("it was made"),
         other => panic!("{other:?}"),
     }
 }
 
 /// Asks something of a token, as an administrator.
 pub(crate) fn ask(service: &Service, name: &str, what: TokenRequest) -> Reply {
-    let mut connection = Connection::open(service.directory()).expect("it listens");
     let request = Request::Token {
         token: name.to_owned(),
         ticket: None,
         what,
     };
-    connection.ask(&request).expect("it is done")
+    connect(service).ask(&request).expect("it is done")
+}
+
+fn connect(service: &Service) -> Connection {
+    Connection::open(service.directory()).expect("it listens")
 }

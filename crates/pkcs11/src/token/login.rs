@@ -112,7 +112,10 @@ impl Module {
 
     /// Forgets who is logged in to the token of a slot, and its private objects.
     pub(crate) fn forget_login(&self, slot: Slot) {
-        let logged_out = self.tokens.with(slot, |token| token.login.take());
+        let logged_out = self.tokens.with(slot, |token| {
+            token.objects.forget_generation();
+            token.login.take()
+        });
         if let Ok(Some(_)) = logged_out {
             let is_lost = |object: &Arc<Object>| object.slot == slot && object.is_private();
             drop(self.objects.remove_all(is_lost));

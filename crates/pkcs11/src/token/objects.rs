@@ -23,6 +23,13 @@ pub(super) struct Known {
     handles: BTreeMap<String, CK_OBJECT_HANDLE>,
 }
 
+impl Known {
+    /// Some of the objects are no longer there, so all of them are asked for.
+    pub(super) fn forget_generation(&mut self) {
+        self.generation = 0;
+    }
+}
+
 /// So often the objects may change while they are read.
 const MOST_CHANGES: usize = 16;
 
@@ -43,9 +50,11 @@ impl Module {
         }
         let ids: BTreeSet<&str> = objects.iter().map(|info| &info.id[..]).collect();
         let gone = self.tokens.with(slot, |token| {
+            let is_same_user =
+                token.login.as_ref().filter(|login| login.is_user()) == user.as_ref();
             let objects = &mut token.objects;
-            if objects.generation != known || objects.stored != stored {
-                // What another thread has learned or stored meanwhile is newer.
+            if !is_same_user || objects.generation != known || objects.stored != stored {
+                // What another thread has learned or done meanwhile is newer.
                 return Vec::new();
             }
             objects.generation = generation;

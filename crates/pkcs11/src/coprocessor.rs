@@ -9,7 +9,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use cryptoki_sys::*;
-use outboard_client::{self as client, Client, Problem};
+use outboard_client::{self as client, Client, Pending, Problem};
 use outboard_wire::{KeyId, Listed, Operation, Reference, Status};
 use x509_cert::der::{Decode, Encode};
 use zeroize::Zeroizing;
@@ -24,7 +24,7 @@ use crate::slot::Slot;
 
 /// The card service of a process, and what is known of its keys.
 pub(crate) struct Coprocessor {
-    client: OnceLock<Option<Client>>,
+    client: OnceLock<Option<Arc<Client>>>,
     known: Mutex<Known>,
 }
 
@@ -72,7 +72,7 @@ impl Coprocessor {
             }
             let mut of_client = client::Settings::of(&settings.service);
             of_client.limit = settings.limit.unwrap_or(of_client.limit);
-            Some(Client::new(of_client))
+            Some(Arc::new(Client::new(of_client)))
         });
     }
 
@@ -91,7 +91,7 @@ impl Coprocessor {
         lock(&self.known)
     }
 
-    fn client(&self) -> Result<&Client> {
+    fn client(&self) -> Result<&Arc<Client>> {
         let client = self.client.get().and_then(Option::as_ref);
         client.ok_or(CKR_TOKEN_NOT_PRESENT.into())
     }
@@ -104,22 +104,35 @@ impl ServiceKey {
         coprocessor: &Coprocessor,
         operation: Operation<'_>,
     ) -> Result<Zeroizing<Vec<u8>>> {
-        let key = client::Key {
-            id: self.reference.id,
-            name: &self.reference.name,
-            ticket: None,
-        };
         let mut result = Zeroizing::new(Vec::new());
         coprocessor
             .client()?
-            .ask(key, operation, &mut result)
+            .ask(self.named(), operation, &mut result)
             .map_err(refusal)?;
         Ok(result)
+    }
+
+    /// Asks the service for an operation, and does not wait for its answer.
+    pub(crate) fn begin(
+        &self,
+        coprocessor: &Coprocessor,
+        operation: Operation<'_>,
+    ) -> Result<Pending> {
+        let begun = coprocessor.client()?.begin(self.named(), operation);
+        begun.map_err(refusal)
+    }
+
+    fn named(&self) -> client::Key<'_> {
+        client::Key {
+            id: self.reference.id,
+            name: &self.reference.name,
+            ticket: None,
+        }
     }
 }
 
 /// What the standard calls the service's refusal.
-fn refusal(error: client::Error) -> Error {
+pub(crate) fn refusal(error: client::Error) -> Error {
     let code = match error.problem {
         Problem::Refused { status, .. } => match status {
             Status::Denied | Status::NotAllowed => CKR_KEY_FUNCTION_NOT_PERMITTED,

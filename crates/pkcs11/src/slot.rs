@@ -67,7 +67,10 @@ impl Slot {
             manufacturerID: padded(MANUFACTURER),
             model: padded("software"),
             serialNumber: padded(&format!("{:08}", self.id())),
-            flags: CKF_RNG | CKF_TOKEN_INITIALIZED | CKF_WRITE_PROTECTED,
+            flags: CKF_RNG
+                | CKF_TOKEN_INITIALIZED
+                | CKF_WRITE_PROTECTED
+                | CKF_ASYNC_SESSION_SUPPORTED,
             ulMaxSessionCount: CK_EFFECTIVELY_INFINITE,
             ulSessionCount: sessions as CK_ULONG,
             ulMaxRwSessionCount: CK_EFFECTIVELY_INFINITE,

@@ -10,12 +10,13 @@ use outboard_wire::{KeyType, Public};
 use zeroize::Zeroizing;
 
 use super::attributes::{bits, number};
+use super::lattice::Lattice;
 use super::material::Named;
 use super::private_info::{PrivateKeyInfo, RsaPrivateKey};
 use crate::error::{Error, Result};
 
 /// Attributes with their values.
-type Values = Vec<(CK_ATTRIBUTE_TYPE, Zeroizing<Vec<u8>>)>;
+pub(super) type Values = Vec<(CK_ATTRIBUTE_TYPE, Zeroizing<Vec<u8>>)>;
 
 /// What the two halves of a key say of themselves.
 #[derive(Default)]
@@ -51,8 +52,16 @@ impl Halves {
                     .push((CKA_VALUE, Zeroizing::new(private.to_vec())));
                 Ok(halves)
             }
+            What::Lattice(lattice) => lattice.generate(),
             What::Pair(kind) => Self::of_pair(&Pair::generate(kind)?),
         }
+    }
+
+    /// A pair with what its halves say besides their classes.
+    pub(super) fn of(public: Values, private: Values) -> Self {
+        let mut halves = Self { public, private };
+        halves.add_classes();
+        halves
     }
 
     /// Calls the curve as the program does: by its object identifier, or by its name.
@@ -133,6 +142,7 @@ impl Halves {
 pub(crate) enum What {
     Pair(Kind),
     X25519,
+    Lattice(Lattice),
 }
 
 /// What is known of a key by its SubjectPublicKeyInfo.

@@ -2,6 +2,7 @@
 
 mod attributes;
 mod generated;
+mod lattice;
 mod material;
 mod private_info;
 mod rules;
@@ -9,6 +10,7 @@ mod secret;
 
 pub(crate) use attributes::{Attributes, Origin, number};
 pub(crate) use generated::{Halves, What, halves};
+pub(crate) use lattice::Lattice;
 pub(crate) use material::{Material, Named, point_of};
 
 use cryptoki_sys::*;
@@ -41,6 +43,7 @@ impl Object {
     ) -> Result<Self> {
         let mut attributes = Attributes::new(template, made, origin)?;
         secret::check(&mut attributes, template)?;
+        lattice::complete(&mut attributes)?;
         if attributes.flag(CKA_TOKEN) == Some(true) {
             return Err(CKR_TOKEN_WRITE_PROTECTED.into());
         }

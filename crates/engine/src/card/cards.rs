@@ -220,7 +220,12 @@ impl Cards {
         if !self.may_have_company(has_other_work) {
             return Err(self.alone(&request, kind, Reason::Single));
         }
-        let is_queued = self.settings.break_even.of_queue(kind) <= DEPTH;
+        let break_even = &self.settings.break_even;
+        let enough = match has_other_work {
+            true => break_even.of_queue(kind),
+            false => break_even.of_threads(kind),
+        };
+        let is_queued = enough <= DEPTH;
         let is_worth_it = is_queued
             && (self.in_flight[kind as usize].load(Relaxed) > 0
                 || self.controllers[kind as usize].wants());

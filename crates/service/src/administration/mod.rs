@@ -402,6 +402,7 @@ impl Administration {
                 .map_err(failed)?,
             used: self.keys.used(id),
             certificates: certificates::subjects(&record),
+            certificate_ends: certificates::end(&record),
         })
     }
 

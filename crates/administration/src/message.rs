@@ -229,6 +229,8 @@ pub enum Reply {
         generation: u64,
         /// The objects, by id.
         objects: Vec<ObjectInfo>,
+        /// One sentence for each object that is damaged, naming it.
+        damaged: Vec<String>,
         /// Whether more follow.
         more: bool,
     },

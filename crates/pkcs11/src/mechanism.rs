@@ -1,8 +1,10 @@
 //! Mechanisms: what the module can do, and what a program asks for.
 
 mod cipher;
+mod names;
 
 pub(crate) use cipher::{Cipher, CipherMechanism};
+pub(crate) use names::name;
 
 use cryptoki_sys::*;
 use outboard_engine::scalar::digest::Digest;

@@ -1,8 +1,11 @@
 //! Sessions, and what is under way in them.
 
 use std::collections::BTreeSet;
+use std::sync::Weak;
+use std::sync::atomic::AtomicBool;
 
 use cryptoki_sys::*;
+use outboard_administration::Role;
 
 use crate::operation::{Ciphering, Digesting, Messages, OrCode, Outstanding, Signing, Verifying};
 use crate::slot::Slot;
@@ -27,6 +30,8 @@ pub(crate) struct Session {
     pub(crate) opening: Option<Messages>,
     pub(crate) signing: Option<OrCode<Signing>>,
     pub(crate) verifying: Option<OrCode<Verifying>>,
+    /// What the user says yes to before the operation that was begun last, where its key asks for that.
+    pub(crate) consent: Weak<AtomicBool>,
 }
 
 impl Session {
@@ -45,16 +50,20 @@ impl Session {
             opening: None,
             signing: None,
             verifying: None,
+            consent: Weak::new(),
         }
     }
 
-    /// What `C_GetSessionInfo` tells.
-    pub(crate) fn info(&self) -> CK_SESSION_INFO {
+    /// What `C_GetSessionInfo` tells, where somebody is logged in, or nobody.
+    pub(crate) fn info(&self, role: Option<Role>) -> CK_SESSION_INFO {
         CK_SESSION_INFO {
             slotID: self.slot.id(),
-            state: match self.writes {
-                true => CKS_RW_PUBLIC_SESSION,
-                false => CKS_RO_PUBLIC_SESSION,
+            state: match (role, self.writes) {
+                (None, true) => CKS_RW_PUBLIC_SESSION,
+                (None, false) => CKS_RO_PUBLIC_SESSION,
+                (Some(Role::User), true) => CKS_RW_USER_FUNCTIONS,
+                (Some(Role::User), false) => CKS_RO_USER_FUNCTIONS,
+                (Some(Role::Officer), _) => CKS_RW_SO_FUNCTIONS,
             },
             flags: CKF_SERIAL_SESSION
                 | if self.writes { CKF_RW_SESSION } else { 0 }

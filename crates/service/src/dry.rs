@@ -85,7 +85,7 @@ impl Dry {
         }
         let known = self.ids.get(usize::from(request.key.0[0]));
         let key = known.copied().unwrap_or(request.key);
-        Some(self.admit(key, &request.operation))
+        Some(self.admit(key, request.ticket, &request.operation))
     }
 
     /// The answers to what an ssh client says before it stops. The signatures in them are not computed.
@@ -103,7 +103,7 @@ impl Dry {
             match conversation.wants(&self.peer, &self.identities, &self.keys) {
                 Wants::Answer | Wants::Refused(_) => {}
                 Wants::Signature(asked) => {
-                    let status = self.admit(asked.key, &asked.operation());
+                    let status = self.admit(asked.key, None, &asked.operation());
                     conversation.finish((status == Status::Done).then_some(SIGNATURE));
                 }
             }
@@ -114,8 +114,13 @@ impl Dry {
         answers
     }
 
-    fn admit(&self, key: KeyId, operation: &Operation<'_>) -> Status {
-        let key = match self.keys.admit(&self.peer, key, operation) {
+    fn admit(
+        &self,
+        key: KeyId,
+        ticket: Option<wire::Ticket<'_>>,
+        operation: &Operation<'_>,
+    ) -> Status {
+        let key = match self.keys.admit(&self.peer, key, ticket, operation) {
             Ok(key) => key,
             Err(refusal) => return refusal.status,
         };

@@ -1,4 +1,4 @@
-//! The keys that the service has ready, and who may use them.
+//! The keys that the service has ready, its own and those of tokens, and who may use them.
 
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{BuildHasher, RandomState};
@@ -30,6 +30,8 @@ pub(crate) struct Keys {
     /// How each was used since the service started.
     usage: Mutex<BTreeMap<KeyId, Arc<Usage>>>,
     changes: AtomicU64,
+    /// How often anything was forgotten: what is read meanwhile is not kept.
+    forgotten: AtomicU64,
     /// The number of changes at which a client's generation begins: another one in each service, so that a client never
     /// takes what it learnt of one for what another says.
     first_generation: u64,
@@ -39,7 +41,10 @@ pub(crate) struct Keys {
 
 /// A key that is ready.
 pub(crate) struct Key {
+    /// Its own, or its token's.
     record: vault::Record,
+    /// What tells the tickets of its token's user; none where it is the service's own.
+    opener: Option<vault::Opener>,
     native: Native,
     usage: Arc<Usage>,
     allowance: Mutex<Allowance>,
@@ -89,6 +94,7 @@ impl Keys {
             ready: RwLock::default(),
             usage: Mutex::default(),
             changes: AtomicU64::new(0),
+            forgotten: AtomicU64::new(0),
             first_generation: RandomState::new().hash_one(0),
             listed: Mutex::default(),
         }
@@ -99,10 +105,11 @@ impl Keys {
         &self,
         peer: &Peer,
         id: KeyId,
+        ticket: Option<wire::Ticket<'_>>,
         operation: &wire::Operation<'_>,
     ) -> Result<Arc<Key>, Refusal> {
         let key = self.ready(id)?;
-        match key.allows(peer, operation, &self.option) {
+        match key.allows(peer, ticket, operation, &self.option) {
             Ok(()) => Ok(key),
             Err((status, sentence)) => Err(Refusal {
                 key: Some(key),
@@ -118,7 +125,7 @@ impl Keys {
             let name: Name = name.parse()?;
             // Not `record`: without the master key, that would be what anybody wrote into the file.
             let found = self.vault.unwrap(&name).map(|key| key.record);
-            visible(peer, &name, found)
+            visible(peer, &name, found).and_then(is_key)
         };
         let record = look().map_err(|error| match error {
             vault::Error::NoKey { .. } if !peer.is_administrator() => {
@@ -194,13 +201,27 @@ impl Keys {
     pub(crate) fn forget(&self, id: KeyId) {
         let mut ready = self.ready.write().unwrap_or_else(PoisonError::into_inner);
         ready.remove(&id);
+        self.forgotten.fetch_add(1, Release);
         self.changes.fetch_add(1, Release);
+    }
+
+    /// Forgets what is ready of a token: its PIN, its grants or its objects have changed.
+    pub(crate) fn forget_token(&self, token: KeyId) {
+        let mut ready = self.ready.write().unwrap_or_else(PoisonError::into_inner);
+        ready.retain(|_, key| key.id() != token);
+        self.forgotten.fetch_add(1, Release);
     }
 
     /// Forgets a key that is deleted.
     pub(crate) fn deleted(&self, id: KeyId) {
         self.forget(id);
         lock(&self.usage).remove(&id);
+    }
+
+    /// Forgets a token that is deleted.
+    pub(crate) fn deleted_token(&self, token: KeyId) {
+        self.forget_token(token);
+        lock(&self.usage).remove(&token);
     }
 
     /// How many changes of keys there were: what is known of the keys is true as long as it stays the same.
@@ -239,25 +260,38 @@ impl Keys {
             return Ok(Arc::clone(key));
         }
         // Without the lock: whoever asks for keys that are not there must not keep others waiting.
-        let changes = self.changes();
+        let forgotten = self.forgotten.load(Acquire);
         let key = self.unwrap(id)?;
         let mut ready = self.ready.write().unwrap_or_else(PoisonError::into_inner);
         // What was read before a change is true for this request, which came before it, and for no other.
-        if self.changes() == changes {
+        if self.forgotten.load(Acquire) == forgotten {
             ready.insert(id, Arc::clone(&key));
         }
         Ok(key)
     }
 
     fn unwrap(&self, id: KeyId) -> Result<Arc<Key>, vault::Error> {
-        let unwrapped = self.vault.unwrap(id)?;
-        let pair = Pair::from_info(&unwrapped.private).map_err(|_| vault::Error::DamagedKey {
-            key: unwrapped.record.name.to_string(),
+        let (record, private, opener) = match self.vault.unwrap(id) {
+            Ok(key) => (is_key(key.record)?, key.private, None),
+            Err(error @ vault::Error::NoKey { .. }) => {
+                let (token, object) = self.vault.find_object(id)?;
+                let Some(key) = object.content.key else {
+                    return Err(error);
+                };
+                // Without a PIN nobody has a ticket.
+                let opener = token.opener(vault::Role::User).ok_or(error)?;
+                (token.record, key.private, Some(opener))
+            }
+            Err(error) => return Err(error),
+        };
+        let pair = Pair::from_info(&private).map_err(|_| vault::Error::DamagedKey {
+            key: record.name.to_string(),
             reason: "its private half is no key that the service can compute with",
         })?;
-        let usage = Arc::clone(lock(&self.usage).entry(id).or_default());
+        let usage = Arc::clone(lock(&self.usage).entry(record.id).or_default());
         Ok(Arc::new(Key {
-            record: unwrapped.record,
+            record,
+            opener,
             native: pair.into(),
             usage,
             allowance: Mutex::new(Allowance {
@@ -277,6 +311,14 @@ impl Key {
         self.record.name.as_str()
     }
 
+    /// What it is called in a sentence: a token's keys have no names of their own.
+    pub(crate) fn described(&self) -> String {
+        match self.opener {
+            None => format!("key '{}'", self.record.name),
+            Some(_) => format!("token '{}'", self.record.name),
+        }
+    }
+
     pub(crate) fn native(&self) -> &Native {
         &self.native
     }
@@ -289,18 +331,30 @@ impl Key {
     fn allows(
         &self,
         peer: &Peer,
+        ticket: Option<wire::Ticket<'_>>,
         operation: &wire::Operation<'_>,
         option: &str,
     ) -> Result<(), (Status, String)> {
         let name = &self.record.name;
         if !self.record.grants.may_use(peer.uid, &peer.gids) {
             let uid = peer.uid;
+            let command = match self.opener {
+                None => "keys",
+                Some(_) => "token",
+            };
             return Err((
                 Status::Denied,
                 format!(
-                    "permission denied for uid {uid} (run 'outboard keys grant {name} --user {uid}{option}')"
+                    "permission denied for uid {uid} (run 'outboard {command} grant {name} --user {uid}{option}')"
                 ),
             ));
+        }
+        if let Some(opener) = &self.opener
+            && !ticket.is_some_and(|ticket| opener.opens(peer.uid, ticket.0))
+        {
+            let sentence =
+                "the program is not logged in, or the token's PIN was changed since (log in again)";
+            return Err((Status::LoggedOut, sentence.to_owned()));
         }
         if let wire::Operation::Describe = operation {
             return Ok(());
@@ -355,6 +409,16 @@ pub(crate) fn visible(
             key: name.to_string(),
         }),
         Err(error) => Err(error),
+    }
+}
+
+/// The key itself. A token is none to whoever asks for keys.
+pub(crate) fn is_key(record: vault::Record) -> Result<vault::Record, vault::Error> {
+    match record.key_type() {
+        Some(_) => Ok(record),
+        None => Err(vault::Error::NoKey {
+            key: record.name.to_string(),
+        }),
     }
 }
 

@@ -15,6 +15,7 @@
 //! agent/      what ssh clients say  front/      a process of its own, which ssh clients talk to
 //! limits.rs   how many connections there may be
 //! keys.rs     keys that are ready   work.rs     what is done with a key
+//! tokens.rs   what changed in tokens, and whose turn it is
 //! dry.rs      all that without sockets, for the fuzzer
 //! master.rs   where the master key comes from   process.rs  what the kernel keeps others from
 //! ```
@@ -34,6 +35,7 @@ mod master;
 mod peer;
 mod process;
 mod sockets;
+mod tokens;
 mod usage;
 mod work;
 
@@ -59,6 +61,7 @@ use gate::Gate;
 use keys::Keys;
 use master::Source;
 use sockets::Sockets;
+use tokens::Tokens;
 
 pub use front::serve_agent;
 
@@ -151,6 +154,7 @@ pub fn serve(settings: &Settings) -> Result<(), Error> {
         .map_err(cannot("start its workers"))?;
     let administration = Arc::new(Administration {
         keys,
+        tokens: Tokens::default(),
         gate: Arc::clone(&gate),
         source,
         store: store.display().to_string(),

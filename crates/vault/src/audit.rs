@@ -113,6 +113,20 @@ acts! {
     Delete = "delete",
     /// A key leaves the vault.
     Export = "export",
+    /// A wrong PIN is tried.
+    LogIn = "log-in",
+    /// Somebody changes a token's PIN.
+    SetPin = "set-pin",
+    /// The security officer gives a token's user a PIN.
+    InitPin = "init-pin",
+    /// A token loses its objects and its user's PIN.
+    Initialise = "initialise",
+    /// A token gets another policy.
+    Restrict = "restrict",
+    /// A token gets a key.
+    InsertObject = "insert-object",
+    /// A token's key is destroyed.
+    DestroyObject = "destroy-object",
     /// An administrator agrees to an act.
     Approve = "approve",
     /// When the master key was entered, the log was not as it was left.
@@ -135,6 +149,10 @@ impl Act {
 /// The acts of [`Act::changes_key`], in SQL.
 const CHANGES: &str = "act IN ('insert', 'rename', 'set-policy', 'set-grants', 'set-certificates', 'delete') \
                        AND outcome = 'done'";
+
+/// The acts that write a token's state anew, in SQL; its insertion is the first.
+const TOKEN_CHANGES: &str =
+    "act IN ('insert', 'set-pin', 'init-pin', 'initialise', 'restrict') AND outcome = 'done'";
 
 impl fmt::Display for Act {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -401,6 +419,14 @@ pub(crate) fn living(connection: &Connection) -> rusqlite::Result<BTreeMap<KeyId
         }
     }
     Ok(living)
+}
+
+/// The entry that tells the latest change of a token's state.
+pub(crate) fn latest_of_token(connection: &Connection, token: KeyId) -> rusqlite::Result<u64> {
+    let statement = format!("SELECT max(number) FROM audit WHERE key = ?1 AND {TOKEN_CHANGES}");
+    let mut statement = connection.prepare_cached(&statement)?;
+    let number: Option<i64> = statement.query_row([&token.0[..]], |row| row.get(0))?;
+    Ok(number.unwrap_or_default() as u64)
 }
 
 impl Inner {

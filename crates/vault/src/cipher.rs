@@ -1,4 +1,4 @@
-//! What the vault asks of AWS-LC: AES-256-GCM-SIV (RFC 8452), SHA-256, HMAC (RFC 2104), random bytes.
+//! What the vault asks of AWS-LC: AES-256-GCM-SIV (RFC 8452), SHA-256, HMAC (RFC 2104), scrypt (RFC 7914), random bytes.
 
 use std::ptr::{self, NonNull};
 
@@ -12,6 +12,8 @@ use crate::error::{Error, Result};
 pub(crate) const NONCE: usize = 12;
 /// Bytes that a sealed message has more than the message.
 const TAG: usize = 16;
+/// The most bytes that scrypt may take.
+const MOST_MEMORY: usize = 64 << 20;
 
 /// SHA-256 of some bytes.
 pub(crate) fn sha256(data: &[u8]) -> [u8; 32] {
@@ -40,6 +42,31 @@ pub(crate) fn hmac(key: &[u8], data: &[u8]) -> Result<Zeroizing<[u8; 32]>> {
     match made.is_null() {
         false => Ok(code),
         true => Err(failed("compute a code of authentication")),
+    }
+}
+
+/// scrypt with r = 8 and p = 1. With N = 2^15 it takes 32 MiB, and about 100 ms.
+pub(crate) fn scrypt(password: &[u8], salt: &[u8], n: u64) -> Result<Zeroizing<[u8; 32]>> {
+    let _whole = fork::whole();
+    let mut key = Zeroizing::new([0; 32]);
+    // SAFETY: reads as many bytes as there are; the key has 32.
+    let answer = unsafe {
+        lc::EVP_PBE_scrypt(
+            password.as_ptr().cast(),
+            password.len(),
+            salt.as_ptr(),
+            salt.len(),
+            n,
+            8,
+            1,
+            MOST_MEMORY,
+            key.as_mut_ptr(),
+            key.len(),
+        )
+    };
+    match answer {
+        1 => Ok(key),
+        _ => Err(failed("compute a PIN's verifier")),
     }
 }
 
@@ -199,6 +226,14 @@ mod tests {
                 .expect("memory")
                 .is_none()
         );
+    }
+
+    /// RFC 7914, chapter 12; the first 32 of 64 bytes.
+    #[test]
+    fn verifiers_are_those_of_rfc_7914() {
+        let key = scrypt(b"pleaseletmein", b"SodiumChloride", 16_384).expect("memory");
+        let wanted = "7023bdcb3afd7348461c06cd81fd38ebfda8fbba904f8e3ea9b543f6545da1f2";
+        assert_eq!(key[..], bytes(wanted));
     }
 
     /// RFC 4231, test case 2; FIPS 180-4's "abc".

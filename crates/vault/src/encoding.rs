@@ -14,6 +14,13 @@ impl Writer {
         writer
     }
 
+    /// Of a secret: with room for so many bytes beside the label, no part of it is left behind where the encoding grew.
+    pub(crate) fn secret(label: &str, room: usize) -> Self {
+        let mut writer = Self(Vec::with_capacity(4 + label.len() + room));
+        writer.bytes(label.as_bytes());
+        writer
+    }
+
     pub(crate) fn u8(&mut self, value: u8) -> &mut Self {
         self.0.push(value);
         self

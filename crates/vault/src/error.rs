@@ -3,6 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::KeyId;
 use crate::master::{Pattern, Register};
 
 /// The result of whatever the vault does.
@@ -133,8 +134,62 @@ pub enum Error {
         /// The name or id.
         key: String,
     },
+    /// No token has that name or id.
+    #[error("there is no token {token} (run 'outboard token list')")]
+    NoToken {
+        /// The name or id.
+        token: String,
+    },
+    /// The token has no such object.
+    #[error("token {token} has no object {object} (run 'outboard token objects {token}')")]
+    NoObject {
+        /// The token's name.
+        token: String,
+        /// The object's id.
+        object: KeyId,
+    },
+    /// A token's object is damaged.
+    #[error(
+        "object {object} of token {token} is damaged in the store (restore the store from a backup, or remove the object)"
+    )]
+    DamagedObject {
+        /// The token's name.
+        token: String,
+        /// The object's id.
+        object: KeyId,
+    },
+    /// The PIN is another one.
+    #[error("the PIN of token {token} is wrong ({left} more tries until the PIN is locked)")]
+    WrongPin {
+        /// The token's name.
+        token: String,
+        /// How many more tries there are.
+        left: u8,
+    },
+    /// Too many wrong PINs were tried.
+    #[error("the PIN of token {token} is locked after too many wrong ones ({remedy})")]
+    LockedPin {
+        /// The token's name.
+        token: String,
+        /// What to do.
+        remedy: &'static str,
+    },
+    /// The user has no PIN yet.
+    #[error("the user of token {token} has no PIN yet (run 'outboard token reset-pin {token}')")]
+    NoPin {
+        /// The token's name.
+        token: String,
+    },
+    /// There is no room for one more.
+    #[error("there is no room for more {what}: {most} are the most (remove some)")]
+    TooMany {
+        /// Of what.
+        what: &'static str,
+        /// How many there may be.
+        most: u64,
+    },
     /// Another key has that name.
-    #[error("a key named {name} exists already (choose another name, or rename that key)")]
+    #[error("a key or token named {name} exists already (choose another name, or rename that one)")]
     NameTaken {
         /// The name.
         name: String,

@@ -11,8 +11,9 @@ use crate::error::{Error, Result};
 use crate::grants::Grants;
 use crate::master::{MasterKey, Sealed};
 use crate::policy::Policy;
-use crate::record::{MAX_CERTIFICATES, Name, NewKey, Record, Unwrapped, Which};
+use crate::record::{Kind, MAX_CERTIFICATES, Name, NewKey, Record, Unwrapped, Which};
 use crate::state::Phase;
+use crate::tokens;
 use crate::vault::{Change, Inner, Vault};
 
 const COLUMNS: &str = "id, name, type, public, exportable, created, revision, policy, grants, \
@@ -72,7 +73,9 @@ impl Vault {
     /// # Errors
     /// The store cannot be read at all.
     pub fn records(&self) -> Result<Listing> {
-        self.inner().records()
+        let mut listing = self.inner().records()?;
+        listing.records.retain(|record| record.kind != Kind::Token);
+        Ok(listing)
     }
 
     /// The names that come after that one, at most so many, in order: a page of a listing. They are not authenticated
@@ -83,7 +86,8 @@ impl Vault {
     pub fn names_after(&self, after: &str, most: u32) -> Result<Vec<Name>> {
         let inner = self.inner();
         let read = || -> rusqlite::Result<Vec<String>> {
-            let text = "SELECT name FROM keys WHERE name > ? ORDER BY name LIMIT ?";
+            let text =
+                "SELECT name FROM keys WHERE name > ? AND type <> 'token' ORDER BY name LIMIT ?";
             let mut statement = inner.store.connection.prepare_cached(text)?;
             let rows = statement.query_map((after, most), |row| row.get(0))?;
             rows.collect()
@@ -233,7 +237,7 @@ fn insert(change: &mut Change<'_>, actor: u32, key: &NewKey) -> Result<Record> {
     let record = Record {
         id: KeyId(cipher::random()?),
         name: key.name.clone(),
-        key_type: key.key_type,
+        kind: Kind::Key(key.key_type),
         public: key.public.clone(),
         exportable: key.exportable,
         created: audit::now(),
@@ -242,6 +246,17 @@ fn insert(change: &mut Change<'_>, actor: u32, key: &NewKey) -> Result<Record> {
         grants: key.grants.clone(),
         certificates: Vec::new(),
     };
+    insert_row(change, actor, &record, &key.private)?;
+    Ok(record)
+}
+
+/// Inserts a key or a token that has the number of the audit log's next entry.
+pub(crate) fn insert_row(
+    change: &mut Change<'_>,
+    actor: u32,
+    record: &Record,
+    private: &[u8],
+) -> Result<()> {
     let taken = "SELECT 1 FROM keys WHERE name = ?1";
     let taken = change
         .transaction
@@ -257,7 +272,7 @@ fn insert(change: &mut Change<'_>, actor: u32, key: &NewKey) -> Result<Record> {
         (
             &record.id.0[..],
             record.name.as_str(),
-            record.key_type.to_string(),
+            record.kind.to_string(),
             &record.public,
             record.exportable,
             record.created as i64,
@@ -266,11 +281,10 @@ fn insert(change: &mut Change<'_>, actor: u32, key: &NewKey) -> Result<Record> {
             record.grants.encode(),
         ),
     )?;
-    wrap(change, &record, &key.private)?;
-    let detail = format!("type {}", record.key_type);
+    wrap(change, record, private)?;
+    let detail = format!("type {}", record.kind);
     let new = New::of(actor, Act::Insert).detail(detail);
-    change.append(&new.key(record.id, &record.name))?;
-    Ok(record)
+    change.append(&new.key(record.id, &record.name)).map(drop)
 }
 
 /// Wraps a key under each master key that keys are written under, and under no other.
@@ -456,8 +470,8 @@ impl Inner {
         Ok(listing)
     }
 
-    /// That no key has that name.
-    fn is_free(&self, name: &Name) -> Result<()> {
+    /// That no key and no token has that name.
+    pub(crate) fn is_free(&self, name: &Name) -> Result<()> {
         match self.fetch(name.into()) {
             Ok(_) => Err(Error::NameTaken {
                 name: name.to_string(),
@@ -528,6 +542,7 @@ impl Inner {
             change.execute("DELETE FROM keys WHERE id = ?1", [&id.0[..]])?;
             change.execute("DELETE FROM wrappings WHERE key = ?1", [&id.0[..]])?;
             change.execute(DELETE_CERTIFICATES, [&id.0[..]])?;
+            tokens::forget(change, id)?;
             approvals::spend(change, id)?;
             change.append(&new.key(id, name)).map(drop)
         })
@@ -537,13 +552,13 @@ impl Inner {
 /// `None`: it is not as it was written.
 fn of_row(row: &Row<'_>) -> rusqlite::Result<Option<Record>> {
     let read = || {
-        let (name, key_type): (String, String) = (row.get(1).ok()?, row.get(2).ok()?);
+        let (name, kind): (String, String) = (row.get(1).ok()?, row.get(2).ok()?);
         let (policy, grants): (Vec<u8>, Vec<u8>) = (row.get(7).ok()?, row.get(8).ok()?);
         let number = |at: usize| u64::try_from(row.get::<_, i64>(at).ok()?).ok();
         Some(Record {
             id: KeyId(row.get::<_, Vec<u8>>(0).ok()?.try_into().ok()?),
             name: name.parse().ok()?,
-            key_type: key_type.parse().ok()?,
+            kind: Kind::parse(&kind)?,
             public: row.get(3).ok()?,
             exportable: match number(4)? {
                 0 => false,

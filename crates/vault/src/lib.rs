@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! service ──▶ Vault ──▶ keys ────────┬──▶ store: SQLite, one file
+//!               │       tokens       │
 //!               │       roll         │
 //!               │       audit log ───┘
 //!               └─▶ registers new, current, old: master keys, in secret pages only
@@ -16,7 +17,7 @@
 //!
 //! # What the vault does not protect from
 //! The place of the whole store by an older copy of it: nothing outside the file tells the vault how new it is. Single rows
-//! of an older copy are found ([`Vault::verify`]).
+//! of an older copy are found ([`Vault::verify`]), but not those of a token's objects, nor of its count of wrong PINs.
 
 mod ability;
 mod approvals;
@@ -28,6 +29,7 @@ mod error;
 mod grants;
 mod keys;
 mod master;
+mod objects;
 mod policy;
 mod record;
 mod roll;
@@ -35,6 +37,8 @@ mod salvage;
 pub mod secret;
 mod state;
 mod store;
+mod token;
+mod tokens;
 mod vault;
 mod verify;
 
@@ -45,6 +49,7 @@ pub use error::{Error, Result};
 pub use grants::{Grants, MAX_GRANTS, Right, Subject};
 pub use keys::Listing;
 pub use master::{LENGTH as MASTER_KEY_LENGTH, MAX_PARTS, Pattern, Register, random_part};
+pub use objects::{MOST_OBJECTS, NewObject, Object, Objects, ObjectsKey};
 pub use outboard_wire::{KeyId, KeyType};
 pub use policy::{
     Approvals, Digest, MAX_ADMINISTRATORS, Operation, Padding, Policy, Refusal, Request,
@@ -52,5 +57,7 @@ pub use policy::{
 pub use record::{MAX_PRIVATE, MAX_PUBLIC, Name, NewKey, Record, Unwrapped, Which};
 pub use roll::{Prepared, Progress};
 pub use state::Phase;
+pub use token::{Login, MOST_FAILURES, Opener, Role, Ticket, Token};
+pub use tokens::{MOST_TOKENS, NewToken};
 pub use vault::{Condition, Entered, EnteredPart, RegisterStatus, Status, Vault};
 pub use verify::Verified;

@@ -124,10 +124,30 @@ pub(crate) struct MasterKey {
     pattern: Pattern,
 }
 
-/// A wrapped key.
+/// A wrapped key, or what else is sealed.
 pub(crate) struct Sealed {
     pub(crate) nonce: Vec<u8>,
     pub(crate) sealed: Vec<u8>,
+}
+
+impl Sealed {
+    /// Seals a message.
+    pub(crate) fn new(key: &[u8], message: &[u8], authenticated: &[u8]) -> Result<Self> {
+        let nonce = cipher::random::<NONCE>()?;
+        Ok(Self {
+            sealed: cipher::seal(key, &nonce, message, authenticated)?,
+            nonce: nonce.to_vec(),
+        })
+    }
+
+    /// `None`: it is damaged.
+    pub(crate) fn open(
+        &self,
+        key: &[u8],
+        authenticated: &[u8],
+    ) -> Result<Option<Zeroizing<Vec<u8>>>> {
+        cipher::open(key, &self.nonce, &self.sealed, authenticated)
+    }
 }
 
 impl MasterKey {
@@ -158,11 +178,7 @@ impl MasterKey {
     }
 
     pub(crate) fn wrap(&self, private: &[u8], authenticated: &[u8]) -> Result<Sealed> {
-        let nonce = cipher::random::<NONCE>()?;
-        Ok(Sealed {
-            sealed: cipher::seal(self.wrapping(), &nonce, private, authenticated)?,
-            nonce: nonce.to_vec(),
-        })
+        Sealed::new(self.wrapping(), private, authenticated)
     }
 
     /// `None`: it is damaged.
@@ -171,12 +187,7 @@ impl MasterKey {
         wrapped: &Sealed,
         authenticated: &[u8],
     ) -> Result<Option<Zeroizing<Vec<u8>>>> {
-        cipher::open(
-            self.wrapping(),
-            &wrapped.nonce,
-            &wrapped.sealed,
-            authenticated,
-        )
+        wrapped.open(self.wrapping(), authenticated)
     }
 
     /// Authenticates what is no key.

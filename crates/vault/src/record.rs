@@ -1,4 +1,4 @@
-//! A key's attributes, and what of them is authenticated.
+//! A key's attributes, and what of them is authenticated. A token has them, too: see [`Token`](crate::Token).
 
 use std::fmt;
 use std::str::FromStr;
@@ -32,9 +32,8 @@ pub struct Record {
     pub id: KeyId,
     /// Its name now.
     pub name: Name,
-    /// Its type.
-    pub key_type: KeyType,
-    /// The public half: SubjectPublicKeyInfo (RFC 5280), DER.
+    pub(crate) kind: Kind,
+    /// The public half: SubjectPublicKeyInfo (RFC 5280), DER. A token has none.
     pub public: Vec<u8>,
     /// Whether it may leave the vault.
     pub exportable: bool,
@@ -50,6 +49,18 @@ pub struct Record {
     /// that they are the key's.
     pub certificates: Vec<u8>,
 }
+
+/// What a row of the store is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// A key of that type.
+    Key(KeyType),
+    /// A token: its private half is the secret that its keys are derived from.
+    Token,
+}
+
+/// How a token's type is written.
+pub(crate) const TOKEN: &str = "token";
 
 /// A key to insert.
 pub struct NewKey {
@@ -159,14 +170,40 @@ impl fmt::Display for Name {
     }
 }
 
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Key(key_type) => key_type.fmt(f),
+            Self::Token => f.write_str(TOKEN),
+        }
+    }
+}
+
+impl Kind {
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        match text {
+            TOKEN => Some(Self::Token),
+            _ => text.parse().ok().map(Self::Key),
+        }
+    }
+}
+
 impl Record {
+    /// The key's type; none of a token.
+    pub fn key_type(&self) -> Option<KeyType> {
+        match self.kind {
+            Kind::Key(key_type) => Some(key_type),
+            Kind::Token => None,
+        }
+    }
+
     /// What is authenticated with the private half that is wrapped under the master key with that pattern: everything.
     pub(crate) fn authenticated(&self, master: Pattern) -> Vec<u8> {
         let mut writer = Writer::labelled("outboard vault key 1");
         writer
             .bytes(&self.id.0)
             .bytes(self.name.0.as_bytes())
-            .bytes(self.key_type.to_string().as_bytes())
+            .bytes(self.kind.to_string().as_bytes())
             .bytes(&self.public)
             .u8(self.exportable.into())
             .u64(self.created)

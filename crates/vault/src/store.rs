@@ -44,6 +44,12 @@ const MIGRATIONS: &[&[&str]] = &[
         "CREATE TABLE state_copy (one INTEGER PRIMARY KEY, content BLOB NOT NULL, digest BLOB NOT NULL) STRICT",
     ],
     &["CREATE TABLE certificates (key BLOB NOT NULL UNIQUE, chain BLOB NOT NULL) STRICT"],
+    &[
+        "CREATE TABLE tokens (id BLOB NOT NULL UNIQUE, nonce BLOB NOT NULL, sealed BLOB NOT NULL) STRICT",
+        "CREATE TABLE objects (id BLOB NOT NULL UNIQUE, token BLOB NOT NULL, revision INTEGER NOT NULL, \
+     nonce BLOB NOT NULL, sealed BLOB NOT NULL) STRICT",
+        "CREATE INDEX objects_token ON objects (token, id)",
+    ],
 ];
 
 /// The version of our schema.

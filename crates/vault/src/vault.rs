@@ -319,10 +319,11 @@ impl Inner {
                 .as_ref()
                 .map_or(0, |parts| parts.count),
         };
-        let count = self
-            .store
-            .connection
-            .query_row("SELECT count(*) FROM keys", (), |row| row.get::<_, i64>(0));
+        let count = self.store.connection.query_row(
+            "SELECT count(*) FROM keys WHERE type <> 'token'",
+            (),
+            |row| row.get::<_, i64>(0),
+        );
         let entered = [Register::New, Register::Current, Register::Old];
         let entered = entered
             .into_iter()

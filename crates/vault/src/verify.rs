@@ -6,6 +6,7 @@ use serde::Serialize;
 use crate::audit::{Act, living};
 use crate::error::{Error, Result};
 use crate::master::MasterKey;
+use crate::record::Kind;
 use crate::state::Head;
 use crate::vault::{Inner, Vault};
 
@@ -101,6 +102,9 @@ impl Inner {
             }
             if self.masters.current.is_some() {
                 self.unwrap(id.into())?;
+                if row.kind == Kind::Token {
+                    self.verify_token(id)?;
+                }
             }
         }
         let count: i64 = self

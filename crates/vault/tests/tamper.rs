@@ -7,8 +7,8 @@ mod common;
 use std::fs;
 use std::path::Path;
 
-use common::{ADMIN, MASTER, Place, enter, key, open, private};
-use outboard_vault::{Error, Record, Register, Vault};
+use common::{ADMIN, MASTER, Place, enter, key, name, open, private};
+use outboard_vault::{Error, NewToken, Record, Register, Vault};
 
 const KEYS: [&str; 4] = ["one", "two", "three", "four"];
 const PAGE: usize = 4096;
@@ -141,20 +141,32 @@ fn look(store: &Path, records: &[Record]) -> Option<usize> {
     Some(damaged)
 }
 
-/// A store as the first version of Outboard's schema had it: its keys are there, and can have certificates.
+/// A store as the earlier versions of Outboard's schema had it: its keys are there, and can have certificates; there can be tokens.
 #[test]
 fn an_older_store_is_migrated() {
-    let place = Place::in_memory();
-    let vault = place.create();
-    let id = vault.insert(ADMIN, &key("one")).expect("a key").id;
-    drop(vault);
-    execute(&place, "DROP TABLE certificates; PRAGMA user_version = 1");
-    let vault = place.open();
-    assert_eq!(vault.unwrap(id).expect("it").private[..], private("one"));
-    vault.set_certificates(ADMIN, id, b"a chain").expect("one");
-    drop(vault);
-    let found = place.open().record(id).expect("it");
-    assert_eq!(found.certificates, b"a chain");
+    let second = "DROP TABLE tokens; DROP TABLE objects; PRAGMA user_version = 2";
+    let first = format!("{second}; DROP TABLE certificates; PRAGMA user_version = 1");
+    for older in [second, &first] {
+        let place = Place::in_memory();
+        let vault = place.create();
+        let id = vault.insert(ADMIN, &key("one")).expect("a key").id;
+        drop(vault);
+        execute(&place, older);
+        let vault = place.open();
+        assert_eq!(vault.unwrap(id).expect("it").private[..], private("one"));
+        vault.set_certificates(ADMIN, id, b"a chain").expect("one");
+        let token = NewToken {
+            name: name("web"),
+            label: "Web",
+            pins: None,
+        };
+        vault.create_token(ADMIN, &token).expect("a token");
+        drop(vault);
+        let vault = place.open();
+        let found = vault.record(id).expect("it");
+        assert_eq!(found.certificates, b"a chain");
+        vault.token(&name("web")).expect("it");
+    }
 }
 
 /// The change of each attribute by who has the file, with SQLite's own means.

@@ -7,6 +7,7 @@
 //! answer.rs     client ◀── service   one packet for each answer
 //! message.rs    what the answer to a decryption has
 //! page.rs       what the answer to a listing has
+//! attributes.rs what a token's object has
 //! ```
 //!
 //! A request names its key by id (only `Find` and `List` by name), so a connection has no state: a request whose answer was lost is
@@ -16,6 +17,7 @@ use std::path::Path;
 use std::time::Duration;
 
 mod answer;
+pub mod attributes;
 mod bytes;
 mod key;
 pub mod message;
@@ -85,6 +87,8 @@ pub enum Malformed {
     Code(u8),
     /// A name that no key can have.
     Name,
+    /// An attribute that does not come after the one before it.
+    Order,
 }
 
 impl std::fmt::Display for Malformed {
@@ -98,6 +102,7 @@ impl std::fmt::Display for Malformed {
             ),
             Self::Code(code) => write!(formatter, "the message has the unknown code {code}"),
             Self::Name => formatter.write_str("the message has a name that no key can have"),
+            Self::Order => formatter.write_str("the message has attributes in a wrong order"),
         }
     }
 }

@@ -10,6 +10,7 @@ use super::encapsulation::*;
 use super::functions::*;
 use super::messages::*;
 use super::signatures::*;
+use super::tokens::*;
 use super::unsupported::*;
 
 macro_rules! tables {

@@ -23,6 +23,8 @@ mod messages;
 mod signatures;
 mod template;
 #[expect(non_snake_case, reason = "the standard's names")]
+mod tokens;
+#[expect(non_snake_case, reason = "the standard's names")]
 mod unsupported;
 
 pub(crate) use arguments::{Kept, Output, padded};

@@ -35,6 +35,11 @@ impl<'a> Template<'a> {
         Ok(template)
     }
 
+    /// One attribute that the module gives.
+    pub(crate) fn one(kind: CK_ATTRIBUTE_TYPE, value: &'a [u8]) -> Self {
+        Self(vec![(kind, value)])
+    }
+
     /// What is given of an attribute.
     pub(crate) fn get(&self, kind: CK_ATTRIBUTE_TYPE) -> Option<&'a [u8]> {
         let found = self.0.iter().find(|(known, _)| *known == kind);

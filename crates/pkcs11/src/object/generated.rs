@@ -64,6 +64,27 @@ impl Halves {
         halves
     }
 
+    /// What the halves say of a key pair that the card service is to make: all but its numbers.
+    pub(crate) fn expected(kind: KeyType, curve: Option<&[u8]>) -> Self {
+        let key_type = match kind {
+            KeyType::Rsa(_) => CKK_RSA,
+            KeyType::Ed25519 => CKK_EC_EDWARDS,
+            _ => CKK_EC,
+        };
+        let mut halves = Self::default();
+        for values in [&mut halves.public, &mut halves.private] {
+            values.push((CKA_KEY_TYPE, Zeroizing::new(number(key_type))));
+            let curve = curve.map(|curve| (CKA_EC_PARAMS, Zeroizing::new(curve.to_vec())));
+            values.extend(curve);
+        }
+        if let KeyType::Rsa(bits) = kind {
+            let bits = Zeroizing::new(number(bits.into()));
+            halves.public.push((CKA_MODULUS_BITS, bits));
+        }
+        halves.add_classes();
+        halves
+    }
+
     /// Calls the curve as the program does: by its object identifier, or by its name.
     pub(crate) fn call_curve(&mut self, parameters: &[u8]) {
         for (kind, value) in self.public.iter_mut().chain(&mut self.private) {
@@ -143,6 +164,20 @@ pub(crate) enum What {
     Pair(Kind),
     X25519,
     Lattice(Lattice),
+}
+
+impl What {
+    /// What the card service calls it; none where it makes no such keys.
+    pub(crate) fn of_service(self) -> Option<KeyType> {
+        Some(match self {
+            Self::Pair(Kind::Rsa(bits)) => KeyType::Rsa(u16::try_from(bits).ok()?),
+            Self::Pair(Kind::Ec(Curve::P256)) => KeyType::P256,
+            Self::Pair(Kind::Ec(Curve::P384)) => KeyType::P384,
+            Self::Pair(Kind::Ec(Curve::P521)) => KeyType::P521,
+            Self::Pair(Kind::Ed25519) => KeyType::Ed25519,
+            _ => return None,
+        })
+    }
 }
 
 /// What is known of a key by its SubjectPublicKeyInfo.

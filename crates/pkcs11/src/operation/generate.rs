@@ -24,7 +24,12 @@ impl Module {
         private: &Template<'_>,
     ) -> Result<(CK_OBJECT_HANDLE, CK_OBJECT_HANDLE)> {
         let slot = self.session(session, |session| session.slot)?;
-        let mut halves = Halves::generate(wanted(mechanism, public)?)?;
+        self.admit(slot, mechanism.kind)?;
+        let what = wanted(mechanism, public)?;
+        if slot.is_token() && private.get(CKA_TOKEN) == Some(&[CK_TRUE]) {
+            return self.generate_inside(session, (mechanism.kind, what), public, private);
+        }
+        let mut halves = Halves::generate(what)?;
         if let Some(parameters) = public.get(CKA_EC_PARAMS) {
             halves.call_curve(parameters);
         }
@@ -42,6 +47,7 @@ impl Module {
         template: &Template<'_>,
     ) -> Result<CK_OBJECT_HANDLE> {
         let slot = self.session(session, |session| session.slot)?;
+        self.admit(slot, mechanism.kind)?;
         let mechanism::What::SecretKey(key_type) = mechanism.what else {
             return Err(CKR_MECHANISM_INVALID.into());
         };

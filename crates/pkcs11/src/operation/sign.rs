@@ -53,7 +53,7 @@ impl Module {
         key: CK_OBJECT_HANDLE,
     ) -> Result<()> {
         self.admit_another(session, CKF_SIGN)?;
-        let key = self.object(session, key, CKR_KEY_HANDLE_INVALID)?;
+        let key = self.key(session, key)?;
         if let What::Code(code, length) = &mechanism.what {
             let coding = Coding::new(&key, code, *length)?;
             key.admit(CKA_SIGN, mechanism.kind)?;

@@ -1,7 +1,8 @@
-//! Administration: what the commands `outboard keys` and `outboard service` ask.
+//! Administration: what the commands `outboard keys`, `outboard service` and `outboard token` ask, and the PKCS #11 module.
 
 mod certificates;
 mod report;
+mod tokens;
 mod translate;
 
 use std::collections::HashMap;
@@ -26,9 +27,10 @@ use crate::gate::{Gate, lock};
 use crate::keys::{Keys, administrates, sees, visible};
 use crate::master::Source;
 use crate::peer::Peer;
+use crate::tokens::Tokens;
 use translate::{
-    engine_kind, failed, malformed, master_key, of_message, of_vault, pattern, refused, wire_kind,
-    with,
+    engine_kind, failed, key_type, malformed, master_key, of_message, of_vault, pattern, refused,
+    wire_kind, with,
 };
 
 /// How many commands of one user may be connected at a time. Nobody can keep others out, least of all root.
@@ -37,14 +39,16 @@ const MOST_OF_USER: usize = 16;
 const MOST_USERS: usize = 32;
 /// How long a command may say nothing.
 const PATIENCE: Duration = Duration::from_secs(600);
-/// The longest request, in bytes: a key of RSA-4096 has 3,200. What JSON says in so many bytes fits in memory.
-const MOST_REQUEST: usize = 64 * 1024;
+/// The longest request, in bytes: a token's new key pair has the attributes of two objects. What JSON says in so many bytes fits
+/// in memory.
+const MOST_REQUEST: usize = 128 * 1024;
 /// How many keys or entries one answer has.
 const PAGE: usize = 100;
 
 /// The administration of a service.
 pub(crate) struct Administration {
     pub(crate) keys: Arc<Keys>,
+    pub(crate) tokens: Tokens,
     pub(crate) gate: Arc<Gate>,
     pub(crate) source: Source,
     pub(crate) store: String,
@@ -164,7 +168,7 @@ impl Administration {
             Request::List { after } => self.list(peer, after.as_deref())?,
             Request::Show { name } => self.key(self.visible(peer, &name)?)?,
             Request::Grant { name, grant, given } => {
-                let record = self.administered(peer, &name)?;
+                let record = self.administered_row(peer, &name)?;
                 let (subject, right) = of_vault(grant);
                 let mut grants = record.grants.clone();
                 match given {
@@ -177,7 +181,7 @@ impl Administration {
                 self.changed(record)?
             }
             Request::Rename { name, to } => {
-                let record = self.administered(peer, &name)?;
+                let record = self.administered_row(peer, &name)?;
                 let to: Name = to.parse().map_err(refused)?;
                 let record = vault.rename(peer.uid, record.id, &to).map_err(refused)?;
                 self.changed(record)?
@@ -276,8 +280,12 @@ impl Administration {
                 administrator(peer)?;
                 self.roll(peer, &step)?
             }
-            Request::Tokens => Reply::Tokens { tokens: Vec::new() },
-            Request::Token { .. } => return Err(malformed("this service has no tokens")),
+            Request::Tokens => self.tokens(peer)?,
+            Request::Token {
+                token,
+                ticket,
+                what,
+            } => self.token(peer, &token, ticket.as_ref(), what)?,
         })
     }
 
@@ -303,29 +311,54 @@ impl Administration {
         self.changed(record)
     }
 
-    /// The key of that name, where the peer may know of it.
-    fn visible(&self, peer: &Peer, name: &str) -> Result<Record> {
+    /// The key or token of that name, where the peer may know of it.
+    fn row(&self, peer: &Peer, name: &str) -> Result<Record> {
         let name: Name = name.parse().map_err(refused)?;
         visible(peer, &name, self.keys.vault.record(&name)).map_err(refused)
+    }
+
+    /// The key of that name, where the peer may know of it.
+    fn visible(&self, peer: &Peer, name: &str) -> Result<Record> {
+        let record = self.row(peer, name)?;
+        key_type(&record).map(|_| record)
     }
 
     /// The key of that name, where the peer administers it.
     fn administered(&self, peer: &Peer, name: &str) -> Result<Record> {
         let record = self.visible(peer, name)?;
-        if administrates(peer, &record) {
-            return Ok(record);
+        self.administers(peer, &record).map(|()| record)
+    }
+
+    /// The key or token of that name, where the peer administers it.
+    fn administered_row(&self, peer: &Peer, name: &str) -> Result<Record> {
+        let record = self.row(peer, name)?;
+        self.administers(peer, &record).map(|()| record)
+    }
+
+    /// That the peer administers the key or token.
+    fn administers(&self, peer: &Peer, record: &Record) -> Result<()> {
+        if administrates(peer, record) {
+            return Ok(());
         }
-        let (uid, option) = (peer.uid, &self.keys.option);
+        let (uid, option, name) = (peer.uid, &self.keys.option, &record.name);
+        let (what, command) = match record.key_type() {
+            Some(_) => ("key", "keys"),
+            None => ("token", "token"),
+        };
         Err(Refusal {
             code: Code::Denied,
             message: format!(
-                "uid {uid} may not administer the key '{name}' (root can run 'outboard keys grant {name} --user {uid} \
-                 --administer{option}')"
+                "uid {uid} may not administer the {what} '{name}' (root can run 'outboard {command} grant {name} \
+                 --user {uid} --administer{option}')"
             ),
         })
     }
 
     fn changed(&self, record: Record) -> Result<Reply> {
+        if record.key_type().is_none() {
+            self.keys.forget_token(record.id);
+            return self.show(record.id);
+        }
         self.keys.forget(record.id);
         self.key(record)
     }
@@ -388,18 +421,18 @@ impl Administration {
             name: record.name.to_string(),
             public: record.public.clone(),
         };
+        let key_type = key_type(&record)?;
         let public = der::pem::encode_string("PUBLIC KEY", LineEnding::LF, &record.public);
         Ok(KeyInfo {
             name: record.name.to_string(),
             id: id.to_string(),
-            kind: record.key_type.to_string(),
+            kind: key_type.to_string(),
             public: public.map_err(failed)?,
             reference: reference.to_pem().map_err(failed)?,
             exportable: record.exportable,
             created: record.created,
             grants: record.grants.iter().map(of_message).collect(),
-            policy: serde_json::to_value(record.policy.narrowed(record.key_type))
-                .map_err(failed)?,
+            policy: serde_json::to_value(record.policy.narrowed(key_type)).map_err(failed)?,
             used: self.keys.used(id),
             certificates: certificates::subjects(&record),
             certificate_ends: certificates::end(&record),

@@ -14,9 +14,10 @@ use super::Result;
 
 /// The key's policy with other values in those fields.
 pub(super) fn with(record: &vault::Record, set: serde_json::Map<String, Value>) -> Result<Policy> {
-    let widest = Policy::widest(record.key_type);
+    let key_type = key_type(record)?;
+    let widest = Policy::widest(key_type);
     let known = |field, one, can| match set.get(field) {
-        Some(Value::Array(words)) => knows(record.key_type, one, words, can),
+        Some(Value::Array(words)) => knows(key_type, one, words, can),
         _ => Ok(()),
     };
     known("operations", "operation", words_of(&widest.operations))?;
@@ -29,12 +30,23 @@ pub(super) fn with(record: &vault::Record, set: serde_json::Map<String, Value>) 
     fields.extend(set);
     let policy: Policy = serde_json::from_value(fields.into())
         .map_err(|error| malformed(format!("the policy does not make sense: {error}")))?;
-    if policy.narrowed(record.key_type).operations.is_empty() {
+    if policy.narrowed(key_type).operations.is_empty() {
         return Err(malformed(
             "the policy would allow nothing: none of its operations goes with one of its paddings",
         ));
     }
     Ok(policy)
+}
+
+/// The key's type.
+pub(super) fn key_type(record: &vault::Record) -> Result<KeyType> {
+    record.key_type().ok_or_else(|| Refusal {
+        code: Code::NoKey,
+        message: format!(
+            "'{}' is a token, not a key (run 'outboard token list')",
+            record.name
+        ),
+    })
 }
 
 /// That the key's type has all that those words name.
@@ -124,7 +136,12 @@ pub(super) fn of_message((subject, right): (vault::Subject, vault::Right)) -> Gr
 
 pub(super) fn refused(error: Error) -> Refusal {
     let code = match error {
-        Error::NoKey { .. } => Code::NoKey,
+        Error::NoKey { .. } | Error::NoToken { .. } | Error::NoObject { .. } => Code::NoKey,
+        Error::WrongPin { .. } => Code::WrongPin,
+        Error::LockedPin { .. } => Code::LockedPin,
+        Error::NoPin { .. } => Code::NoPin,
+        Error::TooMany { .. } => Code::Full,
+        Error::DamagedObject { .. } => Code::Store,
         Error::NameTaken { .. } => Code::Exists,
         Error::Invalid { .. } => Code::Malformed,
         Error::Empty | Error::Locked { .. } => Code::Locked,

@@ -69,7 +69,7 @@ pub(super) fn find<'a>(list: &'a [Identity], public: &[u8], peer: &Peer) -> Opti
 impl Identity {
     /// None where the public half is damaged.
     fn of(record: Record) -> Option<Self> {
-        let (kind, public) = public_half(record.key_type, &record.public)?;
+        let (kind, public) = public_half(record.key_type()?, &record.public)?;
         Some(Self {
             id: record.id,
             kind,

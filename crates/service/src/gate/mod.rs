@@ -378,7 +378,7 @@ impl Gate {
                 id,
                 self.keys.list(&connection.peer, known, after),
             ),
-            operation => self.admit(connection, id, request.key, &operation),
+            operation => self.admit(connection, id, request.key, request.ticket, &operation),
         }
     }
 
@@ -404,6 +404,7 @@ impl Gate {
         connection: &Arc<Connection>,
         id: u32,
         key: KeyId,
+        ticket: Option<wire::Ticket<'_>>,
         operation: &wire::Operation<'_>,
     ) -> Option<Pending> {
         let asked = |key| Asked {
@@ -413,7 +414,7 @@ impl Gate {
             purpose: Purpose::of(operation),
             unpadding: None,
         };
-        let asked = match self.keys.admit(connection.client(), key, operation) {
+        let asked = match self.keys.admit(connection.client(), key, ticket, operation) {
             Ok(key) => asked(key),
             Err(Refusal {
                 key,
@@ -488,9 +489,9 @@ impl Gate {
     ) -> Option<Pending> {
         self.counts.refused.fetch_add(1, Relaxed);
         let (peer, about) = (connection.client(), About::Key(key.map(Key::id), status));
-        match key.map(Key::name) {
-            Some(name) => {
-                let sentence = format_args!("key '{name}': {sentence}");
+        match key.map(Key::described) {
+            Some(key) => {
+                let sentence = format_args!("{key}: {sentence}");
                 self.complaints.of(peer, about, sentence);
             }
             None => self.complaints.of(peer, about, sentence),

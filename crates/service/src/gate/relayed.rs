@@ -83,7 +83,7 @@ impl Gate {
             }
             Wants::Signature(asked) => {
                 // The number is for packets alone.
-                self.admit(connection, 0, asked.key, &asked.operation())
+                self.admit(connection, 0, asked.key, None, &asked.operation())
             }
         }
     }

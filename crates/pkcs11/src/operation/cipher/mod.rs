@@ -156,7 +156,7 @@ impl Module {
         key: CK_OBJECT_HANDLE,
     ) -> Result<()> {
         self.admit_another(session, direction.flag())?;
-        let key = self.object(session, key, CKR_KEY_HANDLE_INVALID)?;
+        let key = self.key(session, key)?;
         let cipher = begin(&key, direction, &mechanism.cipher)?;
         key.admit(direction.usage(), mechanism.kind)?;
         let ciphering = Ciphering {

@@ -40,7 +40,7 @@ struct Known {
 /// A private key of the service.
 #[derive(Clone)]
 pub(crate) struct ServiceKey {
-    slot: Slot,
+    pub(crate) slot: Slot,
     id: KeyId,
     /// Its own, or its token's.
     name: Arc<str>,
@@ -191,7 +191,7 @@ impl ServiceKey {
         self.named(|key| client.begin(key, operation))
     }
 
-    /// Asks the service for something of this key, as who is logged in. A login that it does not know any more is forgotten.
+    /// Asks the service for something of this key, as who is logged in.
     fn named<T>(
         &self,
         ask: impl FnOnce(client::Key<'_>) -> std::result::Result<T, client::Error>,
@@ -207,21 +207,27 @@ impl ServiceKey {
             name: &self.name,
             ticket: ticket.as_deref().map(Ticket),
         };
-        ask(key).map_err(|error| {
-            if let Problem::Refused {
-                status: Status::LoggedOut,
-                ..
-            } = error.problem
-            {
-                module.forget_login(self.slot);
-            }
-            refusal(error)
-        })
+        ask(key).map_err(|error| refused(self.slot, error))
     }
 }
 
+/// The same of an operation in a slot. A login that the service does not know any more is forgotten.
+pub(crate) fn refused(slot: Slot, error: client::Error) -> Error {
+    let is_logged_out = matches!(
+        error.problem,
+        Problem::Refused {
+            status: Status::LoggedOut,
+            ..
+        }
+    );
+    if is_logged_out && let Ok(module) = Module::get() {
+        module.forget_login(slot);
+    }
+    refusal(error)
+}
+
 /// What the standard calls the service's refusal.
-pub(crate) fn refusal(error: client::Error) -> Error {
+fn refusal(error: client::Error) -> Error {
     let code = match error.problem {
         Problem::Refused { status, .. } => match status {
             Status::Denied | Status::NotAllowed => CKR_KEY_FUNCTION_NOT_PERMITTED,

@@ -17,9 +17,10 @@ use outboard_wire::Operation;
 use zeroize::Zeroizing;
 
 use crate::abi::{Kept, Output};
-use crate::coprocessor::{ServiceKey, refusal};
+use crate::coprocessor::{ServiceKey, refused};
 use crate::error::{Error, Result};
 use crate::module::Module;
+use crate::slot::Slot;
 
 /// What comes out of a computation.
 pub(crate) type Bytes = Zeroizing<Vec<u8>>;
@@ -45,7 +46,8 @@ type Then<T> = Box<dyn FnOnce(Result<Bytes>) -> Result<T> + Send>;
 /// Who has a computation.
 pub(crate) enum Work {
     Card(Ticket),
-    Service(Box<Pending>),
+    /// For that slot.
+    Service(Slot, Box<Pending>),
 }
 
 /// A function whose result may be outstanding.
@@ -122,11 +124,13 @@ impl Work {
     fn look(self) -> std::result::Result<Result<Bytes>, Self> {
         match self {
             Self::Card(ticket) if ticket.is_done() => Ok(ticket.collect().map_err(Error::from)),
-            Self::Service(pending) if pending.is_ready() => {
+            Self::Service(slot, pending) if pending.is_ready() => {
                 let mut bytes = Bytes::default();
                 match pending.go_on(&mut bytes) {
-                    Progress::Done(done) => Ok(done.map(|()| bytes).map_err(refusal)),
-                    Progress::Later(pending) => Err(Self::Service(Box::new(pending))),
+                    Progress::Done(done) => {
+                        Ok(done.map(|()| bytes).map_err(|error| refused(slot, error)))
+                    }
+                    Progress::Later(pending) => Err(Self::Service(slot, Box::new(pending))),
                 }
             }
             later => Err(later),
@@ -136,9 +140,10 @@ impl Work {
     fn wait(self) -> Result<Bytes> {
         match self {
             Self::Card(ticket) => Ok(ticket.collect()?),
-            Self::Service(pending) => {
+            Self::Service(slot, pending) => {
                 let mut bytes = Bytes::default();
-                pending.collect(&mut bytes).map_err(refusal)?;
+                let collected = pending.collect(&mut bytes);
+                collected.map_err(|error| refused(slot, error))?;
                 Ok(bytes)
             }
         }
@@ -173,7 +178,7 @@ impl Module {
             Manner::Waits => Computation::Done(key.ask(&self.coprocessor, operation)),
             Manner::Returns => match key.begin(&self.coprocessor, operation) {
                 Ok(pending) => Computation::Elsewhere(
-                    Work::Service(Box::new(pending)),
+                    Work::Service(key.slot, Box::new(pending)),
                     Box::new(|bytes| bytes),
                 ),
                 Err(error) => Computation::Done(Err(error)),

@@ -5,6 +5,7 @@ mod ccm;
 mod gcm;
 mod key_wrap;
 mod rsa;
+mod rsa_raw;
 mod service;
 mod stream;
 
@@ -134,6 +135,7 @@ pub(super) fn begin(
             (length, tag),
         )?),
         KeyWrap(padding) => Box::new(key_wrap::KeyWrap::new(key, direction, padding)?),
+        RsaRaw => rsa_raw::begin(key, direction)?,
         RsaPkcs1 => rsa::begin(key, direction, None)?,
         RsaOaep {
             digest,

@@ -1,4 +1,4 @@
-//! The command outboard: status, run, observe, info, stats, cards, calibrate, advise, enable, disable, doctor, service, keys.
+//! The command outboard: status, run, observe, info, stats, cards, calibrate, advise, enable, disable, doctor, service, keys, token.
 //!
 //! ```text
 //! main ──▶ command/* ──▶ outboard-openssl-conf   what openssl.cnf says, and the block that 'enable' adds
@@ -113,6 +113,7 @@ enum Command {
     Doctor(command::doctor::Arguments),
     Service(command::service::Arguments),
     Keys(command::keys::Arguments),
+    Token(command::token::Arguments),
 }
 
 /// All commands, including those that the build and the command itself use.
@@ -158,6 +159,7 @@ impl Command {
             Self::Doctor(arguments) => command::doctor::run(arguments),
             Self::Service(arguments) => command::service::run(arguments),
             Self::Keys(arguments) => command::keys::run(arguments),
+            Self::Token(arguments) => command::token::run(arguments),
         }
     }
 }

@@ -15,3 +15,4 @@ pub(crate) mod run;
 pub(crate) mod service;
 pub(crate) mod stats;
 pub(crate) mod status;
+pub(crate) mod token;

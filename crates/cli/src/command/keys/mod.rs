@@ -2,9 +2,9 @@
 
 mod adopt;
 mod csr;
-mod private_key;
+pub(in crate::command) mod private_key;
 mod sshd;
-mod text;
+pub(in crate::command) mod text;
 
 use std::io::{self, Read, Write};
 use std::path::PathBuf;
@@ -174,13 +174,20 @@ enum Command {
 struct GrantArguments {
     /// The key's name
     name: String,
+    #[command(flatten)]
+    grantee: Grantee,
+}
+
+/// To whom a right is given, and which.
+#[derive(clap::Args)]
+pub(in crate::command) struct Grantee {
     /// A user, by name or number
     #[arg(long, required_unless_present = "group", conflicts_with = "group")]
     user: Option<String>,
     /// A group, by name or number
     #[arg(long)]
     group: Option<String>,
-    /// The right to administer the key, instead of the right to use it
+    /// The right to administer, instead of the right to use
     #[arg(long)]
     administer: bool,
 }
@@ -277,8 +284,8 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
             text::tell_certificates(&key(service, &request)?)?;
         }
         Command::Adopt(what) => adopt::run(service, &what, &arguments.directory)?,
-        Command::Grant(what) => grant(service, &what, true)?,
-        Command::Revoke(what) => grant(service, &what, false)?,
+        Command::Grant(what) => grant(service, what.name, &what.grantee, true)?,
+        Command::Revoke(what) => grant(service, what.name, &what.grantee, false)?,
         Command::List { json } => {
             let (keys, damaged) = all(service)?;
             match json {
@@ -401,7 +408,8 @@ fn key(service: &mut Connection, request: &Request) -> Result<KeyInfo, Failure> 
     }
 }
 
-fn done(service: &mut Connection, request: &Request) -> Result<(), Failure> {
+/// Asks for what is only done.
+pub(in crate::command) fn done(service: &mut Connection, request: &Request) -> Result<(), Failure> {
     match service.ask(request)? {
         Reply::Done => Ok(()),
         _ => Err(service.surprised().into()),
@@ -472,23 +480,32 @@ fn read_certificates() -> Result<String, Failure> {
     }
 }
 
-fn grant(service: &mut Connection, what: &GrantArguments, given: bool) -> Result<(), Failure> {
-    let to = match (&what.user, &what.group) {
+/// Gives or takes a right to a key or a token.
+pub(in crate::command) fn grant(
+    service: &mut Connection,
+    name: String,
+    to: &Grantee,
+    given: bool,
+) -> Result<(), Failure> {
+    let right = match to.administer {
+        true => Right::Administer,
+        false => Right::Use,
+    };
+    let to = match (&to.user, &to.group) {
         (Some(user), _) => Subject::User(accounts::find(Account::User, user)?),
         (None, Some(group)) => Subject::Group(accounts::find(Account::Group, group)?),
         // clap demands one of both.
         (None, None) => return Err(WrongUsage("name a --user or a --group".into()).into()),
     };
-    let right = match what.administer {
-        true => Right::Administer,
-        false => Right::Use,
-    };
-    let name = what.name.clone();
     let grant = Grant { to, right };
-    let key = key(service, &Request::Grant { name, grant, given })?;
+    let what = match service.ask(&Request::Grant { name, grant, given })? {
+        Reply::Key(key) => format!("key '{}'", key.name),
+        Reply::Tokens { tokens } if tokens.len() == 1 => format!("token '{}'", tokens[0].name),
+        _ => return Err(service.surprised().into()),
+    };
     let may = if given { "may now" } else { "has no grant to" };
     let who = text::subject(to);
-    print(&format!("{who} {may} {right} the key '{}'.\n", key.name))?;
+    print(&format!("{who} {may} {right} the {what}.\n"))?;
     Ok(())
 }
 

@@ -18,7 +18,7 @@ use ssh_key::private::KeypairData;
 use crate::Failure;
 
 /// The most bytes of a key file.
-pub(super) const MOST: usize = 1 << 20;
+pub(in crate::command) const MOST: usize = 1 << 20;
 
 /// The first line of that file.
 fn passphrase(file: Option<&Path>) -> Result<Option<Zeroizing<Vec<u8>>>, Failure> {
@@ -31,7 +31,7 @@ fn passphrase(file: Option<&Path>) -> Result<Option<Zeroizing<Vec<u8>>>, Failure
 }
 
 /// The key of a file's content, as PKCS #8. The passphrase is the first line of a file.
-pub(super) fn read(
+pub(in crate::command) fn read(
     content: &[u8],
     passphrase_file: Option<&Path>,
     source: &str,

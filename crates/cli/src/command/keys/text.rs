@@ -156,7 +156,7 @@ pub(super) fn subject(subject: Subject) -> String {
 }
 
 /// Who has that right.
-fn names(grants: &[Grant], right: Right) -> String {
+pub(in crate::command) fn names(grants: &[Grant], right: Right) -> String {
     let given = grants.iter().filter(|grant| grant.right == right);
     let names = given.map(|grant| match grant.to {
         Subject::User(uid) => accounts::name(Account::User, uid),
@@ -169,10 +169,10 @@ fn names(grants: &[Grant], right: Right) -> String {
     }
 }
 
-fn time(seconds: u64) -> String {
+pub(in crate::command) fn time(seconds: u64) -> String {
     rfc3339(time_of(seconds))
 }
 
-fn day(seconds: u64) -> String {
+pub(in crate::command) fn day(seconds: u64) -> String {
     time(seconds).chars().take(10).collect()
 }

@@ -1,0 +1,156 @@
+//! What programs do not see of a token's objects, and why.
+
+use std::collections::BTreeMap;
+
+use base64ct::{Base64, Encoding};
+use outboard_administration::{Right, TokenInfo};
+use outboard_wording::printable;
+use serde::Serialize;
+
+use super::objects::{Class, Object, public_of};
+
+/// Something that a program does not see, or cannot use.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub(super) struct Finding {
+    /// The object's id; none: of the token as a whole.
+    pub(super) object: Option<String>,
+    /// What it is called.
+    pub(super) label: Option<String>,
+    /// Which programs.
+    pub(super) programs: String,
+    /// What they do not see, and why.
+    pub(super) what: String,
+    /// What helps.
+    pub(super) remedy: String,
+}
+
+const ALL: &str = "every program";
+const JAVA: &str = "Java";
+
+/// What is found, by object.
+pub(super) fn findings(token: &TokenInfo, objects: &[Object], option: &str) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let name = &token.name;
+    let mut find = |object: Option<&Object>, programs: &str, what: String, remedy: String| {
+        findings.push(Finding {
+            object: object.map(|object| object.id.clone()),
+            label: object.map(|object| printable(&object.label)),
+            programs: programs.to_owned(),
+            what,
+            remedy,
+        });
+    };
+    if !token.grants.iter().any(|grant| grant.right == Right::Use) {
+        let remedy = format!("run 'outboard token grant {name} --user NAME{option}'");
+        find(None, ALL, "nobody may use the token".into(), remedy);
+    }
+    let of = |class| objects.iter().filter(move |object| object.class == class);
+    for key in of(Class::PrivateKey) {
+        let belongs = |other: &&Object| !key.key_id.is_empty() && other.key_id == key.key_id;
+        let certificates: Vec<_> = of(Class::Certificate).filter(belongs).collect();
+        if key.key_id.is_empty() {
+            let what = "the private key has no id (CKA_ID), so no certificate belongs to it";
+            let remedy =
+                "give it one: pkcs11-tool, or import it again with 'outboard token import'";
+            find(Some(key), ALL, what.into(), remedy.into());
+        } else if certificates.is_empty() {
+            let what = "the private key has no certificate of the same id (CKA_ID)";
+            let remedy = "import its certificate with that id";
+            find(Some(key), JAVA, what.into(), remedy.into());
+        }
+        if certificates.is_empty() && !of(Class::PublicKey).any(|other| belongs(&other)) {
+            let what = "the private key has neither a public key nor a certificate of the same id (CKA_ID)";
+            let remedy = "import its public key or its certificate with that id";
+            find(Some(key), "OpenSSH, GnuTLS", what.into(), remedy.into());
+        }
+        if key.key_type.as_deref() == Some("ed25519") {
+            let what = "it knows no Ed25519 keys of tokens";
+            let remedy = "use a key of type p256, or OpenSSH 10 and newer";
+            find(Some(key), "Java, OpenSSH 9.2", what.into(), remedy.into());
+        }
+        let public = key.public.as_deref().map(Base64::decode_vec);
+        if let Some(Ok(public)) = public {
+            let is_other = |other: &&&Object| {
+                public_of(&other.certificate).is_some_and(|other| other != public)
+            };
+            for certificate in certificates.iter().filter(is_other) {
+                let what = format!(
+                    "the certificate has the id of the private key '{}', and another public half",
+                    printable(&key.label)
+                );
+                let remedy = remove(name, certificate, option);
+                find(Some(certificate), ALL, what, remedy);
+            }
+        }
+    }
+    for certificate in of(Class::Certificate) {
+        if public_of(&certificate.certificate).is_none() {
+            let what = "the certificate is damaged, or no X.509 certificate".into();
+            find(
+                Some(certificate),
+                ALL,
+                what,
+                remove(name, certificate, option),
+            );
+        }
+    }
+    for (class, programs, what) in [
+        (
+            Class::Certificate,
+            JAVA,
+            "several certificates have that label, so the key store cannot be changed",
+        ),
+        (
+            Class::PrivateKey,
+            "OpenSSL, GnuTLS, nginx",
+            "several private keys have that label, so a URI with it means any of them",
+        ),
+    ] {
+        let mut labels: BTreeMap<&str, Vec<&Object>> = BTreeMap::new();
+        for object in of(class) {
+            labels.entry(&object.label).or_default().push(object);
+        }
+        for several in labels.values().filter(|several| several.len() > 1) {
+            for object in several {
+                find(
+                    Some(object),
+                    programs,
+                    what.into(),
+                    remove(name, object, option),
+                );
+            }
+        }
+    }
+    findings
+}
+
+fn remove(token: &str, object: &Object, option: &str) -> String {
+    format!(
+        "if it is not needed, run 'outboard token remove {token} {}{option}'",
+        object.id
+    )
+}
+
+/// The findings, for people.
+pub(super) fn text(token: &TokenInfo, findings: &[Finding], objects: usize) -> String {
+    if findings.is_empty() {
+        return format!(
+            "Programs see all {objects} objects of token '{}'.\n",
+            token.name
+        );
+    }
+    let lines = findings.iter().map(|finding| {
+        let object = match (&finding.label, &finding.object) {
+            (Some(label), Some(id)) => format!("'{label}' ({id})"),
+            _ => format!("token '{}'", token.name),
+        };
+        let Finding {
+            programs,
+            what,
+            remedy,
+            ..
+        } = finding;
+        format!("{object}: {programs}: {what} ({remedy})\n")
+    });
+    lines.collect()
+}

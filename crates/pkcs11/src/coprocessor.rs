@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use cryptoki_sys::*;
-use outboard_client::{self as client, Client, Problem};
+use outboard_client::{self as client, Client, Pending, Problem};
 use outboard_wire::{KeyId, Listed, Operation, Public, Reference, Status, Ticket};
 use x509_cert::der::{Decode, Encode};
 use zeroize::Zeroizing;
@@ -21,12 +21,13 @@ use crate::module::Module;
 use crate::object::{Attributes, Material, Object, Origin, number};
 use crate::settings::Settings;
 use crate::slot::Slot;
+use crate::token::Proof;
 
 /// The card service of a process, and what is known of its keys.
 pub(crate) struct Coprocessor {
     settings: OnceLock<client::Settings>,
     /// Made when the service's directory is there.
-    client: OnceLock<Client>,
+    client: OnceLock<Arc<Client>>,
     known: Mutex<Known>,
 }
 
@@ -40,7 +41,7 @@ struct Known {
 /// A private key of the service.
 #[derive(Clone)]
 pub(crate) struct ServiceKey {
-    slot: Slot,
+    pub(crate) slot: Slot,
     id: KeyId,
     /// Its own, or its token's.
     name: Arc<str>,
@@ -87,7 +88,8 @@ impl Coprocessor {
             return false;
         };
         if !self.is_there() && settings.directory.exists() {
-            self.client.get_or_init(|| Client::new(settings.clone()));
+            self.client
+                .get_or_init(|| Arc::new(Client::new(settings.clone())));
         }
         self.is_there()
     }
@@ -112,7 +114,7 @@ impl Coprocessor {
         lock(&self.known)
     }
 
-    fn client(&self) -> Result<&Client> {
+    fn client(&self) -> Result<&Arc<Client>> {
         self.client.get().ok_or(CKR_TOKEN_NOT_PRESENT.into())
     }
 }
@@ -174,42 +176,61 @@ impl ServiceKey {
         coprocessor: &Coprocessor,
         operation: Operation<'_>,
     ) -> Result<Zeroizing<Vec<u8>>> {
+        let ticket = self.ticket()?;
+        let mut result = Zeroizing::new(Vec::new());
+        let key = self.named(ticket.as_ref());
+        let asked = coprocessor.client()?.ask(key, operation, &mut result);
+        asked.map_err(|error| refusal(self.slot, error))?;
+        Ok(result)
+    }
+
+    /// Asks the service for an operation, and does not wait for its answer.
+    pub(crate) fn begin(
+        &self,
+        coprocessor: &Coprocessor,
+        operation: Operation<'_>,
+    ) -> Result<Pending> {
+        let ticket = self.ticket()?;
+        let key = self.named(ticket.as_ref());
+        let begun = coprocessor.client()?.begin(key, operation);
+        begun.map_err(|error| refusal(self.slot, error))
+    }
+
+    /// What opens its token for one operation.
+    fn ticket(&self) -> Result<Option<Proof>> {
         let is_agreed = |consent: &Arc<AtomicBool>| consent.swap(false, Relaxed);
-        if !self.consent.as_ref().is_none_or(is_agreed) {
-            return Err(CKR_USER_NOT_LOGGED_IN.into());
+        match self.consent.as_ref().is_none_or(is_agreed) {
+            true => Module::get()?.tokens.ticket(self.slot),
+            false => Err(CKR_USER_NOT_LOGGED_IN.into()),
         }
-        let module = Module::get()?;
-        let ticket = module.tokens.ticket(self.slot)?;
-        let key = client::Key {
+    }
+
+    fn named<'a>(&'a self, ticket: Option<&'a Proof>) -> client::Key<'a> {
+        client::Key {
             id: self.id,
             name: &self.name,
-            ticket: ticket.as_deref().map(Ticket),
-        };
-        let mut result = Zeroizing::new(Vec::new());
-        let asked = coprocessor.client()?.ask(key, operation, &mut result);
-        match asked {
-            Ok(()) => Ok(result),
-            Err(error) => {
-                if let Problem::Refused {
-                    status: Status::LoggedOut,
-                    ..
-                } = error.problem
-                {
-                    module.forget_login(self.slot);
-                }
-                Err(refusal(error))
-            }
+            ticket: ticket.map(|ticket| Ticket(ticket)),
         }
     }
 }
 
-/// What the standard calls the service's refusal.
-fn refusal(error: client::Error) -> Error {
+/// What the standard calls the service's refusal to a key of a slot. Where the ticket is no longer good, nobody is logged in any
+/// more.
+pub(crate) fn refusal(slot: Slot, error: client::Error) -> Error {
+    if let Problem::Refused {
+        status: Status::LoggedOut,
+        ..
+    } = error.problem
+        && let Ok(module) = Module::get()
+    {
+        module.forget_login(slot);
+    }
     let code = match error.problem {
         Problem::Refused { status, .. } => match status {
             Status::Denied | Status::NotAllowed => CKR_KEY_FUNCTION_NOT_PERMITTED,
             Status::NoKey => CKR_KEY_HANDLE_INVALID,
             Status::Malformed => CKR_DATA_INVALID,
+            Status::Unavailable if slot.is_token() => CKR_DEVICE_ERROR,
             Status::Unavailable | Status::LoggedOut => CKR_USER_NOT_LOGGED_IN,
             Status::Done | Status::Failed | Status::Busy => CKR_FUNCTION_FAILED,
         },
@@ -224,7 +245,8 @@ impl Module {
     pub(crate) fn refresh(&self) -> Result<()> {
         let known = self.coprocessor.hold().generation;
         // Without the lock, for this may take a while: what another thread learns meanwhile is as good.
-        let page = self.coprocessor.client()?.list(known).map_err(refusal)?;
+        let page = self.coprocessor.client()?.list(known);
+        let page = page.map_err(|error| refusal(Slot::Coprocessor, error))?;
         if page.generation == known {
             return Ok(());
         }

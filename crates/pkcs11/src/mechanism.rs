@@ -31,12 +31,16 @@ pub(crate) enum What {
     EcKeyPair,
     EdwardsKeyPair,
     MontgomeryKeyPair,
+    /// Keys of that type, ML-KEM's or ML-DSA's.
+    LatticeKeyPair(CK_KEY_TYPE),
+    /// A secret that is encapsulated.
+    Kem,
     /// A secret key of that type.
     SecretKey(CK_KEY_TYPE),
 }
 
 /// How a signature is made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Sign {
     pub(crate) scheme: SignScheme,
     /// The digest that the module computes; none where the program gives what is signed.
@@ -44,7 +48,7 @@ pub(crate) struct Sign {
 }
 
 /// What a signature is made of its input by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum SignScheme {
     /// RSA with PKCS #1 v1.5: of that digest, or of whatever the program gives.
     Pkcs1,
@@ -54,6 +58,8 @@ pub(crate) enum SignScheme {
     Pss(Digest, Scheme),
     Ecdsa,
     Eddsa,
+    /// In that context.
+    MlDsa(Vec<u8>),
 }
 
 /// HKDF (RFC 5869): what is done of it.
@@ -172,6 +178,9 @@ pub(crate) fn digest(mechanism: CK_MECHANISM_TYPE) -> Option<Digest> {
 const RSA_BITS: (CK_ULONG, CK_ULONG) = (512, 4096);
 const EC_BITS: (CK_ULONG, CK_ULONG) = (256, 521);
 const AES_BYTES: (CK_ULONG, CK_ULONG) = (16, 32);
+/// Of public halves.
+const KEM_BYTES: (CK_ULONG, CK_ULONG) = (800, 1568);
+const DSA_BYTES: (CK_ULONG, CK_ULONG) = (1312, 2592);
 const SECRET_BYTES: (CK_ULONG, CK_ULONG) = (1, 4096);
 const SIGNS: CK_FLAGS = CKF_SIGN | CKF_VERIFY;
 const ON_CURVES: CK_FLAGS = CKF_EC_F_P | CKF_EC_NAMEDCURVE | CKF_EC_UNCOMPRESS;
@@ -214,6 +223,10 @@ pub(crate) fn all() -> impl Iterator<Item = (CK_MECHANISM_TYPE, CK_MECHANISM_INF
             (255, 255),
             CKF_GENERATE_KEY_PAIR | EDWARDS,
         ),
+        (CKM_ML_KEM_KEY_PAIR_GEN, KEM_BYTES, CKF_GENERATE_KEY_PAIR),
+        (CKM_ML_KEM, KEM_BYTES, CKF_ENCAPSULATE | CKF_DECAPSULATE),
+        (CKM_ML_DSA_KEY_PAIR_GEN, DSA_BYTES, CKF_GENERATE_KEY_PAIR),
+        (CKM_ML_DSA, DSA_BYTES, SIGNS),
         (CKM_GENERIC_SECRET_KEY_GEN, SECRET_BYTES, CKF_GENERATE),
         (CKM_AES_KEY_GEN, AES_BYTES, CKF_GENERATE),
         (CKM_HKDF_DERIVE, SECRET_BYTES, CKF_DERIVE),

@@ -5,9 +5,8 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use cryptoki_sys::*;
 use outboard_administration::Role;
-use outboard_engine::card::{Output, Request};
 use outboard_engine::profile::Decision;
-use outboard_engine::{Path, card, fork, ledger};
+use outboard_engine::{card, fork, ledger};
 
 use crate::abi::Template;
 use crate::coprocessor::Coprocessor;
@@ -44,7 +43,7 @@ pub(crate) struct Module {
     pub(crate) coprocessor: Coprocessor,
     pub(crate) tokens: Tokens,
     /// Which paths operations take.
-    decision: OnceLock<Decision>,
+    pub(crate) decision: OnceLock<Decision>,
 }
 
 /// What `C_Initialize` is told of threads.
@@ -94,17 +93,6 @@ impl Module {
         Ok(())
     }
 
-    /// Runs a private-key operation where the profile says: with others on a card, or alone.
-    pub(crate) fn run(&self, request: Request) -> Result<Output> {
-        let done = match self.decision.get() {
-            Some(decision) if decision.choices.path(request.operation()) != Path::Card => {
-                request.run_alone(&decision.break_even)
-            }
-            _ => card::run(request),
-        };
-        Ok(done?)
-    }
-
     /// Forgets everything.
     pub(crate) fn finalise(&self) -> Result<()> {
         let _turn = lock(&self.turn);
@@ -125,14 +113,12 @@ impl Module {
         if flags & CKF_SERIAL_SESSION == 0 {
             return Err(CKR_SESSION_PARALLEL_NOT_SUPPORTED.into());
         }
-        if flags & CKF_ASYNC_SESSION != 0 {
-            return Err(CKR_SESSION_ASYNC_NOT_SUPPORTED.into());
-        }
         let writes = flags & CKF_RW_SESSION != 0;
         if !writes && self.tokens.role(slot) == Some(Role::Officer) {
             return Err(CKR_SESSION_READ_WRITE_SO_EXISTS.into());
         }
-        let session = Session::new(slot, writes);
+        let mut session = Session::new(slot, writes);
+        session.is_asynchronous = flags & CKF_ASYNC_SESSION != 0;
         let handle = self.sessions.insert(session);
         // Another thread may have finalised the module meanwhile.
         if let Err(gone) = Self::get() {

@@ -16,6 +16,8 @@ pub mod hmac;
 pub mod key_schedule;
 pub mod key_wrap;
 pub mod mac;
+pub mod ml_dsa;
+pub mod ml_kem;
 pub mod pair;
 pub mod rsa;
 pub mod x25519;
@@ -26,6 +28,7 @@ mod owned;
 mod per_process;
 mod private_key;
 mod randomness;
+mod raw_key;
 mod wipe;
 
 use crate::fork;

@@ -4,7 +4,9 @@ use std::ptr;
 
 use cryptoki_sys::*;
 
+use super::asynchronous::*;
 use super::ciphers::*;
+use super::encapsulation::*;
 use super::functions::*;
 use super::messages::*;
 use super::signatures::*;

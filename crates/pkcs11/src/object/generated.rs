@@ -10,12 +10,13 @@ use outboard_wire::{KeyType, Public};
 use zeroize::Zeroizing;
 
 use super::attributes::{bits, number};
+use super::lattice::Lattice;
 use super::material::Named;
 use super::private_info::{PrivateKeyInfo, RsaPrivateKey};
 use crate::error::{Error, Result};
 
 /// Attributes with their values.
-type Values = Vec<(CK_ATTRIBUTE_TYPE, Zeroizing<Vec<u8>>)>;
+pub(super) type Values = Vec<(CK_ATTRIBUTE_TYPE, Zeroizing<Vec<u8>>)>;
 
 /// What the two halves of a key say of themselves.
 #[derive(Default)]
@@ -51,6 +52,7 @@ impl Halves {
                     .push((CKA_VALUE, Zeroizing::new(private.to_vec())));
                 Ok(halves)
             }
+            What::Lattice(lattice) => lattice.generate(),
             What::Pair(kind) => Self::of_pair(&Pair::generate(kind)?),
         }
     }
@@ -62,16 +64,18 @@ impl Halves {
             KeyType::Ed25519 => CKK_EC_EDWARDS,
             _ => CKK_EC,
         };
-        let mut halves = Self::default();
-        for values in [&mut halves.public, &mut halves.private] {
-            values.push((CKA_KEY_TYPE, Zeroizing::new(number(key_type))));
-            let curve = curve.map(|curve| (CKA_EC_PARAMS, Zeroizing::new(curve.to_vec())));
-            values.extend(curve);
-        }
+        let mut private = vec![(CKA_KEY_TYPE, Zeroizing::new(number(key_type)))];
+        private.extend(curve.map(|curve| (CKA_EC_PARAMS, Zeroizing::new(curve.to_vec()))));
+        let mut public = private.clone();
         if let KeyType::Rsa(bits) = kind {
-            let bits = Zeroizing::new(number(bits.into()));
-            halves.public.push((CKA_MODULUS_BITS, bits));
+            public.push((CKA_MODULUS_BITS, Zeroizing::new(number(bits.into()))));
         }
+        Self::of(public, private)
+    }
+
+    /// A pair with what its halves say besides their classes.
+    pub(super) fn of(public: Values, private: Values) -> Self {
+        let mut halves = Self { public, private };
         halves.add_classes();
         halves
     }
@@ -154,6 +158,7 @@ impl Halves {
 pub(crate) enum What {
     Pair(Kind),
     X25519,
+    Lattice(Lattice),
 }
 
 impl What {

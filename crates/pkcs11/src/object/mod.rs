@@ -2,6 +2,7 @@
 
 mod attributes;
 mod generated;
+mod lattice;
 mod material;
 mod private_info;
 mod rules;
@@ -10,6 +11,7 @@ mod stored;
 
 pub(crate) use attributes::{Attributes, Origin, number};
 pub(crate) use generated::{Halves, What, halves};
+pub(crate) use lattice::Lattice;
 pub(crate) use material::{Material, Named, point_of};
 
 use cryptoki_sys::*;
@@ -43,6 +45,7 @@ impl Object {
     ) -> Result<Self> {
         let mut attributes = Attributes::new(template, made, origin)?;
         secret::check(&mut attributes, template)?;
+        lattice::complete(&mut attributes)?;
         may_be_kept(slot, &attributes)?;
         let material = Material::of(&attributes)?;
         Ok(Self {

@@ -7,6 +7,7 @@ use outboard_engine::card::Request;
 use outboard_engine::scalar::ec;
 use outboard_wire::Operation as Asked;
 
+use super::computation::Function;
 use super::generate::wanted_number;
 use crate::abi::Template;
 use crate::coprocessor::Kind;
@@ -33,39 +34,47 @@ impl Module {
             return Err(CKR_MECHANISM_INVALID.into());
         };
         base.admit(CKA_DERIVE, mechanism.kind)?;
+        self.admit_another(session, CKF_DERIVE)?;
+        let manner = self.manner(session)?;
         let invalid = |_| Error::from(CKR_MECHANISM_PARAM_INVALID);
         let shared = match &base.material {
             Material::Ec(key) if key.is_private() => {
                 let peer = point_of(peer, Named::Nist(key.curve())).map_err(invalid)?;
                 let peer = ec::Key::public(key.curve(), peer);
                 let peer = peer.map_err(|_| Error::from(CKR_MECHANISM_PARAM_INVALID))?;
-                self.run(Request::ecdh(Arc::clone(key), Arc::new(peer))?)?
+                self.compute(Request::ecdh(Arc::clone(key), Arc::new(peer))?, manner)
             }
             Material::X25519(key) => {
                 let peer = point_of(peer, Named::X25519).map_err(invalid)?;
                 let peer = peer.try_into().map_err(|_| CKR_MECHANISM_PARAM_INVALID)?;
-                self.run(Request::x25519(key, peer))?
+                self.compute(Request::x25519(key, peer), manner)
             }
             Material::Service(key) if key.kind == Kind::Ec => {
                 let named = base.attributes.get(CKA_EC_PARAMS).unwrap_or_default();
                 let named = Named::from_parameters(named).ok_or(CKR_GENERAL_ERROR)?;
                 let point = point_of(peer, named).map_err(invalid)?;
-                key.ask(&self.coprocessor, Asked::Ecdh { point })?
+                self.ask(key, Asked::Ecdh { point }, manner)
             }
             _ => return Err(CKR_KEY_TYPE_INCONSISTENT.into()),
         };
-        let length = wanted_length(template)?.unwrap_or(shared.len());
-        // What is too much is taken away at the front (PKCS #11, ECDH).
-        let start = shared.len().checked_sub(length);
-        let start = start.filter(|_| length > 0).ok_or(CKR_KEY_SIZE_RANGE)?;
-        let secret = Object::secret(
-            base.slot,
-            session,
-            template,
-            (CKK_GENERIC_SECRET, &shared[start..]),
-            base.offspring(),
-        )?;
-        self.keep(secret)
+        let wanted = wanted_length(template)?;
+        let template = template.keep();
+        let key = shared.map(move |shared| {
+            let shared = shared?;
+            let length = wanted.unwrap_or(shared.len());
+            // What is too much is taken away at the front (PKCS #11, ECDH).
+            let start = shared.len().checked_sub(length);
+            let start = start.filter(|_| length > 0).ok_or(CKR_KEY_SIZE_RANGE)?;
+            let secret = Object::secret(
+                base.slot,
+                session,
+                &template.template(),
+                (CKK_GENERIC_SECRET, &shared[start..]),
+                base.offspring(),
+            )?;
+            Self::get()?.keep(secret)
+        });
+        self.give_object(session, Function::DeriveKey, key)
     }
 }
 

@@ -9,7 +9,7 @@ use crate::abi::Template;
 use crate::error::{Error, Result};
 use crate::mechanism::{self, Mechanism};
 use crate::module::Module;
-use crate::object::{Halves, Named, Object, Origin, What};
+use crate::object::{Halves, Lattice, Named, Object, Origin, What};
 
 /// The longest secret that is made here.
 const MOST_SECRET: CK_ULONG = 4096;
@@ -97,6 +97,10 @@ fn wanted(mechanism: &Mechanism, template: &Template<'_>) -> Result<What> {
             Named::X25519 => Ok(What::X25519),
             _ => Err(CKR_CURVE_NOT_SUPPORTED.into()),
         },
+        mechanism::What::LatticeKeyPair(key_type) => {
+            let set = wanted_number(template, CKA_PARAMETER_SET)?;
+            Ok(What::Lattice(Lattice::of(key_type, set)?))
+        }
         _ => Err(CKR_MECHANISM_INVALID.into()),
     }
 }

@@ -7,3 +7,4 @@ TOKEN_ROUNDS ?= 500
 .PHONY: token-stress
 token-stress:
 	TOKEN_ROUNDS=$(TOKEN_ROUNDS) $(CARGO) test --locked -p outboard-pkcs11 --test hostile
+	TOKEN_ROUNDS=$(TOKEN_ROUNDS) $(CARGO) test --locked -p outboard-pkcs11 -p outboard-service -p outboard-cli --test token_drawn

@@ -45,10 +45,10 @@ documents   = README.md CHANGELOG.md LICENSE docs/*.md
 # Debian packages, by purpose.
 build_packages = build-essential openssl
 run_packages   = $(build_packages) openssh-server openssh-sftp-server openssh-client nginx nghttp2-client curl
-measure_packages = $(run_packages) rsync wrk haproxy apache2-bin stunnel4 linux-perf
+measure_packages = $(run_packages) rsync wrk haproxy apache2-bin stunnel4 linux-perf softhsm2
 test_packages  = $(run_packages) rsync python3 postgresql wrk valgrind perl chromium \
                  haproxy apache2 stunnel4 linux-perf systemd logrotate \
-                 opensc gnutls-bin openjdk-17-jdk-headless
+                 opensc gnutls-bin openjdk-17-jdk-headless softhsm2
 
 .PHONY: build run test test-evp test-openssl test-others emulated measure results report bench install uninstall fmt lint check deny help need-build need-run need-measure need-test
 .DEFAULT_GOAL := build
@@ -60,8 +60,9 @@ build: need-build
 run: need-run build
 	$(release)/outboard-bench first-light
 
-# lanes-check (crates/lanes/lanes.mk): the lanes' arithmetic on the emulation, also with flipped bits.
-test: need-test fmt lint check lanes-check test-evp
+# lanes-check (crates/lanes/lanes.mk): the lanes' arithmetic on the emulation, also with flipped bits. engine-secrets
+# (crates/engine/secrets.mk): what RSA decryption takes paddings off decides no branch.
+test: need-test fmt lint check lanes-check engine-secrets test-evp
 
 fmt:
 	$(CARGO) fmt --all --check

@@ -2,8 +2,16 @@
 #
 #   make token-stress        drawn calls of all functions, from one thread and from four, in so many processes (TOKEN_ROUNDS=500)
 
+#   make token-fuzz          the same calls, chosen by a fuzzer that sees which code they reach (FUZZ_SECONDS=60 or
+#                            FUZZ_RUNS=1000000; needs cargo-fuzz and a nightly compiler)
+
 TOKEN_ROUNDS ?= 500
 
-.PHONY: token-stress
+.PHONY: token-stress token-fuzz
 token-stress:
 	TOKEN_ROUNDS=$(TOKEN_ROUNDS) $(CARGO) test --locked -p outboard-pkcs11 --test hostile
+
+token-fuzz:
+	cd crates/pkcs11 && mkdir -p fuzz/corpus/calls && \
+	    $(CARGO) +nightly fuzz run -s none --target-dir $(abspath target/fuzz) calls fuzz/corpus/calls -- \
+	        -max_len=8192 -len_control=10 $(fuzz_limit)

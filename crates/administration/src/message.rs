@@ -412,6 +412,9 @@ pub struct KeyInfo {
     /// Whom its certificates name: its own, and those that issued it.
     #[serde(default)]
     pub certificates: Vec<String>,
+    /// When its own certificate ends, in seconds since 1970.
+    #[serde(default)]
+    pub certificate_ends: Option<u64>,
 }
 
 /// Users or a group, and what they may do with a key.

@@ -176,6 +176,16 @@ pub(crate) fn find_stopwatch(named: Option<&Path>) -> Result<PathBuf, Failure> {
     existing(&candidates).ok_or_else(|| not_found("the stopwatch", &candidates, "--stopwatch"))
 }
 
+/// The PKCS #11 module: beside the command in a build, below `lib` once installed.
+pub(crate) fn find_pkcs11(command: &Path) -> Result<PathBuf, Failure> {
+    let here = command.parent().unwrap_or(Path::new("."));
+    let candidates = [
+        here.join("liboutboard_pkcs11.so"),
+        here.join("../lib/outboard/outboard-pkcs11.so"),
+    ];
+    existing(&candidates).ok_or_else(|| not_found("the PKCS #11 module", &candidates, "--outboard"))
+}
+
 /// The card service's program: beside the command in a build, in `sbin` once installed.
 pub(crate) fn find_daemon(command: &Path) -> Result<PathBuf, Failure> {
     const FILE: &str = "outboardd";

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
+use outboard_bench::workloads::token;
 use outboard_bench::{Failure, compare, evp, first_light, handshake, load, report, suite};
 use outboard_manual::Manual;
 
@@ -75,6 +76,9 @@ enum AnyCommand {
     /// The server and client in memory of the command handshake
     #[command(hide = true)]
     Pair(handshake::PairArguments),
+    /// The process that calls a PKCS #11 module for the workload token
+    #[command(hide = true)]
+    TokenCaller(token::CallerArguments),
 }
 
 fn main() -> ExitCode {
@@ -82,6 +86,7 @@ fn main() -> ExitCode {
         AnyCommand::Public(command) => command.run(),
         AnyCommand::Generate { directory } => generate(directory),
         AnyCommand::Pair(arguments) => handshake::pair(&arguments),
+        AnyCommand::TokenCaller(arguments) => token::serve(&arguments),
     };
     outcome.unwrap_or_else(|error| {
         eprintln!("outboard-bench: {error}");

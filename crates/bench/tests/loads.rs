@@ -279,6 +279,28 @@ fn nginx_has_few_clients_and_many() {
 }
 
 #[test]
+fn modules_of_pkcs11_sign_seal_and_find() {
+    let Some(result) = tiny("token", &["openssl", "softhsm2-util"]) else {
+        return;
+    };
+    let signatures = table(&result, "signatures");
+    let of = |setup| signatures.rows.iter().find(move |row| row.setup == setup);
+    for setup in ["accelerator", "coprocessor"] {
+        let proof = of(setup).and_then(|row| row.proof.clone());
+        let proves = proof.is_some_and(|proof| proof.contains("p256-sign"));
+        assert!(proves, "{setup}");
+    }
+    for (table, row) in result.rows() {
+        assert!(row.median > 0.0, "{}: {row:?}", table.name);
+    }
+    assert_eq!(
+        values(table(&result, "records"), "use"),
+        ["AES-256-GCM", "SHA-256"]
+    );
+    assert_eq!(values(table(&result, "objects"), "objects"), ["10"]);
+}
+
+#[test]
 fn a_part_that_no_workload_has_is_wrong_usage() {
     for (workload, said) in [
         (

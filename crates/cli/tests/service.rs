@@ -250,6 +250,13 @@ fn a_key_file_is_adopted() {
         if ["rsa", "traditional"].contains(&name) {
             assert_eq!(service.decrypted(path, &[]), Some("a message".into()));
         }
+        // No copy is there any more: 'adopt --revert' says so.
+        let copy = format!("{path}.outboard-backup");
+        fs::rename(&copy, service.path("elsewhere")).expect("it was kept");
+        for given in [path, &copy] {
+            let said = service.refuses(&["keys", "adopt", "--revert", given]);
+            common::says(&said, &format!("there is no copy {copy} (if you moved it"));
+        }
         // It cannot leave, and is not adopted twice.
         common::says(&service.refuses(&["keys", "export", name]), "export");
         common::says(
@@ -426,11 +433,12 @@ fn a_key_has_its_certificates() {
     common::says(&said, "CN=localhost, and 1 of its issuers");
     common::says(
         &service.says(&["keys", "show", "site"]),
-        "certificate   CN=localhost",
+        "certificate   CN=localhost (until 20",
     );
     service.says(&["keys", "rename", "site", "shop"]);
     let shown = service.says(&["keys", "show", "shop", "--json"]);
     common::says(&shown, "\"certificates\"");
+    common::says(&shown, "\"certificate_ends\": 1");
     service.says(&["keys", "certify", "shop", "--remove"]);
     let shown = service.says(&["keys", "show", "shop"]);
     assert!(!shown.contains("certificate "), "{shown}");

@@ -7,7 +7,8 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use outboard_wire::{
-    Answer, KeyId, Listed, MOST, Malformed, Operation, Page, Reference, Request, Status, Ticket,
+    Answer, KeyId, Listed, MOST, Malformed, Operation, Page, Reference, Request, SERVICE_LIMIT,
+    Status, Ticket,
 };
 use zeroize::{Zeroize, Zeroizing};
 
@@ -33,7 +34,7 @@ impl Settings {
     pub fn of(directory: &Path) -> Self {
         Self {
             directory: directory.to_owned(),
-            limit: Duration::from_secs(5),
+            limit: SERVICE_LIMIT,
             connections: pool::MOST,
         }
     }
@@ -223,7 +224,9 @@ impl Client {
                 Problem::Refused {
                     status: Status::Malformed,
                     ..
-                } => Problem::Older,
+                } => Problem::Older {
+                    directory: self.settings.directory.clone(),
+                },
                 problem => problem,
             },
         })
@@ -395,7 +398,10 @@ impl Client {
 
     fn failed(&self, error: std::io::Error, old: bool) -> Failed {
         match error.kind() {
-            std::io::ErrorKind::TimedOut => Failed::Never(Problem::Silent(self.settings.limit)),
+            std::io::ErrorKind::TimedOut => Failed::Never(Problem::Silent {
+                limit: self.settings.limit,
+                directory: self.settings.directory.clone(),
+            }),
             // The service went; an idle connection of before says so only now.
             _ => Failed::Again {
                 problem: self.unreachable(error),

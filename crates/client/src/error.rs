@@ -30,10 +30,16 @@ pub enum Problem {
     },
     /// It took the request, or did not even that, and said nothing.
     #[error(
-        "the card service did not answer within {} s (run 'systemctl status outboard')",
-        .0.as_secs_f32()
+        "the card service did not answer within {} s ({})",
+        limit.as_secs_f32(),
+        line(directory, "systemctl status outboard", &["outboard service status"])
     )]
-    Silent(Duration),
+    Silent {
+        /// For so long.
+        limit: Duration,
+        /// Its directory.
+        directory: PathBuf,
+    },
     /// It answered that it will not, or cannot.
     #[error("{}", refusal(*status, sentence))]
     Refused {
@@ -53,9 +59,13 @@ pub enum Problem {
     NoReference,
     /// It does not understand a request that only later versions know.
     #[error(
-        "the card service is older than this program's Outboard (run 'systemctl restart outboard')"
+        "the card service is older than this program's Outboard ({})",
+        line(directory, "systemctl restart outboard", &["outboard service stop", "outboard service start"])
     )]
-    Older,
+    Older {
+        /// Its directory.
+        directory: PathBuf,
+    },
     /// The process put on a filter of system calls since it loaded its keys: another call may end it.
     #[error(
         "the program has confined itself (seccomp), so it cannot ask the card service (use a key file of its own for \
@@ -107,10 +117,22 @@ fn remedy(socket: &Path, error: &io::Error) -> String {
     if let Some(libc::EACCES | libc::EPERM) = error.raw_os_error() {
         return "run 'outboard doctor' as this program's user".to_owned();
     }
-    match directory_option(socket.parent().unwrap_or(socket)) {
-        system if system.is_empty() => "run 'systemctl start outboard'".to_owned(),
-        option => format!("run 'outboard service start{option}'"),
+    let directory = socket.parent().unwrap_or(socket);
+    line(
+        directory,
+        "systemctl start outboard",
+        &["outboard service start"],
+    )
+}
+
+/// What to type for the system's service, or else, line by line, for one in a directory of its own.
+fn line(directory: &Path, system: &str, own: &[&str]) -> String {
+    let option = directory_option(directory);
+    if option.is_empty() {
+        return format!("run '{system}'");
     }
+    let own = own.iter().map(|words| format!("'{words}{option}'"));
+    format!("run {}", own.collect::<Vec<_>>().join(" and "))
 }
 
 fn socket_remedy(error: &io::Error) -> &'static str {
@@ -179,6 +201,31 @@ mod tests {
             text.ends_with("(run 'outboard service start --directory /tmp/keys')"),
             "{text}"
         );
+        for (directory, silent, older) in [
+            (
+                "/run/outboard",
+                "run 'systemctl status outboard'",
+                "run 'systemctl restart outboard'",
+            ),
+            (
+                "/tmp/keys",
+                "run 'outboard service status --directory /tmp/keys'",
+                "run 'outboard service stop --directory /tmp/keys' and 'outboard service start --directory /tmp/keys'",
+            ),
+        ] {
+            let directory = PathBuf::from(directory);
+            let limit = Duration::from_millis(2500);
+            let text = error(Problem::Silent {
+                limit,
+                directory: directory.clone(),
+            });
+            assert!(
+                text.ends_with(&format!("within 2.5 s ({silent})")),
+                "{text}"
+            );
+            let text = error(Problem::Older { directory });
+            assert!(text.ends_with(&format!("Outboard ({older})")), "{text}");
+        }
         let sentence = "permission denied for user www-data (uid 33) (run 'outboard keys grant site --user www-data')";
         let status = Status::Denied;
         assert_eq!(

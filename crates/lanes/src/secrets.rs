@@ -1,84 +1,16 @@
 //! Does a branch or an address depend on a secret? `make lanes-secrets`.
 //!
-//! After ctgrind (Langley, 2010). Each operation runs on the emulation under Valgrind, whose memory checker is
-//! told that secrets are undefined memory: it follows them through all arithmetic, and complains of each
-//! branch and each address that depends on one. What an operation may tell passes [`told`](crate::vector::told).
+//! Each operation runs on the emulation under Valgrind, which follows the secrets ([`outboard_valgrind`]). What an
+//! operation may tell passes [`told`](crate::vector::told).
 //!
 //! This covers what the source says, all scalar code included, in the compiler's translation for the emulation.
 //! That the translation for the processor's lanes is as good is what `make bench-lanes-timing` is for.
 //!
 //! Without Valgrind the tests run and show nothing.
 
+use outboard_valgrind::{complaints, hide};
+
 use crate::{ed25519, p256, p384, rsa, x25519};
-use core::arch::asm;
-
-/// Requests of valgrind.h and memcheck.h.
-const COUNT_ERRORS: u64 = 0x1201;
-const MAKE_UNDEFINED: u64 = (b'M' as u64) << 24 | (b'C' as u64) << 16 | 1;
-const MAKE_DEFINED: u64 = (b'M' as u64) << 24 | (b'C' as u64) << 16 | 2;
-
-/// Asks Valgrind; 0 without it.
-fn ask(request: u64, address: u64, length: u64) -> u64 {
-    let arguments = [request, address, length, 0, 0, 0_u64];
-    let mut answer = 0_u64;
-    // SAFETY: four rotations by 128 bits in all and an exchange of a register with itself: nothing, on a
-    // processor. Valgrind knows the sequence, reads the arguments and changes rdx alone.
-    unsafe {
-        asm!(
-            "rol rdi, 3", "rol rdi, 13", "rol rdi, 61", "rol rdi, 51", "xchg rbx, rbx",
-            in("rax") &raw const arguments,
-            inout("rdx") answer,
-            inout("rdi") 0_u64 => _,
-        );
-    }
-    answer
-}
-
-/// Says that what is there is secret.
-fn hide<T: ?Sized>(secret: &T) {
-    ask(
-        MAKE_UNDEFINED,
-        (&raw const *secret).cast::<u8>() as u64,
-        size_of_val(secret) as u64,
-    );
-}
-
-/// The same value, secret no more.
-pub(crate) fn tell<T: Copy>(mut value: T) -> T {
-    ask(
-        MAKE_DEFINED,
-        (&raw mut value).cast::<u8>() as u64,
-        size_of::<T>() as u64,
-    );
-    value
-}
-
-/// The branches and addresses in `operation` that depend on what is hidden.
-fn complaints<T>(operation: impl FnOnce() -> T) -> u64 {
-    let before = ask(COUNT_ERRORS, 0, 0);
-    operation();
-    ask(COUNT_ERRORS, 0, 0) - before
-}
-
-/// The method itself: it finds a branch and an address. (Prints Valgrind's two complaints.)
-#[test]
-fn a_leak_is_found() {
-    // Defined memory is addressable, so Valgrind answers 0, and all ones for what it does not know.
-    let valgrind = ask(0x1001, 0, 0) != 0;
-    if !valgrind {
-        eprintln!("Valgrind is not here: these tests show nothing (make lanes-secrets)");
-    }
-    let secret = core::hint::black_box([3_u8; 2]);
-    hide(&secret);
-    let table = core::hint::black_box([1_u8; 256]);
-    let branch = complaints(|| {
-        if secret[0] > 2 {
-            eprint!("")
-        }
-    });
-    let address = complaints(|| core::hint::black_box(table[usize::from(secret[1])]));
-    assert_eq!((branch > 0, address > 0), (valgrind, valgrind));
-}
 
 fn rsa_of(bits: usize) {
     let mut key = None;

@@ -4,8 +4,8 @@
 //! time, taking turns.
 
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
-use std::sync::Arc;
 use std::sync::mpsc::channel;
+use std::sync::{Arc, Barrier};
 use std::time::Duration;
 
 use outboard_engine::card::{self, DEPTH, Request};
@@ -137,6 +137,7 @@ pub fn queueing(library: &Library) -> Result<Queueing> {
         queue_ns: eight / DEPTH as f64,
         wake_ns: ((DEPTH as f64 * one - eight) / (DEPTH - 1) as f64).max(0.0),
         pause_ns: pause(library)?,
+        sleep_ns: sleep(),
     })
 }
 
@@ -213,6 +214,27 @@ fn collect(epoll: &OwnedFd, filled: usize) {
             missing -= usize::from(read == 8).min(missing);
         }
     }
+}
+
+/// Processor time of one of eight threads that sleep until one of them has done the work of all, as threads of a card do.
+fn sleep() -> f64 {
+    let barrier = Barrier::new(DEPTH);
+    let round = || {
+        let before = clock::cpu_of_process();
+        std::thread::scope(|scope| {
+            for _ in 0..DEPTH {
+                scope.spawn(|| {
+                    for _ in 0..BATCHES {
+                        barrier.wait();
+                    }
+                });
+            }
+        });
+        let time = clock::cpu_of_process().saturating_sub(before);
+        time.as_nanos() as f64 / (BATCHES * DEPTH) as f64
+    };
+    let rounds: Vec<f64> = (0..ROUNDS).map(|_| round()).collect();
+    statistics::median(&rounds)
 }
 
 fn owned(make: impl FnOnce() -> i32) -> Result<OwnedFd> {

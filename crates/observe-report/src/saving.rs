@@ -206,6 +206,7 @@ mod tests {
             queue_ns: 40.0,
             wake_ns: 0.0,
             pause_ns: 10.0,
+            sleep_ns: 0.0,
         };
         let measured = Profile::measured(Machine::detect(), "3.0.22", measurements);
         let mut profile = measured.with_lanes(lanes, costs);

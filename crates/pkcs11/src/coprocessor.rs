@@ -5,12 +5,12 @@
 //! as long as the key is there.
 
 use std::collections::BTreeMap;
-use std::os::unix::ffi::OsStrExt;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use cryptoki_sys::*;
-use outboard_client::{self as client, Client, Problem};
-use outboard_wire::{KeyId, Listed, Operation, Reference, Status};
+use outboard_client::{self as client, Client, Pending, Problem};
+use outboard_wire::{KeyId, Listed, Operation, Public, Reference, Status, Ticket};
 use x509_cert::der::{Decode, Encode};
 use zeroize::Zeroizing;
 
@@ -24,7 +24,9 @@ use crate::slot::Slot;
 
 /// The card service of a process, and what is known of its keys.
 pub(crate) struct Coprocessor {
-    client: OnceLock<Option<Client>>,
+    settings: OnceLock<client::Settings>,
+    /// Made when the service's directory is there.
+    client: OnceLock<Arc<Client>>,
     known: Mutex<Known>,
 }
 
@@ -36,8 +38,14 @@ struct Known {
 }
 
 /// A private key of the service.
+#[derive(Clone)]
 pub(crate) struct ServiceKey {
-    reference: Reference,
+    pub(crate) slot: Slot,
+    id: KeyId,
+    /// Its own, or its token's.
+    name: Arc<str>,
+    /// Of a key whose user says before each operation that he is there (`CKA_ALWAYS_AUTHENTICATE`): whether he has said so.
+    consent: Option<Arc<AtomicBool>>,
     /// The length of its signatures.
     pub(crate) length: usize,
     pub(crate) kind: Kind,
@@ -54,6 +62,7 @@ pub(crate) enum Kind {
 impl Coprocessor {
     pub(crate) const fn new() -> Self {
         Self {
+            settings: OnceLock::new(),
             client: OnceLock::new(),
             known: Mutex::new(Known {
                 generation: 0,
@@ -64,21 +73,34 @@ impl Coprocessor {
 
     /// Knows from now on where the service is; asks it nothing.
     pub(crate) fn reach(&self, settings: &Settings) {
-        self.client.get_or_init(|| {
-            let directory = std::ffi::CString::new(settings.service.as_os_str().as_bytes()).ok()?;
-            // SAFETY: a terminated text.
-            if unsafe { libc::access(directory.as_ptr(), libc::F_OK) } != 0 {
-                return None;
-            }
+        self.settings.get_or_init(|| {
             let mut of_client = client::Settings::of(&settings.service);
             of_client.limit = settings.limit.unwrap_or(of_client.limit);
-            Some(Client::new(of_client))
+            of_client
         });
+        self.look();
+    }
+
+    /// Looks whether there is a service now.
+    pub(crate) fn look(&self) -> bool {
+        let Some(settings) = self.settings() else {
+            return false;
+        };
+        if !self.is_there() && settings.directory.exists() {
+            self.client
+                .get_or_init(|| Arc::new(Client::new(settings.clone())));
+        }
+        self.is_there()
     }
 
     /// Whether there is a service.
     pub(crate) fn is_there(&self) -> bool {
-        self.client.get().is_some_and(Option::is_some)
+        self.client.get().is_some()
+    }
+
+    /// Where the service is, and how long it is asked.
+    pub(crate) fn settings(&self) -> Option<&client::Settings> {
+        self.settings.get()
     }
 
     /// Forgets the objects.
@@ -91,31 +113,117 @@ impl Coprocessor {
         lock(&self.known)
     }
 
-    fn client(&self) -> Result<&Client> {
-        let client = self.client.get().and_then(Option::as_ref);
-        client.ok_or(CKR_TOKEN_NOT_PRESENT.into())
+    fn client(&self) -> Result<&Arc<Client>> {
+        self.client.get().ok_or(CKR_TOKEN_NOT_PRESENT.into())
     }
 }
 
 impl ServiceKey {
+    /// A key of the coprocessor's slot.
+    fn new(listed: &Listed) -> Result<Self> {
+        let Reference { id, name, public } = &listed.reference;
+        Self::of(Slot::Coprocessor, name[..].into(), *id, public)
+    }
+
+    /// A key of the token of a slot. Whether its user says before each operation that he is there says `asks`.
+    ///
+    /// # Errors
+    /// Its public half is none.
+    pub(crate) fn of_token(
+        slot: Slot,
+        token: Arc<str>,
+        id: KeyId,
+        public: &[u8],
+        asks: bool,
+    ) -> Result<Self> {
+        let key = Self::of(slot, token, id, public)?;
+        let consent = asks.then(Arc::default);
+        Ok(Self { consent, ..key })
+    }
+
+    fn of(slot: Slot, name: Arc<str>, id: KeyId, public: &[u8]) -> Result<Self> {
+        let (kind, length) = match Public::of(public).ok_or(CKR_CURVE_NOT_SUPPORTED)? {
+            Public::Rsa { n, .. } => (Kind::Rsa, n.len()),
+            // Both numbers are as long as the field, and so is each half of the point.
+            Public::Ec { point, .. } => (Kind::Ec, point.len().saturating_sub(1)),
+            Public::Ed25519(_) => (Kind::Ed25519, 64),
+        };
+        Ok(Self {
+            slot,
+            id,
+            name,
+            consent: None,
+            length,
+            kind,
+        })
+    }
+
+    /// The same key for one operation, which waits for its user's consent; none where the key needs none.
+    pub(crate) fn for_one_operation(&self) -> Option<(Self, Arc<AtomicBool>)> {
+        self.consent.as_ref()?;
+        let consent = Arc::<AtomicBool>::default();
+        let key = Self {
+            consent: Some(Arc::clone(&consent)),
+            ..self.clone()
+        };
+        Some((key, consent))
+    }
+
     /// Lets the service do an operation.
     pub(crate) fn ask(
         &self,
         coprocessor: &Coprocessor,
         operation: Operation<'_>,
     ) -> Result<Zeroizing<Vec<u8>>> {
-        let key = client::Key {
-            id: self.reference.id,
-            name: &self.reference.name,
-            ticket: None,
-        };
         let mut result = Zeroizing::new(Vec::new());
-        coprocessor
-            .client()?
-            .ask(key, operation, &mut result)
-            .map_err(refusal)?;
+        let client = coprocessor.client()?;
+        self.named(|key| client.ask(key, operation, &mut result))?;
         Ok(result)
     }
+
+    /// Asks the service for an operation, and does not wait for its answer.
+    pub(crate) fn begin(
+        &self,
+        coprocessor: &Coprocessor,
+        operation: Operation<'_>,
+    ) -> Result<Pending> {
+        let client = coprocessor.client()?;
+        self.named(|key| client.begin(key, operation))
+    }
+
+    /// Asks the service for something of this key, as who is logged in.
+    fn named<T>(
+        &self,
+        ask: impl FnOnce(client::Key<'_>) -> std::result::Result<T, client::Error>,
+    ) -> Result<T> {
+        let is_agreed = |consent: &Arc<AtomicBool>| consent.swap(false, Relaxed);
+        if !self.consent.as_ref().is_none_or(is_agreed) {
+            return Err(CKR_USER_NOT_LOGGED_IN.into());
+        }
+        let module = Module::get()?;
+        let ticket = module.tokens.ticket(self.slot)?;
+        let key = client::Key {
+            id: self.id,
+            name: &self.name,
+            ticket: ticket.as_deref().map(Ticket),
+        };
+        ask(key).map_err(|error| refused(self.slot, error))
+    }
+}
+
+/// The same of an operation in a slot. A login that the service does not know any more is forgotten.
+pub(crate) fn refused(slot: Slot, error: client::Error) -> Error {
+    let is_logged_out = matches!(
+        error.problem,
+        Problem::Refused {
+            status: Status::LoggedOut,
+            ..
+        }
+    );
+    if is_logged_out && let Ok(module) = Module::get() {
+        module.forget_login(slot);
+    }
+    refusal(error)
 }
 
 /// What the standard calls the service's refusal.
@@ -199,17 +307,12 @@ fn objects(listed: &Listed) -> Vec<Object> {
             &[&public[..], &[(CKA_ENCRYPT, encrypts)]].concat(),
         )?;
         let public = Object::of_service(public, None)?;
-        let (kind, length) = kind(&public.material)?;
-        let agrees: &[u8] = &[(kind == Kind::Ec).into()];
-        let decrypts: &[u8] = &[(kind == Kind::Rsa).into()];
+        let key = ServiceKey::new(listed)?;
+        let agrees: &[u8] = &[(key.kind == Kind::Ec).into()];
+        let decrypts: &[u8] = &[(key.kind == Kind::Rsa).into()];
         let uses = [(CKA_DERIVE, agrees), (CKA_DECRYPT, decrypts)];
         let private = [&halves.private()[..], &uses].concat();
         let private = of_token(listed, 1, &private)?;
-        let key = ServiceKey {
-            reference: listed.reference.clone(),
-            length,
-            kind,
-        };
         let material = Material::Service(Arc::new(key));
         Ok::<_, Error>(vec![public, Object::of_service(private, Some(material))?])
     };
@@ -271,16 +374,6 @@ fn certificate(listed: &Listed, at: usize, whole: &[u8]) -> Option<Object> {
     }
     let attributes = of_token(listed, 2 + at, &values).ok()?;
     Object::of_service(attributes, None).ok()
-}
-
-/// What a public half says of the private one, and how long signatures are.
-fn kind(public: &Material) -> Result<(Kind, usize)> {
-    match public {
-        Material::Rsa(key) => Ok((Kind::Rsa, key.length())),
-        Material::Ec(key) => Ok((Kind::Ec, 2 * key.curve().field_length())),
-        Material::Ed25519Public(_) => Ok((Kind::Ed25519, 64)),
-        _ => Err(CKR_GENERAL_ERROR.into()),
-    }
 }
 
 impl Object {

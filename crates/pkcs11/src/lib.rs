@@ -9,6 +9,7 @@
 //! - `module`, `session`, `table`, `lock`: what lives between two calls, in tables that a fork leaves whole.
 //! - `slot`, `mechanism`: what is there, and what it can do.
 //! - `coprocessor`: the card service's keys, as objects.
+//! - `token`: the card service's tokens: logins, and objects that stay.
 //! - `object`: attributes, which ones an object may have, and keys that are ready to compute.
 //! - `operation`: what is done with them.
 
@@ -24,6 +25,7 @@ mod session;
 mod settings;
 mod slot;
 mod table;
+mod token;
 
 pub use abi::{C_GetFunctionList, C_GetInterface, C_GetInterfaceList};
 

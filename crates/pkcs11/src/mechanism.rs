@@ -1,8 +1,10 @@
 //! Mechanisms: what the module can do, and what a program asks for.
 
 mod cipher;
+mod names;
 
 pub(crate) use cipher::{Cipher, CipherMechanism};
+pub(crate) use names::name;
 
 use cryptoki_sys::*;
 use outboard_engine::scalar::digest::Digest;
@@ -25,16 +27,22 @@ pub(crate) enum What {
     /// The secret shared with that public half.
     Agree(Vec<u8>),
     Hkdf(Hkdf),
+    /// The same, as data.
+    HkdfData(Hkdf),
     RsaKeyPair,
     EcKeyPair,
     EdwardsKeyPair,
     MontgomeryKeyPair,
+    /// Keys of that type, ML-KEM's or ML-DSA's.
+    LatticeKeyPair(CK_KEY_TYPE),
+    /// A secret that is encapsulated.
+    Kem,
     /// A secret key of that type.
     SecretKey(CK_KEY_TYPE),
 }
 
 /// How a signature is made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Sign {
     pub(crate) scheme: SignScheme,
     /// The digest that the module computes; none where the program gives what is signed.
@@ -42,7 +50,7 @@ pub(crate) struct Sign {
 }
 
 /// What a signature is made of its input by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum SignScheme {
     /// RSA with PKCS #1 v1.5: of that digest, or of whatever the program gives.
     Pkcs1,
@@ -52,6 +60,8 @@ pub(crate) enum SignScheme {
     Pss(Digest, Scheme),
     Ecdsa,
     Eddsa,
+    /// In that context.
+    MlDsa(Vec<u8>),
 }
 
 /// HKDF (RFC 5869): what is done of it.
@@ -77,6 +87,8 @@ pub(crate) enum Code {
     /// By that digest, with keys of that type.
     Hmac(Digest, CK_KEY_TYPE),
     Cmac,
+    /// CMAC with Triple DES.
+    Des3Cmac,
     /// With that initialisation vector.
     Gmac(Vec<u8>),
 }
@@ -170,6 +182,10 @@ pub(crate) fn digest(mechanism: CK_MECHANISM_TYPE) -> Option<Digest> {
 const RSA_BITS: (CK_ULONG, CK_ULONG) = (512, 4096);
 const EC_BITS: (CK_ULONG, CK_ULONG) = (256, 521);
 const AES_BYTES: (CK_ULONG, CK_ULONG) = (16, 32);
+/// Of public halves.
+const KEM_BYTES: (CK_ULONG, CK_ULONG) = (800, 1568);
+const DSA_BYTES: (CK_ULONG, CK_ULONG) = (1312, 2592);
+const DES3_BYTES: (CK_ULONG, CK_ULONG) = (16, 24);
 const SECRET_BYTES: (CK_ULONG, CK_ULONG) = (1, 4096);
 const SIGNS: CK_FLAGS = CKF_SIGN | CKF_VERIFY;
 const ON_CURVES: CK_FLAGS = CKF_EC_F_P | CKF_EC_NAMEDCURVE | CKF_EC_UNCOMPRESS;
@@ -212,9 +228,19 @@ pub(crate) fn all() -> impl Iterator<Item = (CK_MECHANISM_TYPE, CK_MECHANISM_INF
             (255, 255),
             CKF_GENERATE_KEY_PAIR | EDWARDS,
         ),
+        (CKM_ML_KEM_KEY_PAIR_GEN, KEM_BYTES, CKF_GENERATE_KEY_PAIR),
+        (CKM_ML_KEM, KEM_BYTES, CKF_ENCAPSULATE | CKF_DECAPSULATE),
+        (CKM_ML_DSA_KEY_PAIR_GEN, DSA_BYTES, CKF_GENERATE_KEY_PAIR),
+        (CKM_ML_DSA, DSA_BYTES, SIGNS),
         (CKM_GENERIC_SECRET_KEY_GEN, SECRET_BYTES, CKF_GENERATE),
         (CKM_AES_KEY_GEN, AES_BYTES, CKF_GENERATE),
+        (CKM_DES2_KEY_GEN, (16, 16), CKF_GENERATE),
+        (CKM_DES3_KEY_GEN, (24, 24), CKF_GENERATE),
+        (CKM_DES3_CMAC, DES3_BYTES, SIGNS),
+        (CKM_DES3_CMAC_GENERAL, DES3_BYTES, SIGNS),
+        (CKM_HKDF_KEY_GEN, SECRET_BYTES, CKF_GENERATE),
         (CKM_HKDF_DERIVE, SECRET_BYTES, CKF_DERIVE),
+        (CKM_HKDF_DATA, SECRET_BYTES, CKF_DERIVE),
         (CKM_AES_CMAC, AES_BYTES, SIGNS),
         (CKM_AES_CMAC_GENERAL, AES_BYTES, SIGNS),
         (CKM_AES_GMAC, AES_BYTES, SIGNS),

@@ -4,19 +4,20 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use cryptoki_sys::*;
-use outboard_engine::card::{Output, Request};
+use outboard_administration::Role;
 use outboard_engine::profile::Decision;
-use outboard_engine::{Path, card, fork, ledger};
+use outboard_engine::{card, fork, ledger};
 
 use crate::abi::Template;
 use crate::coprocessor::Coprocessor;
 use crate::error::{Error, Result};
 use crate::lock::lock;
-use crate::object::{Object, Origin};
+use crate::object::{Material, Object, Origin};
 use crate::session::Session;
 use crate::settings::Settings;
 use crate::slot::Slot;
 use crate::table::Table;
+use crate::token::Tokens;
 
 /// The one of this process.
 static MODULE: Module = Module {
@@ -26,6 +27,7 @@ static MODULE: Module = Module {
     sessions: Table::new(),
     objects: Table::new(),
     coprocessor: Coprocessor::new(),
+    tokens: Tokens::new(),
     decision: OnceLock::new(),
 };
 
@@ -39,8 +41,9 @@ pub(crate) struct Module {
     pub(crate) sessions: Table<Session>,
     pub(crate) objects: Table<Arc<Object>>,
     pub(crate) coprocessor: Coprocessor,
+    pub(crate) tokens: Tokens,
     /// Which paths operations take.
-    decision: OnceLock<Decision>,
+    pub(crate) decision: OnceLock<Decision>,
 }
 
 /// What `C_Initialize` is told of threads.
@@ -90,17 +93,6 @@ impl Module {
         Ok(())
     }
 
-    /// Runs a private-key operation where the profile says: with others on a card, or alone.
-    pub(crate) fn run(&self, request: Request) -> Result<Output> {
-        let done = match self.decision.get() {
-            Some(decision) if decision.choices.path(request.operation()) != Path::Card => {
-                request.run_alone(&decision.break_even)
-            }
-            _ => card::run(request),
-        };
-        Ok(done?)
-    }
-
     /// Forgets everything.
     pub(crate) fn finalise(&self) -> Result<()> {
         let _turn = lock(&self.turn);
@@ -109,20 +101,11 @@ impl Module {
         }
         drop(self.sessions.remove_all(|_| true));
         self.coprocessor.forget();
+        self.tokens.forget();
         drop(self.objects.remove_all(|_| true));
         card::close();
         ledger::close();
         Ok(())
-    }
-
-    /// The slots that are there.
-    pub(crate) fn slots(&self) -> &'static [Slot] {
-        Slot::all(self.coprocessor.is_there())
-    }
-
-    /// The slot of that number.
-    pub(crate) fn slot(&self, id: CK_SLOT_ID) -> Result<Slot> {
-        Slot::of(id, self.coprocessor.is_there())
     }
 
     /// Opens a session.
@@ -130,10 +113,12 @@ impl Module {
         if flags & CKF_SERIAL_SESSION == 0 {
             return Err(CKR_SESSION_PARALLEL_NOT_SUPPORTED.into());
         }
-        if flags & CKF_ASYNC_SESSION != 0 {
-            return Err(CKR_SESSION_ASYNC_NOT_SUPPORTED.into());
+        let writes = flags & CKF_RW_SESSION != 0;
+        if !writes && self.tokens.role(slot) == Some(Role::Officer) {
+            return Err(CKR_SESSION_READ_WRITE_SO_EXISTS.into());
         }
-        let session = Session::new(slot, flags & CKF_RW_SESSION != 0);
+        let mut session = Session::new(slot, writes);
+        session.is_asynchronous = flags & CKF_ASYNC_SESSION != 0;
         let handle = self.sessions.insert(session);
         // Another thread may have finalised the module meanwhile.
         if let Err(gone) = Self::get() {
@@ -146,9 +131,11 @@ impl Module {
     /// Closes a session; its objects end with it.
     pub(crate) fn close(&self, handle: CK_SESSION_HANDLE) -> Result<()> {
         let session = self.sessions.remove(handle);
-        for object in session.ok_or(CKR_SESSION_HANDLE_INVALID)?.own {
+        let session = session.ok_or(CKR_SESSION_HANDLE_INVALID)?;
+        for object in session.own {
             drop(self.objects.remove(object));
         }
+        self.log_out_of_no_session(session.slot);
         Ok(())
     }
 
@@ -157,6 +144,7 @@ impl Module {
         drop(self.sessions.remove_all(|session| session.slot == slot));
         let ends = |object: &Arc<Object>| object.slot == slot && object.session != 0;
         drop(self.objects.remove_all(ends));
+        self.log_out_of_no_session(slot);
     }
 
     /// How many sessions a slot has, and how many of them write.
@@ -229,6 +217,28 @@ impl Module {
         found.ok_or(otherwise.into())
     }
 
+    /// A key that a session begins an operation with. One whose user agrees to each operation is a key of that operation alone.
+    pub(crate) fn key(
+        &self,
+        session: CK_SESSION_HANDLE,
+        handle: CK_OBJECT_HANDLE,
+    ) -> Result<Arc<Object>> {
+        let object = self.object(session, handle, CKR_KEY_HANDLE_INVALID)?;
+        let Material::Service(key) = &object.material else {
+            return Ok(object);
+        };
+        let Some((key, consent)) = key.for_one_operation() else {
+            return Ok(object);
+        };
+        let consent = Arc::downgrade(&consent);
+        self.session(session, |session| session.consent = consent)?;
+        Ok(Arc::new(Object {
+            attributes: object.attributes.clone(),
+            material: Material::Service(Arc::new(key)),
+            ..*object
+        }))
+    }
+
     /// Creates an object of a program's own numbers.
     pub(crate) fn create(
         &self,
@@ -240,8 +250,14 @@ impl Module {
         self.keep(object)
     }
 
-    /// Keeps an object, as long as its session.
+    /// Keeps an object, as long as its session, or in its token.
     pub(crate) fn keep(&self, object: Object) -> Result<CK_OBJECT_HANDLE> {
+        if object.is_lasting() {
+            return self.store(object);
+        }
+        if object.is_private() {
+            self.tokens.ticket(object.slot)?;
+        }
         let session = object.session;
         let handle = self.objects.insert(Arc::new(object));
         // Another thread may have closed the session meanwhile, and then has not seen the object.
@@ -277,7 +293,11 @@ impl Module {
         if object.attributes.flag(CKA_MODIFIABLE) == Some(false) {
             return Err(CKR_ACTION_PROHIBITED.into());
         }
-        let changed = Arc::new(object.changed(object.session, template, false)?);
+        let changed = object.changed(object.session, template, false)?;
+        if object.session == 0 {
+            self.change_stored(session, &object, &changed.attributes)?;
+        }
+        let changed = Arc::new(changed);
         let before = self
             .objects
             .with(handle, |place| std::mem::replace(place, changed));
@@ -292,10 +312,13 @@ impl Module {
     ) -> Result<()> {
         let object = self.object(session, handle, CKR_OBJECT_HANDLE_INVALID)?;
         if object.session == 0 {
-            return Err(CKR_TOKEN_WRITE_PROTECTED.into());
+            self.slot_for_writing(session)?;
         }
         if object.attributes.flag(CKA_DESTROYABLE) == Some(false) {
             return Err(CKR_ACTION_PROHIBITED.into());
+        }
+        if object.session == 0 {
+            self.destroy_stored(session, &object)?;
         }
         let destroyed = self.objects.remove(handle);
         // It may be another session's.
@@ -310,8 +333,10 @@ impl Module {
         if is_active {
             return Err(CKR_OPERATION_ACTIVE.into());
         }
-        if slot == Slot::Coprocessor {
-            self.refresh()?;
+        match slot {
+            Slot::Coprocessor => self.refresh()?,
+            Slot::Accelerator => {}
+            Slot::Token(_) => self.refresh_token(slot)?,
         }
         let is_it =
             |object: &Arc<Object>| object.slot == slot && object.attributes.match_all(template);

@@ -1,10 +1,13 @@
 //! Sessions, and what is under way in them.
 
 use std::collections::BTreeSet;
+use std::sync::Weak;
+use std::sync::atomic::AtomicBool;
 
 use cryptoki_sys::*;
+use outboard_administration::Role;
 
-use crate::operation::{Ciphering, Digesting, Messages, OrCode, Signing, Verifying};
+use crate::operation::{Ciphering, Digesting, Messages, OrCode, Outstanding, Signing, Verifying};
 use crate::slot::Slot;
 
 /// A session.
@@ -12,6 +15,10 @@ pub(crate) struct Session {
     pub(crate) slot: Slot,
     /// Whether it is for reading and writing.
     pub(crate) writes: bool,
+    /// Whether the program does something else meanwhile (PKCS #11 3.2).
+    pub(crate) is_asynchronous: bool,
+    /// What it waits for.
+    pub(crate) outstanding: Vec<Outstanding>,
     /// Objects that end with it.
     pub(crate) own: BTreeSet<CK_OBJECT_HANDLE>,
     /// Objects that were found and not told yet, the last one first.
@@ -23,6 +30,8 @@ pub(crate) struct Session {
     pub(crate) opening: Option<Messages>,
     pub(crate) signing: Option<OrCode<Signing>>,
     pub(crate) verifying: Option<OrCode<Verifying>>,
+    /// What the user says yes to before the operation that was begun last, where its key asks for that.
+    pub(crate) consent: Weak<AtomicBool>,
 }
 
 impl Session {
@@ -30,6 +39,8 @@ impl Session {
         Self {
             slot,
             writes,
+            is_asynchronous: false,
+            outstanding: Vec::new(),
             own: BTreeSet::new(),
             found: None,
             digest: None,
@@ -39,24 +50,36 @@ impl Session {
             opening: None,
             signing: None,
             verifying: None,
+            consent: Weak::new(),
         }
     }
 
-    /// What `C_GetSessionInfo` tells.
-    pub(crate) fn info(&self) -> CK_SESSION_INFO {
+    /// What `C_GetSessionInfo` tells, where somebody is logged in, or nobody.
+    pub(crate) fn info(&self, role: Option<Role>) -> CK_SESSION_INFO {
         CK_SESSION_INFO {
             slotID: self.slot.id(),
-            state: match self.writes {
-                true => CKS_RW_PUBLIC_SESSION,
-                false => CKS_RO_PUBLIC_SESSION,
+            state: match (role, self.writes) {
+                (None, true) => CKS_RW_PUBLIC_SESSION,
+                (None, false) => CKS_RO_PUBLIC_SESSION,
+                (Some(Role::User), true) => CKS_RW_USER_FUNCTIONS,
+                (Some(Role::User), false) => CKS_RO_USER_FUNCTIONS,
+                (Some(Role::Officer), _) => CKS_RW_SO_FUNCTIONS,
             },
-            flags: CKF_SERIAL_SESSION | if self.writes { CKF_RW_SESSION } else { 0 },
+            flags: CKF_SERIAL_SESSION
+                | if self.writes { CKF_RW_SESSION } else { 0 }
+                | if self.is_asynchronous {
+                    CKF_ASYNC_SESSION
+                } else {
+                    0
+                },
             ulDeviceError: 0,
         }
     }
 
     /// Gives up what is under way, of the kinds that `flags` name.
     pub(crate) fn cancel(&mut self, flags: CK_FLAGS) {
+        self.outstanding
+            .retain(|one| flags & one.function.flag() == 0);
         if flags & CKF_FIND_OBJECTS != 0 {
             self.found = None;
         }

@@ -2,8 +2,9 @@
 
 use cryptoki_sys::*;
 
+use outboard_administration::{Login, MOST_FAILURES, PIN_LENGTH, TokenInfo};
+
 use crate::abi::padded;
-use crate::error::Result;
 
 /// A slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,26 +13,19 @@ pub(crate) enum Slot {
     Coprocessor,
     /// Keys of the program, computed with in its process. No login, nothing is kept.
     Accelerator,
+    /// The token of the card service that has that number, from 2 on ([`crate::token`]).
+    Token(CK_SLOT_ID),
 }
 
 const MANUFACTURER: &str = "Outboard";
 
 impl Slot {
-    /// Those that are there: the card service's only where there is one.
-    pub(crate) fn all(has_service: bool) -> &'static [Self] {
+    /// Those that are no token's: the card service's only where there is one.
+    pub(crate) fn own(has_service: bool) -> &'static [Self] {
         match has_service {
             true => &[Self::Coprocessor, Self::Accelerator],
             false => &[Self::Accelerator],
         }
-    }
-
-    /// The slot of that number.
-    ///
-    /// # Errors
-    /// There is none.
-    pub(crate) fn of(id: CK_SLOT_ID, has_service: bool) -> Result<Self> {
-        let found = Self::all(has_service).iter().find(|slot| slot.id() == id);
-        found.copied().ok_or(CKR_SLOT_ID_INVALID.into())
     }
 
     /// Its number. It is the same in every process.
@@ -39,13 +33,20 @@ impl Slot {
         match self {
             Self::Coprocessor => 0,
             Self::Accelerator => 1,
+            Self::Token(id) => id,
         }
+    }
+
+    /// Whether programs log in to it, and keep objects there.
+    pub(crate) fn is_token(self) -> bool {
+        matches!(self, Self::Token(_))
     }
 
     fn name(self) -> &'static str {
         match self {
             Self::Coprocessor => "coprocessor",
             Self::Accelerator => "accelerator",
+            Self::Token(_) => "token",
         }
     }
 
@@ -61,17 +62,20 @@ impl Slot {
     }
 
     /// What `C_GetTokenInfo` tells, with so many sessions open, so many of them for writing.
-    pub(crate) fn token_info(self, sessions: usize, for_writing: usize) -> CK_TOKEN_INFO {
+    pub(crate) fn token_info(self, (sessions, writing): (usize, usize)) -> CK_TOKEN_INFO {
         CK_TOKEN_INFO {
             label: padded(self.name()),
             manufacturerID: padded(MANUFACTURER),
             model: padded("software"),
             serialNumber: padded(&format!("{:08}", self.id())),
-            flags: CKF_RNG | CKF_TOKEN_INITIALIZED | CKF_WRITE_PROTECTED,
+            flags: CKF_RNG
+                | CKF_TOKEN_INITIALIZED
+                | CKF_WRITE_PROTECTED
+                | CKF_ASYNC_SESSION_SUPPORTED,
             ulMaxSessionCount: CK_EFFECTIVELY_INFINITE,
             ulSessionCount: sessions as CK_ULONG,
             ulMaxRwSessionCount: CK_EFFECTIVELY_INFINITE,
-            ulRwSessionCount: for_writing as CK_ULONG,
+            ulRwSessionCount: writing as CK_ULONG,
             ulMaxPinLen: 0,
             ulMinPinLen: 0,
             ulTotalPublicMemory: CK_UNAVAILABLE_INFORMATION,
@@ -82,6 +86,51 @@ impl Slot {
             firmwareVersion: version(),
             utcTime: padded(""),
         }
+    }
+
+    /// The same of a token of the card service.
+    pub(crate) fn info_of_token(
+        self,
+        token: &TokenInfo,
+        sessions: (usize, usize),
+    ) -> CK_TOKEN_INFO {
+        let path = match token.user {
+            Login::Grant => CKF_PROTECTED_AUTHENTICATION_PATH,
+            _ => 0,
+        };
+        let pin = match token.user {
+            Login::Unset => 0,
+            _ => CKF_USER_PIN_INITIALIZED,
+        };
+        let user = [
+            CKF_USER_PIN_COUNT_LOW,
+            CKF_USER_PIN_FINAL_TRY,
+            CKF_USER_PIN_LOCKED,
+        ];
+        let officer = [
+            CKF_SO_PIN_COUNT_LOW,
+            CKF_SO_PIN_FINAL_TRY,
+            CKF_SO_PIN_LOCKED,
+        ];
+        let tries = tries(token.user, user) | tries(token.officer, officer);
+        CK_TOKEN_INFO {
+            label: padded(&token.label),
+            serialNumber: padded(&token.id),
+            flags: CKF_RNG | CKF_TOKEN_INITIALIZED | CKF_LOGIN_REQUIRED | path | pin | tries,
+            ulMaxPinLen: *PIN_LENGTH.end() as CK_ULONG,
+            ulMinPinLen: *PIN_LENGTH.start() as CK_ULONG,
+            ..self.token_info(sessions)
+        }
+    }
+}
+
+/// What is said of wrong PINs: by the flags for some, for all but one, and for too many.
+fn tries(login: Login, [some, all_but_one, too_many]: [CK_FLAGS; 3]) -> CK_FLAGS {
+    match login {
+        Login::Pin { locked: true, .. } => too_many,
+        Login::Grant | Login::Unset | Login::Pin { failures: 0, .. } => 0,
+        Login::Pin { failures, .. } if failures + 1 == MOST_FAILURES => some | all_but_one,
+        Login::Pin { .. } => some,
     }
 }
 

@@ -70,6 +70,13 @@ impl<T> Table<T> {
         found
     }
 
+    /// Does something with each value.
+    pub(crate) fn each(&self, mut act: impl FnMut(&mut T)) {
+        for part in &self.parts {
+            lock(part).values_mut().for_each(&mut act);
+        }
+    }
+
     /// How many values are so.
     pub(crate) fn count(&self, is: impl Fn(&T) -> bool) -> usize {
         let of_part = |part: &Mutex<Part<T>>| lock(part).values().filter(|value| is(value)).count();

@@ -13,17 +13,19 @@ pub(crate) const NEVER: u8 = DEPTH as u8 + 1;
 pub struct BreakEven {
     lanes: [u8; Kind::COUNT],
     queue: [u8; Kind::COUNT],
+    threads: [u8; Kind::COUNT],
     wide: [bool; Kind::COUNT],
 }
 
 impl BreakEven {
     /// Sets it for an operation: `lanes` filled lanes beat as many operations one by one; `queue` of
-    /// them do so though they had to be queued. 9 says never. An operation that the lanes don't do is
-    /// passed over.
-    pub fn set(&mut self, operation: Operation, lanes: u8, queue: u8) {
+    /// them do so though they had to be queued; `threads` of them do so though the thread of each slept meanwhile. 9 says
+    /// never. An operation that the lanes don't do is passed over.
+    pub fn set(&mut self, operation: Operation, lanes: u8, queue: u8, threads: u8) {
         if let Some(kind) = Kind::of(operation) {
             self.lanes[kind as usize] = lanes.clamp(1, NEVER);
             self.queue[kind as usize] = queue.clamp(1, NEVER);
+            self.threads[kind as usize] = threads.clamp(1, NEVER);
         }
     }
 
@@ -33,6 +35,7 @@ impl BreakEven {
         for kind in Kind::ALL {
             if choices.path(kind.operation()) == Path::Wide {
                 self.queue[kind as usize] = NEVER;
+                self.threads[kind as usize] = NEVER;
             }
         }
         self
@@ -66,6 +69,11 @@ impl BreakEven {
     pub fn of_queue(&self, kind: Kind) -> usize {
         usize::from(self.queue[kind as usize])
     }
+
+    /// The same where the thread of each request sleeps until it is done.
+    pub fn of_threads(&self, kind: Kind) -> usize {
+        usize::from(self.threads[kind as usize])
+    }
 }
 
 impl BreakEven {
@@ -76,6 +84,7 @@ impl BreakEven {
             Self {
                 lanes: Kind::ALL.map(|kind| beside_wide(kind).0),
                 queue: Kind::ALL.map(|kind| beside_wide(kind).1),
+                threads: Kind::ALL.map(of_threads_beside_wide),
                 wide: Kind::ALL.map(wins_across),
             }
         } else {
@@ -90,6 +99,7 @@ impl Default for BreakEven {
         Self {
             lanes: Kind::ALL.map(|kind| usual(kind).0),
             queue: Kind::ALL.map(|kind| usual(kind).1),
+            threads: Kind::ALL.map(|kind| usual(kind).1),
             wide: [false; Kind::COUNT],
         }
     }
@@ -124,5 +134,17 @@ const fn beside_wide(kind: Kind) -> (u8, u8) {
         Kind::X25519Derive => (3, 4),
         Kind::X25519Generate | Kind::Ed25519Sign => (4, 9),
         _ => usual(kind),
+    }
+}
+
+/// The same where threads sleep: what takes one alone no longer than a few sleeps do is not worth one.
+const fn of_threads_beside_wide(kind: Kind) -> u8 {
+    match kind {
+        Kind::P256Sign
+        | Kind::P384Sign
+        | Kind::P256Generate
+        | Kind::P384Generate
+        | Kind::X25519Derive => NEVER,
+        _ => beside_wide(kind).1,
     }
 }

@@ -34,6 +34,10 @@ pub struct Queueing {
     pub wake_ns: f64,
     /// Nanoseconds to pause a job of OpenSSL's and to resume it.
     pub pause_ns: f64,
+    /// Nanoseconds of processor time for each request of a batch of eight whose threads sleep until they are told. (Zero in
+    /// profiles of earlier versions.)
+    #[serde(default)]
+    pub sleep_ns: f64,
 }
 
 /// A win must be as sure as this: batches are measured without what surrounds them.
@@ -86,14 +90,23 @@ impl Queueing {
         let filled = f64::from(filled);
         filled * (self.queue_ns + self.pause_ns) + self.wake_ns * (1.0 - filled / DEPTH as f64)
     }
+
+    /// The same for threads that sleep meanwhile, instead of jobs that pause.
+    fn of_threads(self) -> Self {
+        Self {
+            queue_ns: self.queue_ns.max(self.sleep_ns),
+            pause_ns: 0.0,
+            ..self
+        }
+    }
 }
 
 /// When the lanes pay by what was measured; what was not measured keeps what is built in.
 pub(super) fn break_even(measurements: &[LanesMeasurement], costs: &Queueing) -> BreakEven {
     let mut break_even = BreakEven::default();
     for one in measurements {
-        let queue = one.least(costs);
-        break_even.set(one.operation, one.break_even(), queue);
+        let (queue, threads) = (one.least(costs), one.least(&costs.of_threads()));
+        break_even.set(one.operation, one.break_even(), queue, threads);
         break_even.set_wide(one.operation, one.is_wide());
     }
     break_even

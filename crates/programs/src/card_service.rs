@@ -73,6 +73,11 @@ impl CardService {
         format!("service = {}\n", self.directory.display())
     }
 
+    /// Where its sockets are.
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
     /// Takes a certificate's key over, and lets those users use it. The certificate comes back with a reference in the
     /// key's place.
     ///

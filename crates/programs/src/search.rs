@@ -42,6 +42,7 @@ const PROGRAMS: &[Program] = &[
     Program::new("rsync", "rsync"),
     Program::new("scp", "openssh-client"),
     Program::new("sftp", "openssh-client"),
+    Program::new("softhsm2-util", "softhsm2"),
     Program::new("ssh", "openssh-client"),
     Program::new("ssh-keygen", "openssh-client"),
     Program::new("sshd", "openssh-server"),

@@ -2,9 +2,12 @@
 
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::Parser;
+use outboard_engine::profile::settings::service_limit;
 use outboard_service::{Settings, restore, serve, serve_agent};
+use outboard_wire::SERVICE_LIMIT;
 
 /// Hold private keys for programs that face the network
 ///
@@ -26,9 +29,16 @@ struct Arguments {
     /// Serve ssh clients for the service of the directory, and hold no key
     #[arg(long, conflicts_with_all = ["store", "restore", "ledger"])]
     agent: bool,
+    /// How many seconds an ssh client's request is tried while the service restarts, from 1 to 600 [default: 5]
+    #[arg(long, value_name = "SECONDS", value_parser = limit, requires = "agent")]
+    service_limit: Option<Duration>,
     /// The file of the counters
     #[arg(long, value_name = "FILE")]
     ledger: Option<PathBuf>,
+}
+
+fn limit(text: &str) -> Result<Duration, &'static str> {
+    service_limit(text).map_err(|_| "it takes a number of seconds from 1 to 600")
 }
 
 fn main() -> ExitCode {
@@ -48,7 +58,10 @@ fn main() -> ExitCode {
     };
     let outcome = match &arguments.restore {
         Some(backup) => restore(&settings, backup),
-        None if arguments.agent => serve_agent(&settings.directory),
+        None if arguments.agent => {
+            let limit = arguments.service_limit.unwrap_or(SERVICE_LIMIT);
+            serve_agent(&settings.directory, limit)
+        }
         None => serve(&settings),
     };
     match outcome {

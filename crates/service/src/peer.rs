@@ -32,11 +32,13 @@ impl Peer {
     ///
     /// # Errors
     /// The other process may have made the socket itself, so the kernel's word may be about another process: of a socket
-    /// that listens, and of the end that connected, the kernel tells who listens.
+    /// that listens, and of the end that connected, the kernel tells who listens. The end that connected has that path as its
+    /// name, too, if the process gave it that name where the path led elsewhere (a mount namespace). But what listens has a
+    /// name, and no ssh client has one.
     pub(crate) fn of_accepted(socket: impl AsFd, path: &Path) -> io::Result<Self> {
-        let own = SocketAddrUnix::try_from(rustix::net::getsockname(&socket)?)?;
-        let is_there = own.path_bytes() == SocketAddrUnix::new(path)?.path_bytes();
-        if !is_there || sockopt::socket_acceptconn(&socket)? {
+        // As bytes: rustix panics where it reads a name that fills all the room of an address.
+        let is_there = rustix::net::getsockname(&socket)? == SocketAddrUnix::new(path)?.into();
+        if !is_there || sockopt::socket_acceptconn(&socket)? || is_named(&socket)? {
             return Err(io::ErrorKind::InvalidInput.into());
         }
         Self::of(socket)
@@ -46,6 +48,13 @@ impl Peer {
     pub(crate) fn is_administrator(&self) -> bool {
         self.uid == 0 || self.uid == rustix::process::geteuid().as_raw()
     }
+}
+
+/// Whether the other end has a name.
+fn is_named(socket: impl AsFd) -> io::Result<bool> {
+    let other = rustix::net::getpeername(socket)?;
+    let family = size_of::<libc::sa_family_t>() as libc::socklen_t;
+    Ok(other.is_some_and(|other| other.addr_len() > family))
 }
 
 /// `SO_PEERCRED`. The process is 0 where this one's namespace does not have it.
@@ -116,6 +125,15 @@ mod tests {
         assert_eq!(peer.gids[0], rustix::process::getgid().as_raw());
         assert_eq!(peer.pid as u32, std::process::id());
     }
+
+    /// A socket with that name, which does not listen.
+    fn bound(path: &Path) -> std::os::fd::OwnedFd {
+        use rustix::net::{AddressFamily, SocketType, bind, socket};
+        let socket = socket(AddressFamily::UNIX, SocketType::STREAM, None).unwrap();
+        bind(&socket, &SocketAddrUnix::new(path).unwrap()).unwrap();
+        socket
+    }
+
     #[test]
     fn what_is_no_client_of_that_path_is_refused() {
         let directory = tempfile::tempdir().unwrap();
@@ -134,8 +152,20 @@ mod tests {
         assert!(Peer::of(&client).is_ok() && Peer::of(&listener).is_ok());
         assert!(Peer::of_accepted(&client, &path).is_err());
         assert!(Peer::of_accepted(&listener, &path).is_err());
-        let (_, _, elsewhere) = connected(&other);
+        // A client that is gone still was one.
+        drop(client);
+        assert_eq!(Peer::of_accepted(&accepted, &path).unwrap(), peer);
+        let (_elsewhere, _, elsewhere) = connected(&other);
         assert!(Peer::of_accepted(&elsewhere, &path).is_err());
+        // As in a mount namespace: what connects to another listener has the path as its name.
+        std::fs::remove_file(&path).unwrap();
+        let named = bound(&path);
+        rustix::net::connect(&named, &SocketAddrUnix::new(&other).unwrap()).unwrap();
+        assert!(Peer::of(&named).is_ok() && Peer::of_accepted(&named, &path).is_err());
+        let longest = directory
+            .path()
+            .join("c".repeat(107 - directory.path().as_os_str().len()));
+        assert!(Peer::of_accepted(bound(&longest), &path).is_err());
         let internet = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
         assert!(Peer::of(&internet).is_err() && Peer::of_accepted(&internet, &path).is_err());
         assert!(Peer::of_accepted(std::fs::File::open("/dev/null").unwrap(), &path).is_err());

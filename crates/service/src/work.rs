@@ -162,6 +162,18 @@ impl Unpadding {
         })
     }
 
+    /// What a client is told that gets no message. Whatever is wrong, it is the same.
+    pub(crate) fn refusal(&self, error: Error) -> String {
+        match (self, error) {
+            (Self::Oaep { .. }, Error::Failed) => {
+                "the ciphertext gives no message (was it encrypted for this key, with OAEP, and with this label and these \
+                 digests?)"
+                    .to_owned()
+            }
+            _ => error.to_string(),
+        }
+    }
+
     /// What is answered of a block that was decrypted: as many bytes for every message.
     pub(crate) fn answer(&self, block: &[u8]) -> Result<Output, Error> {
         let Message { room, length } = match self {

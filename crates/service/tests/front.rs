@@ -7,7 +7,7 @@ mod common;
 
 use std::io::{BufRead, BufReader, IoSlice, Read, Write};
 use std::mem::MaybeUninit;
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::chown;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::os::unix::process::CommandExt;
@@ -19,7 +19,9 @@ use std::time::Duration;
 use common::ssh::{self, FAILURE, IDENTITIES, REQUEST_IDENTITIES, SIGNATURE, SUCCESS};
 use common::{Daemon, NOBODY, Service, wait_until};
 use outboard_administration::{Reply, Request};
-use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags};
+use rustix::net::{
+    AddressFamily, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, SocketAddrUnix, SocketType,
+};
 
 /// As the front has it.
 const MOST_OF_USER: usize = 256;
@@ -140,6 +142,18 @@ fn a_request_waits_for_the_service_and_fails_after_a_while() {
     });
     assert_eq!(kind(answer), Some(SIGNATURE));
     drop(front);
+
+    // As long as the option says, and no longer.
+    let _front = Daemon::front_with(&service, &["--service-limit", "1"]);
+    let stream = ssh::connect(&directory).unwrap();
+    let answer = std::thread::scope(|scope| {
+        std::fs::rename(&there, &gone).unwrap();
+        let asked = scope.spawn(|| ssh::ask(&stream, REQUEST_IDENTITIES));
+        std::thread::sleep(Duration::from_millis(2_500));
+        std::fs::rename(&gone, &there).unwrap();
+        asked.join().unwrap()
+    });
+    assert_eq!(kind(answer), Some(FAILURE));
 }
 
 /// A rate that is used up passes: ssh waits for it as other programs do.
@@ -191,6 +205,13 @@ fn hostile_clients_delay_nobody() {
     }
     drop(hostile);
     front.has_size_again(before);
+    // A client with a name of its own, even one that fills an address, is refused (`Peer::of_accepted`).
+    for length in [1, 107 - path.as_os_str().len()] {
+        let named = UnixStream::from(bound(&path.join("n".repeat(length))));
+        let to = SocketAddrUnix::new(path.join("agent.sock")).unwrap();
+        rustix::net::connect(&named, &to).unwrap();
+        assert_eq!(kind(ssh::ask(&named, REQUEST_IDENTITIES)), None);
+    }
     // Clients that do not wait for their answers.
     for _ in 0..500 {
         let mut stream = ssh::connect(path).unwrap();
@@ -221,6 +242,13 @@ fn relay(service: &Service, bytes: &[u8], sockets: &[BorrowedFd<'_>]) -> UnixStr
     stream
 }
 
+/// A socket with that name, which neither listens nor is connected.
+fn bound(path: &Path) -> OwnedFd {
+    let socket = rustix::net::socket(AddressFamily::UNIX, SocketType::STREAM, None).unwrap();
+    rustix::net::bind(&socket, &SocketAddrUnix::new(path).unwrap()).unwrap();
+    socket
+}
+
 /// The front of which an attacker is the master speaks for its clients, and for nobody else: of a socket that the attacker
 /// made, the kernel may tell that root is at the other end.
 #[test]
@@ -237,6 +265,14 @@ fn the_front_speaks_for_its_clients_alone() {
     let (pair, _pair) = UnixStream::pair().unwrap();
     let file = std::fs::File::open("/dev/null").unwrap();
     let internet = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    // As an attacker binds it in a mount namespace, where that path leads elsewhere. The kernel says of it who listens.
+    std::fs::rename(&path, service.path().join("aside")).unwrap();
+    let named = bound(&path);
+    let to = SocketAddrUnix::new(service.path().join("else.sock")).unwrap();
+    rustix::net::connect(&named, &to).unwrap();
+    std::fs::rename(service.path().join("aside"), &path).unwrap();
+    let length = 107 - service.path().as_os_str().len();
+    let longest = bound(&service.path().join("l".repeat(length)));
     let lists = |bytes: &[u8], sockets: &[BorrowedFd<'_>]| {
         let stream = relay(&service, bytes, sockets);
         kind(ssh::ask(&stream, REQUEST_IDENTITIES)) == Some(IDENTITIES)
@@ -254,6 +290,8 @@ fn the_front_speaks_for_its_clients_alone() {
         (&[1], &[listener.as_fd()]),
         (&[1], &[accepted_elsewhere.as_fd()]),
         (&[1], &[other.as_fd()]),
+        (&[1], &[named.as_fd()]),
+        (&[1], &[longest.as_fd()]),
         (&[1], &[pair.as_fd()]),
         (&[1], &[file.as_fd()]),
         (&[1], &[internet.as_fd()]),

@@ -14,6 +14,7 @@
 //! sent again on a new connection. Knows formats; never sockets or keys.
 
 use std::path::Path;
+use std::time::Duration;
 
 mod answer;
 pub mod attributes;
@@ -48,6 +49,8 @@ pub const ADMINISTRATION_SOCKET: &str = "admin.sock";
 pub const AGENT_SOCKET: &str = "agent.sock";
 /// The name of the socket where the front asks for ssh clients, in a service's directory.
 pub const RELAY_SOCKET: &str = "relay.sock";
+/// How long a request is tried, in all, where nobody said otherwise (the setting `service-limit`).
+pub const SERVICE_LIMIT: Duration = Duration::from_secs(5);
 /// The directory of the system's service.
 pub const SYSTEM_DIRECTORY: &str = "/run/outboard";
 

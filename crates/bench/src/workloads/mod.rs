@@ -12,6 +12,7 @@ mod ssh;
 mod steady;
 mod terminal;
 pub(crate) mod tls;
+pub mod token;
 mod versions;
 
 use std::io;
@@ -29,6 +30,7 @@ pub fn all() -> Vec<Box<dyn Workload>> {
         Box::new(ssh::Ssh),
         Box::new(tls::Tls),
         Box::new(service::Service),
+        Box::new(token::Token),
         Box::new(rampup::RampUp),
         Box::new(steady::Steady),
     ]

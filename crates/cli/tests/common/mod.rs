@@ -4,6 +4,7 @@
 
 mod schema;
 pub(crate) mod service;
+pub(crate) mod tokens;
 
 use assert_cmd::Command;
 use outboard_programs::{OpenSsl, Workplace, missing};

@@ -73,6 +73,7 @@ fn info_tells_from_when_on_cards_pay() {
         queue_ns: 30.0,
         wake_ns: 0.0,
         pause_ns: 10.0,
+        sleep_ns: 0.0,
     };
     let mut profile = Profile::measured(Machine::detect(), "3.0.22", Vec::new());
     for operation in [Operation::Rsa2048Sign, Operation::P256Sign] {

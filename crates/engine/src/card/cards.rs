@@ -27,6 +27,8 @@ pub(super) struct Question {
 }
 
 pub(super) type Job = queue::Job<Question, Result<Output>, Arc<dyn Notify>>;
+/// A job that a card has, or the answer.
+pub(super) type Submitted = std::result::Result<(Arc<Job>, &'static Card), Result<Output>>;
 pub(super) type Queue = queue::Queue<Job, { Kind::COUNT }, DEPTH>;
 
 /// One queue and its worker.
@@ -214,11 +216,16 @@ impl Cards {
         kind: Kind,
         has_other_work: bool,
         job: impl FnOnce(Question) -> std::result::Result<Job, Request>,
-    ) -> std::result::Result<(Arc<Job>, &'static Card), Result<Output>> {
+    ) -> Submitted {
         if !self.may_have_company(has_other_work) {
             return Err(self.alone(&request, kind, Reason::Single));
         }
-        let is_queued = self.settings.break_even.of_queue(kind) <= DEPTH;
+        let break_even = &self.settings.break_even;
+        let enough = match has_other_work {
+            true => break_even.of_queue(kind),
+            false => break_even.of_threads(kind),
+        };
+        let is_queued = enough <= DEPTH;
         let is_worth_it = is_queued
             && (self.in_flight[kind as usize].load(Relaxed) > 0
                 || self.controllers[kind as usize].wants());
@@ -268,6 +275,47 @@ impl Cards {
         }
     }
 
+    /// Queues the request in a card without a worker, for callers that come for it of their own accord; runs it at once where
+    /// a queue never pays.
+    pub(super) fn leave(&'static self, request: Request, kind: Kind) -> Submitted {
+        /// Nobody is told.
+        struct Nobody;
+        impl Notify for Nobody {
+            fn notify(&self) {}
+        }
+        if self.settings.break_even.of_queue(kind) > DEPTH {
+            return Err(self.alone(&request, kind, Reason::Alone));
+        }
+        let question = Question {
+            request,
+            kind,
+            since: Instant::now(),
+        };
+        let job = Arc::new(Job::of_notify(question, Arc::new(Nobody)));
+        // The last one: others have workers, where there are so many.
+        let card = self.card(MOST - 1, true);
+        match self.push(card, kind, &job) {
+            Pushed::Full => Err(self.help(card, &job)),
+            Pushed::Closed => Err(self.alone_in(&job, Reason::Alone)),
+            _ => Ok((job, card)),
+        }
+    }
+
+    fn card(&self, index: usize, without_worker: bool) -> &Card {
+        self.cards[index].get_or_init(|| {
+            let card = Card {
+                index,
+                queue: Queue::new(!without_worker),
+                pending: AtomicU32::new(0),
+                without_worker: AtomicBool::new(without_worker),
+            };
+            if without_worker {
+                card.show(CardStatus::Callers);
+            }
+            Box::new(card)
+        })
+    }
+
     fn push(&self, card: &Card, kind: Kind, job: &Arc<Job>) -> Pushed {
         // Before the worker could have it done.
         card.adopt(self, kind);
@@ -306,19 +354,8 @@ impl Cards {
         } else {
             (in_flight as usize / DEPTH + 1).min(self.limit())
         };
-        self.cards[..wanted]
-            .iter()
-            .enumerate()
-            .map(|(index, card)| {
-                card.get_or_init(|| {
-                    Box::new(Card {
-                        index,
-                        queue: Queue::new(!without_worker),
-                        pending: AtomicU32::new(0),
-                        without_worker: AtomicBool::new(without_worker),
-                    })
-                })
-            })
+        (0..wanted)
+            .map(|index| self.card(index, without_worker))
             .min_by_key(|card| card.pending.load(Relaxed))
     }
 

@@ -123,6 +123,16 @@ pub fn submit(request: Request, notify: impl FnOnce() -> Option<Arc<dyn Notify>>
     })
 }
 
+/// Gives a request to a card without a worker, where cards are worth it for its kind; else runs it at once. The caller comes
+/// for the answer of its own accord ([`Ticket::is_done`]): who comes first runs all that waits there, on its own thread. So one
+/// thread that leaves eight requests before it comes fills the lanes.
+pub fn leave(request: Request) -> Answer {
+    let (Some(kind), Some(cards)) = (request.kind(), cards::current()) else {
+        return enter(request, true, |question| Err(question.request));
+    };
+    answer(cards, cards.leave(request, kind))
+}
+
 fn enter(
     request: Request,
     has_other_work: bool,
@@ -137,7 +147,11 @@ fn enter(
             None => alone::scalar(&request, None),
         });
     };
-    match cards.submit(request, kind, has_other_work, job) {
+    answer(cards, cards.submit(request, kind, has_other_work, job))
+}
+
+fn answer(cards: &'static Cards, submitted: cards::Submitted) -> Answer {
+    match submitted {
         Ok((job, card)) => Answer::Later(Ticket {
             job,
             card,

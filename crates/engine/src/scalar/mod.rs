@@ -8,6 +8,8 @@
 pub mod aes;
 pub mod aes_ccm;
 pub mod aes_gcm;
+pub mod block_cipher;
+pub mod des3;
 pub mod digest;
 pub mod ec;
 pub mod ed25519;
@@ -16,6 +18,8 @@ pub mod hmac;
 pub mod key_schedule;
 pub mod key_wrap;
 pub mod mac;
+pub mod ml_dsa;
+pub mod ml_kem;
 pub mod pair;
 pub mod rsa;
 pub mod x25519;
@@ -26,6 +30,7 @@ mod owned;
 mod per_process;
 mod private_key;
 mod randomness;
+mod raw_key;
 mod wipe;
 
 use crate::fork;

@@ -70,7 +70,7 @@ fn one_alone_goes_across_the_lanes() {
 fn what_does_not_pay_to_queue_is_never_queued() {
     let mut never = wide();
     for kind in Kind::ALL {
-        never.set(kind.operation(), 9, 9);
+        never.set(kind.operation(), 9, 9, 9);
     }
     card::open(Settings {
         limit: None,

@@ -120,6 +120,14 @@ impl Output<'_> {
         asks
     }
 
+    /// The same place for later.
+    pub(crate) fn keep(self) -> Kept {
+        Kept {
+            buffer: self.buffer,
+            room: self.room,
+        }
+    }
+
     /// Whether there is room for so many bytes.
     pub(crate) fn has_room(&self, needed: usize) -> bool {
         !self.buffer.is_null() && self.room >= needed as CK_ULONG
@@ -160,6 +168,39 @@ impl Output<'_> {
             unsafe { slice::from_raw_parts_mut(self.buffer, result.len()) }.copy_from_slice(result);
         }
         Ok(())
+    }
+}
+
+/// Where a result goes that is outstanding. The program leaves the place alone until the result is there, or the operation is
+/// given up (PKCS #11 3.2, 5.21): only the thread writes there that calls `C_AsyncComplete`.
+pub(crate) struct Kept {
+    buffer: *mut CK_BYTE,
+    room: CK_ULONG,
+}
+
+// SAFETY: the place is the program's, which says from which thread it may be written.
+unsafe impl Send for Kept {}
+
+impl Kept {
+    /// For what is no bytes.
+    pub(crate) fn nowhere() -> Self {
+        Self {
+            buffer: std::ptr::null_mut(),
+            room: 0,
+        }
+    }
+
+    /// The place, and where its length is told.
+    pub(super) fn output(self, length: &mut CK_ULONG) -> Output<'_> {
+        Output {
+            buffer: self.buffer,
+            length,
+            room: self.room,
+        }
+    }
+
+    pub(super) fn buffer(&self) -> *mut CK_BYTE {
+        self.buffer
     }
 }
 

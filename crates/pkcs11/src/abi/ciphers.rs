@@ -26,7 +26,7 @@ macro_rules! ciphers {
             answer(|module| {
                 // No mechanism: what is under way is given up (PKCS #11 3.0).
                 if mechanism.is_null() {
-                    return module.take(session, $direction.place()).map(drop);
+                    return module.give_up(session, $direction.flag(), $direction.place());
                 }
                 let mechanism = unsafe { cipher::read(mechanism)? };
                 module.cipher_init(session, $direction, &mechanism, key)
@@ -41,8 +41,8 @@ macro_rules! ciphers {
             output_length: *mut CK_ULONG,
         ) -> CK_RV {
             answer(|module| {
-                let mut exchange = unsafe { Exchange::new(input, length, output, output_length)? };
-                module.cipher(session, $direction, &mut exchange)
+                let exchange = unsafe { Exchange::new(input, length, output, output_length)? };
+                module.cipher(session, $direction, exchange)
             })
         }
 

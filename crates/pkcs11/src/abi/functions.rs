@@ -15,7 +15,7 @@ use super::arguments::{Output, Place, bytes, list, room};
 use super::lists::{INTERFACES, LIST_2_40, NEWEST, find};
 use super::template::{self, Template};
 use super::{answer, enter, mechanism};
-use crate::error::{Error, Result};
+use crate::error::Error;
 use crate::mechanism::all as all_mechanisms;
 use crate::module::{Module, Threads};
 use crate::slot;
@@ -122,7 +122,8 @@ pub(super) unsafe extern "C" fn C_GetSlotList(
     count: *mut CK_ULONG,
 ) -> CK_RV {
     answer(|module| {
-        let ids: Vec<CK_SLOT_ID> = module.slots().iter().map(|slot| slot.id()).collect();
+        let there = module.slots(slots.is_null());
+        let ids: Vec<CK_SLOT_ID> = there.iter().map(|slot| slot.id()).collect();
         unsafe { list(&ids, slots, count) }
     })
 }
@@ -137,9 +138,8 @@ pub(super) unsafe extern "C" fn C_GetSlotInfo(id: CK_SLOT_ID, info: *mut CK_SLOT
 
 pub(super) unsafe extern "C" fn C_GetTokenInfo(id: CK_SLOT_ID, info: *mut CK_TOKEN_INFO) -> CK_RV {
     answer(|module| {
-        let slot = module.slot(id)?;
-        let (sessions, writing) = module.sessions_of(slot);
-        unsafe { Place::new(info)? }.put(slot.token_info(sessions, writing));
+        let place = unsafe { Place::new(info)? };
+        place.put(module.token_info(module.slot(id)?)?);
         Ok(())
     })
 }
@@ -162,8 +162,11 @@ pub(super) unsafe extern "C" fn C_GetMechanismList(
     count: *mut CK_ULONG,
 ) -> CK_RV {
     answer(|module| {
-        module.slot(id)?;
-        let kinds: Vec<CK_MECHANISM_TYPE> = all_mechanisms().map(|(kind, _)| kind).collect();
+        let slot = module.slot(id)?;
+        let kinds = all_mechanisms().map(|(kind, _)| kind);
+        let kinds: Vec<_> = kinds
+            .filter(|&kind| module.tokens.allow(slot, kind))
+            .collect();
         unsafe { list(&kinds, mechanisms, count) }
     })
 }
@@ -174,7 +177,7 @@ pub(super) unsafe extern "C" fn C_GetMechanismInfo(
     info: *mut CK_MECHANISM_INFO,
 ) -> CK_RV {
     answer(|module| {
-        module.slot(id)?;
+        module.admit(module.slot(id)?, kind)?;
         let found = all_mechanisms().find(|(known, _)| *known == kind);
         let (_, found) = found.ok_or(CKR_MECHANISM_INVALID)?;
         unsafe { Place::new(info)? }.put(found);
@@ -215,7 +218,9 @@ pub(super) unsafe extern "C" fn C_GetSessionInfo(
 ) -> CK_RV {
     answer(|module| {
         let place = unsafe { Place::new(info)? };
-        place.put(module.session(session, |session| session.info())?);
+        let slot = module.session(session, |session| session.slot)?;
+        let role = module.tokens.role(slot);
+        place.put(module.session(session, |session| session.info(role))?);
         Ok(())
     })
 }
@@ -235,44 +240,6 @@ pub(super) unsafe extern "C" fn C_GetSessionValidationFlags(
         place.put(0);
         Ok(())
     })
-}
-
-// Nobody logs in: the operating system says who the program is.
-
-pub(super) unsafe extern "C" fn C_Login(
-    session: Session,
-    user: CK_USER_TYPE,
-    _pin: *mut CK_UTF8CHAR,
-    _length: CK_ULONG,
-) -> CK_RV {
-    answer(|module| log_in(module, session, user))
-}
-
-pub(super) unsafe extern "C" fn C_LoginUser(
-    session: Session,
-    user: CK_USER_TYPE,
-    _pin: *mut CK_UTF8CHAR,
-    _length: CK_ULONG,
-    _name: *mut CK_UTF8CHAR,
-    _name_length: CK_ULONG,
-) -> CK_RV {
-    answer(|module| log_in(module, session, user))
-}
-
-pub(super) unsafe extern "C" fn C_Logout(session: Session) -> CK_RV {
-    answer(|module| {
-        module.session(session, |_| ())?;
-        Err(CKR_USER_NOT_LOGGED_IN.into())
-    })
-}
-
-fn log_in(module: &Module, session: Session, user: CK_USER_TYPE) -> Result<()> {
-    module.session(session, |_| ())?;
-    match user {
-        CKU_USER | CKU_CONTEXT_SPECIFIC => Err(CKR_USER_PIN_NOT_INITIALIZED.into()),
-        CKU_SO => Err(CKR_PIN_INCORRECT.into()),
-        _ => Err(CKR_USER_TYPE_INVALID.into()),
-    }
 }
 
 // Objects
@@ -308,6 +275,19 @@ pub(super) unsafe extern "C" fn C_CopyObject(
 
 pub(super) unsafe extern "C" fn C_DestroyObject(session: Session, object: Object) -> CK_RV {
     answer(|module| module.destroy(session, object))
+}
+
+pub(super) unsafe extern "C" fn C_GetObjectSize(
+    session: Session,
+    object: Object,
+    size: *mut CK_ULONG,
+) -> CK_RV {
+    answer(|module| {
+        let place = unsafe { Place::new(size)? };
+        let object = module.object(session, object, CKR_OBJECT_HANDLE_INVALID)?;
+        place.put(object.attributes.kept().len() as CK_ULONG);
+        Ok(())
+    })
 }
 
 pub(super) unsafe extern "C" fn C_GetAttributeValue(

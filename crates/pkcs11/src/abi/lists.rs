@@ -4,10 +4,13 @@ use std::ptr;
 
 use cryptoki_sys::*;
 
+use super::asynchronous::*;
 use super::ciphers::*;
+use super::encapsulation::*;
 use super::functions::*;
 use super::messages::*;
 use super::signatures::*;
+use super::tokens::*;
 use super::unsupported::*;
 
 macro_rules! tables {

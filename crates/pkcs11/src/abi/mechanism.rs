@@ -4,7 +4,9 @@ pub(super) mod cipher;
 
 use cryptoki_sys::*;
 use outboard_engine::scalar::aes::BLOCK;
+use outboard_engine::scalar::des3;
 use outboard_engine::scalar::digest::Digest;
+use outboard_engine::scalar::ml_dsa::MAX_CONTEXT;
 use outboard_engine::scalar::rsa::{SaltLength, Scheme};
 
 use super::arguments::bytes;
@@ -32,8 +34,19 @@ pub(super) unsafe fn read(mechanism: *const CK_MECHANISM) -> Result<Mechanism> {
         CKM_EC_KEY_PAIR_GEN => none(What::EcKeyPair)?,
         CKM_EC_EDWARDS_KEY_PAIR_GEN => none(What::EdwardsKeyPair)?,
         CKM_EC_MONTGOMERY_KEY_PAIR_GEN => none(What::MontgomeryKeyPair)?,
+        CKM_ML_KEM_KEY_PAIR_GEN => none(What::LatticeKeyPair(CKK_ML_KEM))?,
+        CKM_ML_DSA_KEY_PAIR_GEN => none(What::LatticeKeyPair(CKK_ML_DSA))?,
+        CKM_ML_KEM => none(What::Kem)?,
+        // SAFETY: by the caller's word.
+        CKM_ML_DSA => sign(unsafe { ml_dsa(raw)? }, None),
         CKM_GENERIC_SECRET_KEY_GEN => none(What::SecretKey(CKK_GENERIC_SECRET))?,
         CKM_AES_KEY_GEN => none(What::SecretKey(CKK_AES))?,
+        CKM_DES2_KEY_GEN => none(What::SecretKey(CKK_DES2))?,
+        CKM_DES3_KEY_GEN => none(What::SecretKey(CKK_DES3))?,
+        CKM_HKDF_KEY_GEN => none(What::SecretKey(CKK_HKDF))?,
+        CKM_DES3_CMAC => none(What::Code(Code::Des3Cmac, des3::BLOCK))?,
+        // SAFETY: by the caller's word.
+        CKM_DES3_CMAC_GENERAL => What::Code(Code::Des3Cmac, unsafe { general(raw, des3::BLOCK)? }),
         CKM_AES_CMAC => none(What::Code(Code::Cmac, BLOCK))?,
         // SAFETY: by the caller's word.
         CKM_AES_CMAC_GENERAL => What::Code(Code::Cmac, unsafe { general(raw, BLOCK)? }),
@@ -48,6 +61,8 @@ pub(super) unsafe fn read(mechanism: *const CK_MECHANISM) -> Result<Mechanism> {
         CKM_RSA_PKCS_PSS => sign(unsafe { pss(raw, None)? }, None),
         // SAFETY: by the caller's word.
         CKM_HKDF_DERIVE => What::Hkdf(unsafe { hkdf(raw)? }),
+        // SAFETY: by the caller's word.
+        CKM_HKDF_DATA => What::HkdfData(unsafe { hkdf(raw)? }),
         // SAFETY: by the caller's word.
         CKM_ECDH1_DERIVE => What::Agree(unsafe { peer(raw)? }),
         _ => match (digest(kind), HASHINGS.iter().find(|one| one.signs(kind))) {
@@ -181,6 +196,28 @@ unsafe fn eddsa(raw: &CK_MECHANISM) -> Result<SignScheme> {
     match (given.phFlag, given.ulContextDataLen) {
         (CK_FALSE, 0) => Ok(SignScheme::Eddsa),
         _ => Err(CKR_MECHANISM_PARAM_INVALID.into()),
+    }
+}
+
+/// ML-DSA, in a context. Signatures are hedged; the engine makes no deterministic ones.
+///
+/// # Safety
+/// As [`read`].
+unsafe fn ml_dsa(raw: &CK_MECHANISM) -> Result<SignScheme> {
+    if raw.ulParameterLen == 0 {
+        return Ok(SignScheme::MlDsa(Vec::new()));
+    }
+    let invalid = CKR_MECHANISM_PARAM_INVALID;
+    // SAFETY: by the caller's word.
+    let given: CK_SIGN_ADDITIONAL_CONTEXT = unsafe { parameter(raw)? };
+    if !matches!(given.hedgeVariant, CKH_HEDGE_PREFERRED | CKH_HEDGE_REQUIRED) {
+        return Err(invalid.into());
+    }
+    // SAFETY: by the caller's word.
+    let context = unsafe { given_bytes(given.pContext, given.ulContextLen)? };
+    match context.len() <= MAX_CONTEXT {
+        true => Ok(SignScheme::MlDsa(context.to_vec())),
+        false => Err(invalid.into()),
     }
 }
 

@@ -7,7 +7,11 @@
 
 mod arguments;
 #[expect(non_snake_case, reason = "the standard's names")]
+mod asynchronous;
+#[expect(non_snake_case, reason = "the standard's names")]
 mod ciphers;
+#[expect(non_snake_case, reason = "the standard's names")]
+mod encapsulation;
 mod exchange;
 #[expect(non_snake_case, reason = "the standard's names")]
 mod functions;
@@ -19,9 +23,11 @@ mod messages;
 mod signatures;
 mod template;
 #[expect(non_snake_case, reason = "the standard's names")]
+mod tokens;
+#[expect(non_snake_case, reason = "the standard's names")]
 mod unsupported;
 
-pub(crate) use arguments::{Output, padded};
+pub(crate) use arguments::{Kept, Output, padded};
 pub(crate) use exchange::Exchange;
 pub use functions::{C_GetFunctionList, C_GetInterface, C_GetInterfaceList};
 pub(crate) use template::{Template, Untold};

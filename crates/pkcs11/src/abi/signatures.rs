@@ -19,9 +19,7 @@ pub(super) unsafe extern "C" fn C_SignInit(
 ) -> CK_RV {
     answer(|module| {
         if mechanism.is_null() {
-            return module
-                .take(session, |session| &mut session.signing)
-                .map(drop);
+            return module.give_up(session, CKF_SIGN, |session| &mut session.signing);
         }
         let mechanism = unsafe { mechanism::read(mechanism)? };
         module.sign_init(session, &mechanism, key)

@@ -3,6 +3,7 @@
 use std::slice;
 
 use cryptoki_sys::*;
+use zeroize::Zeroizing;
 
 use super::arguments::bytes;
 use crate::error::{Error, Result};
@@ -34,15 +35,51 @@ impl<'a> Template<'a> {
         Ok(template)
     }
 
+    /// One attribute that the module gives.
+    pub(crate) fn one(kind: CK_ATTRIBUTE_TYPE, value: &'a [u8]) -> Self {
+        Self(vec![(kind, value)])
+    }
+
     /// What is given of an attribute.
     pub(crate) fn get(&self, kind: CK_ATTRIBUTE_TYPE) -> Option<&'a [u8]> {
         let found = self.0.iter().find(|(known, _)| *known == kind);
         found.map(|&(_, value)| value)
     }
 
+    /// The same, with a value for what it does not say.
+    pub(crate) fn or(&self, kind: CK_ATTRIBUTE_TYPE, value: &'a [u8]) -> Self {
+        let mut template = self.clone();
+        if template.get(kind).is_none() {
+            template.0.push((kind, value));
+        }
+        template
+    }
+
+    /// The same but for what it says of an attribute.
+    pub(crate) fn without(&self, kind: CK_ATTRIBUTE_TYPE) -> Self {
+        let others = self.iter().filter(|(known, _)| *known != kind);
+        Self(others.collect())
+    }
+
+    /// A copy of it.
+    pub(crate) fn keep(&self) -> OwnTemplate {
+        let copy = |(kind, value): (_, &[u8])| (kind, Zeroizing::new(value.to_vec()));
+        OwnTemplate(self.iter().map(copy).collect())
+    }
+
     /// All of them.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (CK_ATTRIBUTE_TYPE, &'a [u8])> {
         self.0.iter().copied()
+    }
+}
+
+/// A template that outlives the call that gave it.
+pub(crate) struct OwnTemplate(Vec<(CK_ATTRIBUTE_TYPE, Zeroizing<Vec<u8>>)>);
+
+impl OwnTemplate {
+    pub(crate) fn template(&self) -> Template<'_> {
+        let all = self.0.iter();
+        Template(all.map(|(kind, value)| (*kind, &value[..])).collect())
     }
 }
 

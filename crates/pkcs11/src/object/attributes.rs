@@ -24,12 +24,25 @@ pub(crate) enum Origin {
         /// Whether nobody could ever wrap the key.
         never_extractable: bool,
     },
-    /// The card service has it, and alone what is secret of it.
+    /// It was generated in the card service, by that mechanism: its numbers are not here.
+    Inside(CK_MECHANISM_TYPE),
+    /// The card service has it, and alone what is secret of a key pair. What is said of its history stays so.
     Service,
 }
 
+impl Origin {
+    /// Whether an object of that origin may lack what its creator gives.
+    fn may_lack(self, kind: CK_ATTRIBUTE_TYPE) -> bool {
+        match self {
+            Self::Inside(_) => true,
+            Self::Service => SECRETS.contains(&kind),
+            _ => false,
+        }
+    }
+}
+
 /// Attributes by their type.
-#[derive(Clone)]
+#[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Attributes(BTreeMap<CK_ATTRIBUTE_TYPE, Zeroizing<Vec<u8>>>);
 
 /// The bytes of a number, as attributes have them.
@@ -97,7 +110,7 @@ impl Attributes {
                 continue;
             }
             match rule.giver {
-                Giver::Creator if origin == Origin::Service && SECRETS.contains(&rule.kind) => {}
+                Giver::Creator if origin.may_lack(rule.kind) => {}
                 Giver::Creator => return Err(CKR_TEMPLATE_INCOMPLETE.into()),
                 Giver::Anybody(value) => attributes.set(rule.kind, value),
                 Giver::Nobody | Giver::Module => {}
@@ -115,13 +128,14 @@ impl Attributes {
         if self.get(CKA_KEY_TYPE).is_none() {
             return;
         }
-        let mechanism = match origin {
-            Origin::Generated(mechanism) => mechanism,
-            _ => CK_UNAVAILABLE_INFORMATION,
+        let (is_local, mechanism) = match origin {
+            Origin::Generated(mechanism) | Origin::Inside(mechanism) => (true, mechanism),
+            _ => (false, CK_UNAVAILABLE_INFORMATION),
         };
-        let is_local = matches!(origin, Origin::Generated(_));
-        self.set(CKA_LOCAL, &[is_local.into()]);
-        self.set(CKA_KEY_GEN_MECHANISM, &number(mechanism));
+        if origin != Origin::Service || self.get(CKA_LOCAL).is_none() {
+            self.set(CKA_LOCAL, &[is_local.into()]);
+            self.set(CKA_KEY_GEN_MECHANISM, &number(mechanism));
+        }
         if self.number(CKA_CLASS) == Some(CKO_SECRET_KEY)
             && let Some(length) = self.get(CKA_VALUE).map(<[u8]>::len)
         {
@@ -145,8 +159,11 @@ impl Attributes {
     /// Whether a key was always sensitive and never extractable: never of one that came from outside, or of what comes from
     /// such a key.
     fn keep_history(&mut self, origin: Origin) {
+        if origin == Origin::Service && self.get(CKA_ALWAYS_SENSITIVE).is_some() {
+            return;
+        }
         let (was_sensitive, was_kept) = match origin {
-            Origin::Generated(_) => (true, true),
+            Origin::Generated(_) | Origin::Inside(_) => (true, true),
             Origin::Derived {
                 always_sensitive,
                 never_extractable,
@@ -234,6 +251,11 @@ impl Attributes {
 
     pub(crate) fn number(&self, kind: CK_ATTRIBUTE_TYPE) -> Option<CK_ULONG> {
         self.get(kind).and_then(read_number)
+    }
+
+    /// All of them, by their types.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (CK_ATTRIBUTE_TYPE, &[u8])> {
+        self.0.iter().map(|(&kind, value)| (kind, value.as_slice()))
     }
 
     /// Whether the key may be used by a mechanism.

@@ -10,12 +10,13 @@ use outboard_wire::{KeyType, Public};
 use zeroize::Zeroizing;
 
 use super::attributes::{bits, number};
+use super::lattice::Lattice;
 use super::material::Named;
 use super::private_info::{PrivateKeyInfo, RsaPrivateKey};
 use crate::error::{Error, Result};
 
 /// Attributes with their values.
-type Values = Vec<(CK_ATTRIBUTE_TYPE, Zeroizing<Vec<u8>>)>;
+pub(super) type Values = Vec<(CK_ATTRIBUTE_TYPE, Zeroizing<Vec<u8>>)>;
 
 /// What the two halves of a key say of themselves.
 #[derive(Default)]
@@ -51,8 +52,37 @@ impl Halves {
                     .push((CKA_VALUE, Zeroizing::new(private.to_vec())));
                 Ok(halves)
             }
+            What::Lattice(lattice) => lattice.generate(),
             What::Pair(kind) => Self::of_pair(&Pair::generate(kind)?),
         }
+    }
+
+    /// A pair with what its halves say besides their classes.
+    pub(super) fn of(public: Values, private: Values) -> Self {
+        let mut halves = Self { public, private };
+        halves.add_classes();
+        halves
+    }
+
+    /// What the halves say of a key pair that the card service is to make: all but its numbers.
+    pub(crate) fn expected(kind: KeyType, curve: Option<&[u8]>) -> Self {
+        let key_type = match kind {
+            KeyType::Rsa(_) => CKK_RSA,
+            KeyType::Ed25519 => CKK_EC_EDWARDS,
+            _ => CKK_EC,
+        };
+        let mut halves = Self::default();
+        for values in [&mut halves.public, &mut halves.private] {
+            values.push((CKA_KEY_TYPE, Zeroizing::new(number(key_type))));
+            let curve = curve.map(|curve| (CKA_EC_PARAMS, Zeroizing::new(curve.to_vec())));
+            values.extend(curve);
+        }
+        if let KeyType::Rsa(bits) = kind {
+            let bits = Zeroizing::new(number(bits.into()));
+            halves.public.push((CKA_MODULUS_BITS, bits));
+        }
+        halves.add_classes();
+        halves
     }
 
     /// Calls the curve as the program does: by its object identifier, or by its name.
@@ -133,6 +163,21 @@ impl Halves {
 pub(crate) enum What {
     Pair(Kind),
     X25519,
+    Lattice(Lattice),
+}
+
+impl What {
+    /// What the card service calls it; none where it makes no such keys.
+    pub(crate) fn of_service(self) -> Option<KeyType> {
+        Some(match self {
+            Self::Pair(Kind::Rsa(bits)) => KeyType::Rsa(u16::try_from(bits).ok()?),
+            Self::Pair(Kind::Ec(Curve::P256)) => KeyType::P256,
+            Self::Pair(Kind::Ec(Curve::P384)) => KeyType::P384,
+            Self::Pair(Kind::Ec(Curve::P521)) => KeyType::P521,
+            Self::Pair(Kind::Ed25519) => KeyType::Ed25519,
+            _ => return None,
+        })
+    }
 }
 
 /// What is known of a key by its SubjectPublicKeyInfo.

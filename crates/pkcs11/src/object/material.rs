@@ -5,12 +5,12 @@ use std::sync::Arc;
 use cryptoki_sys::*;
 use outboard_engine::card;
 use outboard_engine::scalar::ec::{self, Curve};
-use outboard_engine::scalar::ed25519;
 use outboard_engine::scalar::rsa::{self, Numbers, PrivateNumbers};
+use outboard_engine::scalar::{ed25519, ml_dsa, ml_kem};
 use zeroize::Zeroizing;
 
 use super::attributes::Attributes;
-use super::secret;
+use super::{lattice, secret};
 use crate::coprocessor::ServiceKey;
 use crate::error::{Error, Result};
 
@@ -29,6 +29,10 @@ pub(crate) enum Material {
     Ed25519Public([u8; ed25519::LENGTH]),
     /// X25519's private half.
     X25519(Arc<Zeroizing<[u8; 32]>>),
+    /// ML-KEM, either half.
+    MlKem(Arc<ml_kem::Key>),
+    /// ML-DSA, either half.
+    MlDsa(Arc<ml_dsa::Key>),
     /// The private half of a key of the card service.
     Service(Arc<ServiceKey>),
 }
@@ -114,6 +118,7 @@ impl Material {
         match key_type {
             CKK_RSA => rsa(attributes, is_private),
             _ if secret::is_type(key_type) => Ok(Self::None),
+            _ if lattice::is_type(key_type) => lattice::material(attributes, is_private),
             _ => curve(attributes, key_type, is_private),
         }
     }

@@ -2,19 +2,25 @@
 
 mod attributes;
 mod generated;
+mod lattice;
 mod material;
 mod private_info;
 mod rules;
 mod secret;
+mod stored;
 
 pub(crate) use attributes::{Attributes, Origin, number};
 pub(crate) use generated::{Halves, What, halves};
+pub(crate) use lattice::Lattice;
 pub(crate) use material::{Material, Named, point_of};
+
+pub(crate) use secret::fixed_length;
 
 use cryptoki_sys::*;
 
 use crate::abi::Template;
 use crate::error::Result;
+use crate::module::Module;
 use crate::slot::Slot;
 
 /// An object of a slot. It never changes: a change makes another one, in its place.
@@ -41,9 +47,8 @@ impl Object {
     ) -> Result<Self> {
         let mut attributes = Attributes::new(template, made, origin)?;
         secret::check(&mut attributes, template)?;
-        if attributes.flag(CKA_TOKEN) == Some(true) {
-            return Err(CKR_TOKEN_WRITE_PROTECTED.into());
-        }
+        lattice::complete(&mut attributes)?;
+        may_be_kept(slot, &attributes)?;
         let material = Material::of(&attributes)?;
         Ok(Self {
             slot,
@@ -64,9 +69,7 @@ impl Object {
         of_copy: bool,
     ) -> Result<Self> {
         let attributes = self.attributes.changed(template, of_copy)?;
-        if attributes.flag(CKA_TOKEN) == Some(true) {
-            return Err(CKR_TOKEN_WRITE_PROTECTED.into());
-        }
+        may_be_kept(self.slot, &attributes)?;
         Ok(Self {
             slot: self.slot,
             session,
@@ -97,8 +100,21 @@ impl Object {
             return Err(CKR_KEY_FUNCTION_NOT_PERMITTED.into());
         }
         match self.attributes.allows(mechanism) {
-            true => Ok(()),
+            true => Module::get()?.admit(self.slot, mechanism),
             false => Err(CKR_MECHANISM_INVALID.into()),
         }
+    }
+
+    /// Whether it is to stay when its session ends.
+    pub(crate) fn is_lasting(&self) -> bool {
+        self.attributes.flag(CKA_TOKEN) == Some(true)
+    }
+}
+
+/// Whether an object that is to stay has a token that keeps it.
+fn may_be_kept(slot: Slot, attributes: &Attributes) -> Result<()> {
+    match attributes.flag(CKA_TOKEN) == Some(true) && !slot.is_token() {
+        true => Err(CKR_TOKEN_WRITE_PROTECTED.into()),
+        false => Ok(()),
     }
 }

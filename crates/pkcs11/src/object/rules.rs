@@ -180,6 +180,27 @@ const CURVE_PRIVATE: &[Rule] = &[
     fixed(CKA_EC_POINT, Bytes, Nobody),
 ];
 
+const KEM_PUBLIC: &[Rule] = &[
+    fixed(CKA_PARAMETER_SET, Number, Creator),
+    fixed(CKA_VALUE, Bytes, Creator),
+    modifiable(CKA_ENCAPSULATE, Flag, YES),
+];
+const KEM_PRIVATE: &[Rule] = &[
+    fixed(CKA_PARAMETER_SET, Number, Creator),
+    fixed(CKA_SEED, Bytes, Nobody),
+    fixed(CKA_VALUE, Bytes, Nobody),
+    modifiable(CKA_DECAPSULATE, Flag, YES),
+];
+const DSA_PUBLIC: &[Rule] = &[
+    fixed(CKA_PARAMETER_SET, Number, Creator),
+    fixed(CKA_VALUE, Bytes, Creator),
+];
+const DSA_PRIVATE: &[Rule] = &[
+    fixed(CKA_PARAMETER_SET, Number, Creator),
+    fixed(CKA_SEED, Bytes, Nobody),
+    fixed(CKA_VALUE, Bytes, Nobody),
+];
+
 /// The attributes of a private or secret key that nobody is told while it is sensitive, or cannot be extracted.
 pub(super) const SECRETS: &[CK_ATTRIBUTE_TYPE] = &[
     CKA_PRIVATE_EXPONENT,
@@ -189,6 +210,7 @@ pub(super) const SECRETS: &[CK_ATTRIBUTE_TYPE] = &[
     CKA_EXPONENT_2,
     CKA_COEFFICIENT,
     CKA_VALUE,
+    CKA_SEED,
 ];
 
 /// The rules of a class, for keys of a type; none where there is no such object here.
@@ -196,21 +218,12 @@ pub(super) fn rules(
     class: CK_OBJECT_CLASS,
     key_type: Option<CK_KEY_TYPE>,
 ) -> Option<impl Iterator<Item = &'static Rule>> {
-    const CURVES: &[CK_KEY_TYPE] = &[CKK_EC, CKK_EC_EDWARDS, CKK_EC_MONTGOMERY];
-    let of_type = |rsa: &'static [Rule], curve: &'static [Rule]| match key_type? {
-        CKK_RSA => Some(rsa),
-        kind if CURVES.contains(&kind) => Some(curve),
-        _ => None,
-    };
     let parts: [&[Rule]; 5] = match class {
         CKO_DATA => [PUBLIC_OBJECT, DATA, &[], &[], &[]],
         CKO_CERTIFICATE => [PUBLIC_OBJECT, CERTIFICATE, &[], &[], &[]],
-        CKO_PUBLIC_KEY => {
-            let of_type = of_type(RSA_PUBLIC, CURVE_PUBLIC)?;
-            [PUBLIC_OBJECT, KEY, PUBLIC, of_type, &[]]
-        }
+        CKO_PUBLIC_KEY => [PUBLIC_OBJECT, KEY, PUBLIC, halves(key_type?)?.0, &[]],
         CKO_PRIVATE_KEY => {
-            let of_type = of_type(RSA_PRIVATE, CURVE_PRIVATE)?;
+            let of_type = halves(key_type?)?.1;
             [PRIVATE_OBJECT, KEY, SECRET_HALF, PRIVATE, of_type]
         }
         CKO_SECRET_KEY if key_type.is_some_and(secret::is_type) => {
@@ -219,4 +232,15 @@ pub(super) fn rules(
         _ => return None,
     };
     Some(STORAGE.iter().chain(parts.into_iter().flatten()))
+}
+
+/// What the public and the private half of a type's keys have.
+fn halves(key_type: CK_KEY_TYPE) -> Option<(&'static [Rule], &'static [Rule])> {
+    Some(match key_type {
+        CKK_RSA => (RSA_PUBLIC, RSA_PRIVATE),
+        CKK_EC | CKK_EC_EDWARDS | CKK_EC_MONTGOMERY => (CURVE_PUBLIC, CURVE_PRIVATE),
+        CKK_ML_KEM => (KEM_PUBLIC, KEM_PRIVATE),
+        CKK_ML_DSA => (DSA_PUBLIC, DSA_PRIVATE),
+        _ => return None,
+    })
 }

@@ -9,7 +9,7 @@ use crate::abi::Template;
 use crate::error::{Error, Result};
 use crate::mechanism::{self, Mechanism};
 use crate::module::Module;
-use crate::object::{Halves, Named, Object, Origin, What};
+use crate::object::{Halves, Lattice, Named, Object, Origin, What, fixed_length};
 
 /// The longest secret that is made here.
 const MOST_SECRET: CK_ULONG = 4096;
@@ -24,7 +24,12 @@ impl Module {
         private: &Template<'_>,
     ) -> Result<(CK_OBJECT_HANDLE, CK_OBJECT_HANDLE)> {
         let slot = self.session(session, |session| session.slot)?;
-        let mut halves = Halves::generate(wanted(mechanism, public)?)?;
+        self.admit(slot, mechanism.kind)?;
+        let what = wanted(mechanism, public)?;
+        if slot.is_token() && private.get(CKA_TOKEN) == Some(&[CK_TRUE]) {
+            return self.generate_inside(session, (mechanism.kind, what), public, private);
+        }
+        let mut halves = Halves::generate(what)?;
         if let Some(parameters) = public.get(CKA_EC_PARAMS) {
             halves.call_curve(parameters);
         }
@@ -42,10 +47,14 @@ impl Module {
         template: &Template<'_>,
     ) -> Result<CK_OBJECT_HANDLE> {
         let slot = self.session(session, |session| session.slot)?;
+        self.admit(slot, mechanism.kind)?;
         let mechanism::What::SecretKey(key_type) = mechanism.what else {
             return Err(CKR_MECHANISM_INVALID.into());
         };
-        let length = wanted_number(template, CKA_VALUE_LEN)?;
+        let length = match fixed_length(key_type) {
+            Some(length) => length as CK_ULONG,
+            None => wanted_number(template, CKA_VALUE_LEN)?,
+        };
         if !(1..=MOST_SECRET).contains(&length) {
             return Err(CKR_ATTRIBUTE_VALUE_INVALID.into());
         }
@@ -91,6 +100,10 @@ fn wanted(mechanism: &Mechanism, template: &Template<'_>) -> Result<What> {
             Named::X25519 => Ok(What::X25519),
             _ => Err(CKR_CURVE_NOT_SUPPORTED.into()),
         },
+        mechanism::What::LatticeKeyPair(key_type) => {
+            let set = wanted_number(template, CKA_PARAMETER_SET)?;
+            Ok(What::Lattice(Lattice::of(key_type, set)?))
+        }
         _ => Err(CKR_MECHANISM_INVALID.into()),
     }
 }

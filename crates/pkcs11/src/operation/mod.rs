@@ -5,8 +5,10 @@
 //! ```
 
 mod cipher;
+mod computation;
 mod derive;
 mod digest;
+mod encapsulate;
 mod generate;
 mod hkdf;
 mod mac;
@@ -17,6 +19,7 @@ mod verify;
 mod wrap;
 
 pub(crate) use cipher::{Ciphering, Direction};
+pub(crate) use computation::{Function, Outstanding, Product};
 pub(crate) use digest::Digesting;
 pub(crate) use mac::OrCode;
 pub(crate) use messages::{Iv, Message, Messages};

@@ -6,7 +6,8 @@ use outboard_engine::Operation;
 use outboard_engine::card::{Request, rsa};
 use zeroize::Zeroizing;
 
-use crate::error::Result;
+use super::computation::{Bytes, Computation, Manner};
+use crate::error::Error;
 use crate::module::Module;
 
 /// Raises a block, as long as the modulus, to the private exponent: on the path of the profile, where
@@ -17,16 +18,17 @@ pub(super) fn power(
     key: &Arc<rsa::Key>,
     block: Vec<u8>,
     operations: [Operation; 3],
-) -> Result<Zeroizing<Vec<u8>>> {
+    manner: Manner,
+) -> Computation<Bytes> {
     let operation = match key.bits() {
         2048 => operations[0],
         3072 => operations[1],
         4096 => operations[2],
         _ => {
             let mut result = Zeroizing::new(vec![0; key.length()]);
-            key.power(&block, &mut result)?;
-            return Ok(result);
+            let done = key.power(&block, &mut result);
+            return Computation::Done(done.map(|_| result).map_err(Error::from));
         }
     };
-    module.run(Request::rsa(operation, Arc::clone(key), block))
+    module.compute(Request::rsa(operation, Arc::clone(key), block), manner)
 }

@@ -13,6 +13,7 @@ use outboard_engine::scalar::rsa::{SaltLength, Scheme};
 use outboard_wire::{Digest as AskedDigest, Operation as Asked, Salt};
 use zeroize::Zeroizing;
 
+use super::computation::{Bytes, Computation, Function, Manner};
 use super::hash;
 use super::mac::{Coding, OrCode};
 use super::rsa::power;
@@ -51,18 +52,19 @@ impl Module {
         mechanism: &Mechanism,
         key: CK_OBJECT_HANDLE,
     ) -> Result<()> {
-        let key = self.object(session, key, CKR_KEY_HANDLE_INVALID)?;
+        self.admit_another(session, CKF_SIGN)?;
+        let key = self.key(session, key)?;
         if let What::Code(code, length) = &mechanism.what {
             let coding = Coding::new(&key, code, *length)?;
             key.admit(CKA_SIGN, mechanism.kind)?;
             return self.begin(session, place, OrCode::Code(coding));
         }
-        let What::Sign(sign) = mechanism.what else {
+        let What::Sign(sign) = &mechanism.what else {
             return Err(CKR_MECHANISM_INVALID.into());
         };
-        fits(&key.material, sign.scheme)?;
+        fits(&key.material, &sign.scheme)?;
         key.admit(CKA_SIGN, mechanism.kind)?;
-        let hasher = None;
+        let (sign, hasher) = (sign.clone(), None);
         let signing = Signing { key, sign, hasher };
         self.begin(session, place, OrCode::Signature(signing))
     }
@@ -82,10 +84,14 @@ impl Module {
             return Err(CKR_OPERATION_ACTIVE.into());
         }
         match output.is_question(length(&signing.key.material)) {
-            Ok(false) => match signing.sign.hash {
-                Some(digest) => output.put(&signing.finish(self, &hash(digest, data)?)?),
-                None => output.put(&signing.finish(self, data)?),
-            },
+            Ok(false) => {
+                let manner = self.manner(session)?;
+                let signature = match signing.sign.hash {
+                    Some(digest) => signing.finish(self, &hash(digest, data)?, manner)?,
+                    None => signing.finish(self, data, manner)?,
+                };
+                self.give(session, Function::Sign, signature, output)
+            }
             answer => {
                 self.put_back(session, place, OrCode::Signature(signing));
                 answer.map(drop)
@@ -97,7 +103,7 @@ impl Module {
     pub(crate) fn sign_update(&self, session: CK_SESSION_HANDLE, part: &[u8]) -> Result<()> {
         let mut signing = self.take(session, place)?;
         match &mut signing {
-            OrCode::Signature(Signing { hasher, sign, .. }) => go_on(hasher, *sign, part)?,
+            OrCode::Signature(Signing { hasher, sign, .. }) => go_on(hasher, sign, part)?,
             OrCode::Code(coding) => coding.update(part)?,
         }
         self.put_back(session, place, signing);
@@ -116,8 +122,9 @@ impl Module {
         };
         match output.is_question(length(&signing.key.material)) {
             Ok(false) => {
-                let value = end(&mut signing.hasher, signing.sign)?;
-                output.put(&signing.finish(self, &value)?)
+                let value = end(&mut signing.hasher, &signing.sign)?;
+                let signature = signing.finish(self, &value, self.manner(session)?)?;
+                self.give(session, Function::SignFinal, signature, output)
             }
             answer => {
                 self.put_back(session, place, OrCode::Signature(signing));
@@ -146,7 +153,7 @@ impl Module {
 }
 
 /// Takes a part of a message that the module hashes.
-pub(super) fn go_on(hasher: &mut Option<Hasher>, sign: Sign, part: &[u8]) -> Result<()> {
+pub(super) fn go_on(hasher: &mut Option<Hasher>, sign: &Sign, part: &[u8]) -> Result<()> {
     let digest = sign.hash.ok_or(CKR_FUNCTION_NOT_SUPPORTED)?;
     let mut hash = match hasher.take() {
         Some(hash) => hash,
@@ -160,7 +167,7 @@ pub(super) fn go_on(hasher: &mut Option<Hasher>, sign: Sign, part: &[u8]) -> Res
 /// The digest of the parts.
 pub(super) fn end(
     hasher: &mut Option<Hasher>,
-    sign: Sign,
+    sign: &Sign,
 ) -> Result<outboard_engine::scalar::digest::Value> {
     go_on(hasher, sign, &[])?;
     let hasher = hasher.take().ok_or(CKR_GENERAL_ERROR)?;
@@ -168,8 +175,8 @@ pub(super) fn end(
 }
 
 /// Whether a key's type is the scheme's.
-pub(super) fn fits(key: &Material, scheme: SignScheme) -> Result<()> {
-    use SignScheme::{Ecdsa, Eddsa, Pkcs1, Pss, Raw};
+pub(super) fn fits(key: &Material, scheme: &SignScheme) -> Result<()> {
+    use SignScheme::{Ecdsa, Eddsa, MlDsa, Pkcs1, Pss, Raw};
     if let Material::Service(key) = key {
         return match (key.kind, scheme) {
             // The service adds every padding itself.
@@ -181,7 +188,8 @@ pub(super) fn fits(key: &Material, scheme: SignScheme) -> Result<()> {
     match (key, scheme) {
         (Material::Rsa(_), Pkcs1 | Raw | Pss(..))
         | (Material::Ec(_), Ecdsa)
-        | (Material::Ed25519(_) | Material::Ed25519Public(_), Eddsa) => Ok(()),
+        | (Material::Ed25519(_) | Material::Ed25519Public(_), Eddsa)
+        | (Material::MlDsa(_), MlDsa(_)) => Ok(()),
         _ => Err(CKR_KEY_TYPE_INCONSISTENT.into()),
     }
 }
@@ -192,6 +200,7 @@ pub(super) fn length(key: &Material) -> usize {
         Material::Rsa(key) => key.length(),
         Material::Ec(key) => 2 * key.curve().field_length(),
         Material::Ed25519(_) | Material::Ed25519Public(_) => ed25519::SIGNATURE_LENGTH,
+        Material::MlDsa(key) => key.set().signature_length(),
         Material::Service(key) => key.length,
         _ => 0,
     }
@@ -199,20 +208,30 @@ pub(super) fn length(key: &Material) -> usize {
 
 impl Signing {
     /// The signature of a digest, or of what the program gave instead.
-    fn finish(&self, module: &Module, value: &[u8]) -> Result<Zeroizing<Vec<u8>>> {
-        match &self.key.material {
-            Material::Rsa(key) => rsa(module, key, self.sign, value),
+    fn finish(&self, module: &Module, value: &[u8], manner: Manner) -> Result<Computation<Bytes>> {
+        Ok(match &self.key.material {
+            Material::Rsa(key) => rsa(module, key, &self.sign, value, manner)?,
             Material::Ec(key) => {
                 if value.is_empty() {
                     return Err(CKR_DATA_LEN_RANGE.into());
                 }
-                let signature = module.run(Request::ecdsa(Arc::clone(key), value)?)?;
-                halves_of(&signature, 2 * key.curve().field_length())
+                let length = 2 * key.curve().field_length();
+                let request = Request::ecdsa(Arc::clone(key), value)?;
+                let signature = module.compute(request, manner);
+                signature.map(move |signature| halves_of(&signature?, length))
             }
-            Material::Ed25519(key) => module.run(Request::ed25519(Arc::clone(key), value)?),
-            Material::Service(key) => by_service(module, key, self.sign, value),
-            _ => Err(CKR_KEY_TYPE_INCONSISTENT.into()),
-        }
+            Material::Ed25519(key) => {
+                module.compute(Request::ed25519(Arc::clone(key), value)?, manner)
+            }
+            Material::Service(key) => by_service(module, key, &self.sign, value, manner)?,
+            Material::MlDsa(key) => {
+                let SignScheme::MlDsa(context) = &self.sign.scheme else {
+                    return Err(CKR_KEY_TYPE_INCONSISTENT.into());
+                };
+                Computation::Done(Ok(Bytes::new(key.sign(value, context)?)))
+            }
+            _ => return Err(CKR_KEY_TYPE_INCONSISTENT.into()),
+        })
     }
 }
 
@@ -233,11 +252,12 @@ fn halves_of(signature: &[u8], length: usize) -> Result<Zeroizing<Vec<u8>>> {
 fn by_service(
     module: &Module,
     key: &ServiceKey,
-    sign: Sign,
+    sign: &Sign,
     value: &[u8],
-) -> Result<Zeroizing<Vec<u8>>> {
+    manner: Manner,
+) -> Result<Computation<Bytes>> {
     let named = |digest| asked(digest).ok_or(Error::from(CKR_MECHANISM_PARAM_INVALID));
-    let operation = match sign.scheme {
+    let operation = match &sign.scheme {
         SignScheme::Pkcs1 => match sign.hash {
             Some(digest) => Asked::Pkcs1 {
                 digest: Some(named(digest)?),
@@ -246,11 +266,11 @@ fn by_service(
             None => pkcs1_of(value),
         },
         SignScheme::Pss(digest, Scheme::Pss { mgf1, salt }) => Asked::Pss {
-            digest: named(digest)?,
-            mgf1: named(mgf1)?,
+            digest: named(*digest)?,
+            mgf1: named(*mgf1)?,
             salt: match salt {
                 SaltLength::Bytes(bytes) => {
-                    let bytes = u16::try_from(bytes).map_err(|_| CKR_MECHANISM_PARAM_INVALID)?;
+                    let bytes = u16::try_from(*bytes).map_err(|_| CKR_MECHANISM_PARAM_INVALID)?;
                     Salt::Bytes(bytes)
                 }
                 SaltLength::Digest | SaltLength::Auto => Salt::Digest,
@@ -259,13 +279,16 @@ fn by_service(
         },
         SignScheme::Ecdsa => {
             let digest = sign.hash.map(named).transpose()?;
-            let signature = key.ask(&module.coprocessor, Asked::Ecdsa { digest, value })?;
-            return halves_of(&signature, key.length);
+            let signature = module.ask(key, Asked::Ecdsa { digest, value }, manner);
+            let length = key.length;
+            return Ok(signature.map(move |signature| halves_of(&signature?, length)));
         }
         SignScheme::Eddsa => Asked::Ed25519 { message: value },
-        SignScheme::Pss(..) | SignScheme::Raw => return Err(CKR_MECHANISM_INVALID.into()),
+        SignScheme::Pss(..) | SignScheme::Raw | SignScheme::MlDsa(_) => {
+            return Err(CKR_MECHANISM_INVALID.into());
+        }
     };
-    key.ask(&module.coprocessor, operation)
+    Ok(module.ask(key, operation, manner))
 }
 
 /// What a program wants signed by PKCS #1 v1.5: a digest, where it named one as RFC 8017 (9.2) says, for a key's policy speaks
@@ -326,19 +349,21 @@ pub(super) fn asked(digest: Digest) -> Option<AskedDigest> {
 fn rsa(
     module: &Module,
     key: &Arc<card::rsa::Key>,
-    sign: Sign,
+    sign: &Sign,
     value: &[u8],
-) -> Result<Zeroizing<Vec<u8>>> {
+    manner: Manner,
+) -> Result<Computation<Bytes>> {
     let too_long = |_| Error::from(CKR_DATA_LEN_RANGE);
-    let block = match (sign.scheme, sign.hash) {
+    let block = match (&sign.scheme, sign.hash) {
         (SignScheme::Pkcs1, Some(digest)) => key.encode(Scheme::Pkcs1, digest, value)?,
         (SignScheme::Pkcs1, None) => key.encode_unnamed(value).map_err(too_long)?,
         (SignScheme::Pss(digest, scheme), _) => {
-            key.encode(scheme, digest, value).map_err(too_long)?
+            key.encode(*scheme, *digest, value).map_err(too_long)?
         }
         _ => unpadded(key.length(), value)?,
     };
-    power(module, key, block, [Rsa2048Sign, Rsa3072Sign, Rsa4096Sign])
+    let operations = [Rsa2048Sign, Rsa3072Sign, Rsa4096Sign];
+    Ok(power(module, key, block, operations, manner))
 }
 
 /// A number as long as the modulus, of bytes that may be fewer.

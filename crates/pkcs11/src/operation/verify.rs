@@ -43,12 +43,12 @@ impl Module {
             key.admit(CKA_VERIFY, mechanism.kind)?;
             return self.begin(session, place, OrCode::Code(coding));
         }
-        let What::Sign(sign) = mechanism.what else {
+        let What::Sign(sign) = &mechanism.what else {
             return Err(CKR_MECHANISM_INVALID.into());
         };
-        fits(&key.material, sign.scheme)?;
+        fits(&key.material, &sign.scheme)?;
         key.admit(CKA_VERIFY, mechanism.kind)?;
-        let hasher = None;
+        let (sign, hasher) = (sign.clone(), None);
         let verifying = Verifying { key, sign, hasher };
         self.begin(session, place, OrCode::Signature(verifying))
     }
@@ -77,7 +77,7 @@ impl Module {
     pub(crate) fn verify_update(&self, session: CK_SESSION_HANDLE, part: &[u8]) -> Result<()> {
         let mut verifying = self.take(session, place)?;
         match &mut verifying {
-            OrCode::Signature(Verifying { hasher, sign, .. }) => go_on(hasher, *sign, part)?,
+            OrCode::Signature(Verifying { hasher, sign, .. }) => go_on(hasher, sign, part)?,
             OrCode::Code(coding) => coding.update(part)?,
         }
         self.put_back(session, place, verifying);
@@ -90,7 +90,7 @@ impl Module {
             OrCode::Signature(verifying) => verifying,
             OrCode::Code(coding) => return coding.verify(None, signature),
         };
-        let value = end(&mut verifying.hasher, verifying.sign)?;
+        let value = end(&mut verifying.hasher, &verifying.sign)?;
         verifying.finish(&value, signature)
     }
 }
@@ -101,7 +101,7 @@ impl Verifying {
         if signature.len() != length(&self.key.material) {
             return Err(CKR_SIGNATURE_LEN_RANGE.into());
         }
-        let is_right = match (&self.key.material, self.sign.scheme) {
+        let is_right = match (&self.key.material, &self.sign.scheme) {
             (Material::Rsa(key), SignScheme::Pkcs1) => match self.sign.hash {
                 Some(digest) => key.verify(Scheme::Pkcs1, digest, value, signature),
                 None => key.verify_unnamed(value, signature),
@@ -110,7 +110,7 @@ impl Verifying {
                 key.verify_power(&unpadded(key.length(), value)?, signature)
             }
             (Material::Rsa(key), SignScheme::Pss(digest, scheme)) => {
-                key.verify(scheme, digest, value, signature)
+                key.verify(*scheme, *digest, value, signature)
             }
             (Material::Ec(key), _) => {
                 let (r, s) = signature.split_at(signature.len() / 2);
@@ -121,6 +121,9 @@ impl Verifying {
                 pair.is_ok_and(|pair| key.verify(value, &pair))
             }
             (Material::Ed25519(key), _) => ed25519::verify(key.public(), value, signature),
+            (Material::MlDsa(key), SignScheme::MlDsa(context)) => {
+                key.verify(value, context, signature)
+            }
             (Material::Ed25519Public(key), _) => ed25519::verify(key, value, signature),
             _ => return Err(CKR_KEY_TYPE_INCONSISTENT.into()),
         };

@@ -2,6 +2,7 @@
 
 #![allow(dead_code, reason = "each test uses its part")]
 
+pub(crate) mod asynchronous;
 pub(crate) mod calls;
 pub(crate) mod raw;
 

@@ -167,6 +167,7 @@ fn what_was_decided_is_read_alone() {
         queue_ns: 2000.0,
         wake_ns: 12_000.0,
         pause_ns: 1000.0,
+        sleep_ns: 0.0,
     };
     let all = Operation::ALL.iter().copied();
     let measurements = all.clone().map(|operation| measurement(operation, 16, 3.0));

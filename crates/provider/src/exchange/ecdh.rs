@@ -8,7 +8,7 @@ use outboard_engine::card::Request;
 use outboard_engine::scalar::ec::{self, Curve, Form};
 use outboard_provider_abi::{Reason, Result};
 
-use super::Algorithm;
+use super::{Algorithm, MOST_POINT};
 use crate::key::{Ec, EcNative};
 use crate::outboard::refuse;
 
@@ -41,8 +41,11 @@ impl Algorithm for Ecdh {
         key.derive(peer, secret).map_err(refuse)
     }
 
-    fn point(peer: &EcNative) -> Option<Vec<u8>> {
-        peer.public()?.point(Form::Uncompressed).ok()
+    fn point<'a>(peer: &EcNative, room: &'a mut [u8; MOST_POINT]) -> Option<&'a [u8]> {
+        let point = peer.public()?.point(Form::Uncompressed).ok()?;
+        let room = room.get_mut(..point.len())?;
+        room.copy_from_slice(&point);
+        Some(room)
     }
 
     fn request(key: &EcNative, peer: &EcNative) -> Result<Request> {

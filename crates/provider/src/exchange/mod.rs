@@ -40,8 +40,11 @@ pub(crate) trait Algorithm: Send + 'static {
         peer: &<Self::Key as KeyType>::Native,
         secret: &mut [u8],
     ) -> Result<()>;
-    /// A peer's point, not compressed, for the card service; none where that does not do the exchange.
-    fn point(_: &<Self::Key as KeyType>::Native) -> Option<Vec<u8>> {
+    /// Writes a peer's point, not compressed, for the card service; none where that does not do the exchange.
+    fn point<'a>(
+        _: &<Self::Key as KeyType>::Native,
+        _: &'a mut [u8; MOST_POINT],
+    ) -> Option<&'a [u8]> {
         None
     }
     /// The same as a request to a card.
@@ -53,6 +56,8 @@ pub(crate) trait Algorithm: Send + 'static {
 
 /// The longest secret of any algorithm.
 const MOST: usize = 66;
+/// The longest point of any curve, not compressed.
+const MOST_POINT: usize = 1 + 2 * MOST;
 
 /// A key exchange context.
 pub(crate) struct Context<A: Algorithm> {
@@ -207,12 +212,14 @@ impl<A: Algorithm> Context<A> {
         Ok(derived.unwrap_or(false))
     }
 
-    /// Derives by the card service.
+    /// Derives by the card service. Owns nothing while the service works: see [`Shared::run_on_card`].
     fn derive_by_service(&self, service: &Service, secret: &mut Output<'_>) -> Result<c_int> {
         let peer = self.peer.as_ref().and_then(|peer| peer.native());
-        let point = peer.filter(|_| !self.set).and_then(A::point);
+        let mut room = [0; MOST_POINT];
+        let point = peer.filter(|_| !self.set);
+        let point = point.and_then(|peer| A::point(peer, &mut room));
         let point = point.ok_or_else(|| service.unsupported())?;
-        let derived = service.ask(&self.shared, Asked::Ecdh { point: &point })?;
+        let derived = service.ask(&self.shared, Asked::Ecdh { point })?;
         match secret.put(&derived) {
             true => Ok(1),
             false => Err(service.error(Reason::BufferTooSmall, "no room for the secret")),

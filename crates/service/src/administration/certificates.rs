@@ -54,10 +54,21 @@ pub(super) fn chain(record: &Record, pem: &str) -> Result<Vec<u8>> {
 
 /// Whom a key's certificates name, its own first.
 pub(super) fn subjects(record: &Record) -> Vec<String> {
+    let certificates = of(record);
+    let subject = |certificate: &Certificate| certificate.tbs_certificate().subject().to_string();
+    certificates.iter().map(subject).collect()
+}
+
+/// When a key's own certificate ends, in seconds since 1970.
+pub(super) fn end(record: &Record) -> Option<u64> {
+    let certificates = of(record);
+    let validity = certificates.first()?.tbs_certificate().validity();
+    Some(validity.not_after.to_unix_duration().as_secs())
+}
+
+/// A key's certificates, its own first.
+fn of(record: &Record) -> Vec<Certificate> {
     let certificates = outboard_wire::certificates(&record.certificates).unwrap_or_default();
-    let subject = |certificate| {
-        let certificate = Certificate::from_der(certificate).ok()?;
-        Some(certificate.tbs_certificate().subject().to_string())
-    };
-    certificates.into_iter().filter_map(subject).collect()
+    let read = |certificate| Certificate::from_der(certificate).ok();
+    certificates.into_iter().filter_map(read).collect()
 }

@@ -435,6 +435,7 @@ impl Administration {
             policy: serde_json::to_value(record.policy.narrowed(key_type)).map_err(failed)?,
             used: self.keys.used(id),
             certificates: certificates::subjects(&record),
+            certificate_ends: certificates::end(&record),
         })
     }
 

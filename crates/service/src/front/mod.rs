@@ -47,11 +47,11 @@ const LISTENER: u64 = 0;
 const END: u64 = 1;
 const FIRST_CLIENT: u64 = 2;
 
-/// Serves ssh clients for the service of that directory, until SIGTERM or SIGINT.
+/// Serves ssh clients for the service of that directory, until SIGTERM or SIGINT. Each request is tried for `limit`, in all.
 ///
 /// # Errors
 /// It cannot start.
-pub fn serve_agent(directory: &Path) -> Result<(), Error> {
+pub fn serve_agent(directory: &Path, limit: Duration) -> Result<(), Error> {
     process::end_on_panic();
     process::hide_memory();
     process::raise_descriptors();
@@ -62,7 +62,8 @@ pub fn serve_agent(directory: &Path) -> Result<(), Error> {
     let listener =
         AgentSocket::open(&directory).map_err(cannot(format!("listen at {}", path.display())))?;
     let service = directory.join(RELAY_SOCKET);
-    let mut front = Front::new(&listener, &end, &service).map_err(cannot("watch its sockets"))?;
+    let mut front =
+        Front::new(&listener, &path, &end, &service, limit).map_err(cannot("watch its sockets"))?;
     tracing::info!("serving ssh clients at {}", path.display());
     tell_systemd("READY=1");
     front.serve();
@@ -73,8 +74,12 @@ pub fn serve_agent(directory: &Path) -> Result<(), Error> {
 struct Front<'a> {
     epoll: rustix::fd::OwnedFd,
     listener: &'a AgentSocket,
+    /// Where clients connect.
+    path: &'a Path,
     /// Where the service is asked.
     service: &'a Path,
+    /// How long a request is tried there, in all.
+    limit: Duration,
     sessions: HashMap<u64, Session>,
     next: u64,
     /// When a session is looked at though nothing happens to it.
@@ -87,7 +92,13 @@ struct Front<'a> {
 }
 
 impl<'a> Front<'a> {
-    fn new(listener: &'a AgentSocket, end: impl AsFd, service: &'a Path) -> io::Result<Self> {
+    fn new(
+        listener: &'a AgentSocket,
+        path: &'a Path,
+        end: impl AsFd,
+        service: &'a Path,
+        limit: Duration,
+    ) -> io::Result<Self> {
         let epoll = epoll::create(CreateFlags::CLOEXEC)?;
         let events = EventFlags::IN;
         epoll::add(
@@ -104,7 +115,9 @@ impl<'a> Front<'a> {
         Ok(Self {
             epoll,
             listener,
+            path,
             service,
+            limit,
             sessions: HashMap::new(),
             next: FIRST_CLIENT,
             alarms: BTreeSet::new(),
@@ -167,7 +180,10 @@ impl<'a> Front<'a> {
                 return;
             }
         };
-        let Ok(peer) = Peer::of(&client) else { return };
+        // As the service asks: it would refuse each of this client's requests.
+        let Ok(peer) = Peer::of_accepted(&client, self.path) else {
+            return;
+        };
         let sessions = self.sessions.values();
         let of_user = || sessions.filter(|other| other.uid == peer.uid).count();
         let most_of_user = MOST_OF_USER.min(self.most / 4);
@@ -185,7 +201,8 @@ impl<'a> Front<'a> {
         let flags = EventFlags::ONESHOT;
         if epoll::add(&self.epoll, &client, EventData::new_u64(number), flags).is_ok() {
             self.next += 1;
-            self.sessions.insert(number, Session::new(client, peer.uid));
+            self.sessions
+                .insert(number, Session::new(client, peer.uid, self.limit));
             self.go_on(number, now, room);
         }
     }

@@ -12,8 +12,6 @@ use crate::agent::frames::{self, Heard, Incoming, Outgoing};
 use crate::agent::{message, relay};
 use crate::sockets;
 
-/// How long a request is tried, in all: as long as other programs try (the setting `service-limit`).
-const LIMIT: Duration = Duration::from_secs(5);
 /// Between two tries, the first and the longest: as other programs do.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(50));
 /// The most bytes of messages that a client has said for good. OpenSSH's are some kilobytes at most.
@@ -23,6 +21,8 @@ const MOST_SAID: usize = 64 * 1024;
 pub(super) struct Session {
     pub(super) client: OwnedFd,
     pub(super) uid: u32,
+    /// How long a request is tried, in all.
+    limit: Duration,
     /// When it is looked at though nothing happens to it.
     pub(super) alarm: Option<Instant>,
     heard: Incoming,
@@ -70,10 +70,11 @@ struct Relay {
 }
 
 impl Session {
-    pub(super) fn new(client: OwnedFd, uid: u32) -> Self {
+    pub(super) fn new(client: OwnedFd, uid: u32, limit: Duration) -> Self {
         Self {
             client,
             uid,
+            limit,
             alarm: None,
             heard: Incoming::default(),
             answer: Outgoing::default(),
@@ -111,7 +112,7 @@ impl Session {
             match self.heard.read(&self.client, room)? {
                 Heard::Message => {
                     let request = self.heard.take();
-                    self.asking = Some(Asking::new(&self.said, &request, now));
+                    self.asking = Some(Asking::new(&self.said, &request, now, now + self.limit));
                 }
                 Heard::Nothing => return Ok(Waits::Client(EventFlags::IN)),
                 Heard::End => return Err(io::ErrorKind::UnexpectedEof.into()),
@@ -148,13 +149,13 @@ impl Drop for Session {
 }
 
 impl Asking {
-    fn new(said: &[Vec<u8>], request: &[u8], now: Instant) -> Self {
+    fn new(said: &[Vec<u8>], request: &[u8], now: Instant, until: Instant) -> Self {
         let before = said.concat();
         Self {
             request: before.len(),
             messages: [&before, request].concat(),
             answers: said.len() + 1,
-            until: now + LIMIT,
+            until,
             again: now,
             pause: PAUSES.0,
             relay: None,

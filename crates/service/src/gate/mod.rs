@@ -463,7 +463,11 @@ impl Gate {
                     outboard_engine::Error::InvalidInput => Status::Malformed,
                     _ => Status::Failed,
                 };
-                self.refuse_use(asked, status, &error.to_string());
+                let sentence = match &asked.unpadding {
+                    Some(unpadding) => unpadding.refusal(error),
+                    None => error.to_string(),
+                };
+                self.refuse_use(asked, status, &sentence);
             }
         }
     }

@@ -17,8 +17,14 @@ pub(crate) const REQUEST_IDENTITIES: &[u8] = &[11];
 impl Daemon {
     /// The front of that service.
     pub(crate) fn front(service: &Service) -> Self {
+        Self::front_with(service, &[])
+    }
+
+    /// The front of that service, with those options.
+    pub(crate) fn front_with(service: &Service, options: &[&str]) -> Self {
         let directory = service.path();
-        let words = ["--agent".as_ref(), "--directory".as_ref(), directory];
+        let mut words = vec!["--agent".as_ref(), "--directory".as_ref(), directory];
+        words.extend(options.iter().map(Path::new));
         let front = Self::start(&words, directory.join("front-log"));
         wait_until(|| connect(directory).is_ok());
         front

@@ -13,8 +13,8 @@ use crate::suite::Session;
 use crate::workloads::tls::Key;
 
 /// A key that the service has, and that also lies in a file.
-pub(super) struct Held {
-    pub(super) service: CardService,
+pub(in crate::workloads) struct Held {
+    pub(in crate::workloads) service: CardService,
     /// In the order of [`SETUPS`].
     pub(super) sides: [Side; SETUPS.len()],
     key: Key,
@@ -32,7 +32,7 @@ const LEDGERS: &str = "ledgers";
 
 impl Held {
     /// Starts a service that is held to that core, and lets a user's programs use its key. `name` distinguishes the ledgers.
-    pub(super) fn new(
+    pub(in crate::workloads) fn new(
         session: &Session<'_>,
         key: Key,
         user: &str,
@@ -87,7 +87,7 @@ impl Held {
     }
 
     /// The service makes every signature itself, whatever the profile says.
-    pub(super) fn proof_of_the_service(
+    pub(in crate::workloads) fn proof_of_the_service(
         &self,
         session: &Session<'_>,
         signatures: u64,
@@ -111,7 +111,7 @@ pub(super) fn start(session: &Session<'_>, core: Option<usize>) -> Result<CardSe
 }
 
 /// The user that a server's processes become if root starts it; otherwise they stay ours.
-pub(super) fn us_or(user: &str) -> String {
+pub(in crate::workloads) fn us_or(user: &str) -> String {
     let us = rustix::process::getuid();
     match us.is_root() {
         true => user.to_owned(),

@@ -12,7 +12,7 @@
 
 mod concurrency;
 mod handshakes;
-mod held;
+pub(super) mod held;
 mod postgresql;
 mod request;
 mod sshd;

@@ -174,12 +174,16 @@ pub(super) fn revert(files: &[PathBuf]) -> Result<(), Failure> {
             None => file.canonicalize().unwrap_or_else(|_| file.clone()),
         };
         let backup = backup_of(&file);
-        fs::rename(&backup, &file).map_err(|error| {
-            format!(
+        fs::rename(&backup, &file).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => format!(
+                "there is no copy {} (if you moved it away, move it back there; 'adopt --destroy' kept none)",
+                backup.display()
+            ),
+            _ => format!(
                 "{} is as it was: cannot move {} there: {error}",
                 file.display(),
                 backup.display()
-            )
+            ),
         })?;
         print(&format!(
             "{} is as it was before 'adopt'.\n",

@@ -1,6 +1,7 @@
 //! What `outboard keys` says to people.
 
 use std::path::Path;
+use std::time::SystemTime;
 
 use outboard_administration::{AuditEntry, Grant, KeyInfo, Right, Subject};
 use outboard_profile::rfc3339;
@@ -90,8 +91,16 @@ pub(super) fn show(key: &KeyInfo) -> String {
         "used",
         format!("{} times since the service started", count(key.used)),
     );
-    for subject in &key.certificates {
-        line("certificate", printable(subject));
+    for (number, subject) in key.certificates.iter().enumerate() {
+        let ends = key.certificate_ends.filter(|_| number == 0);
+        let ends = ends.map(|ends| match time_of(ends) < SystemTime::now() {
+            true => format!(" (expired on {})", day(ends)),
+            false => format!(" (until {})", day(ends)),
+        });
+        line(
+            "certificate",
+            printable(subject) + &ends.unwrap_or_default(),
+        );
     }
     if let Some(policy) = key.policy.as_object() {
         let says = |value: &serde_json::Value| match value.as_array() {

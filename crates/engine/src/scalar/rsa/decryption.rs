@@ -180,6 +180,15 @@ impl Message {
 /// # Errors
 /// [`Error::InvalidInput`]: the key is too short for the digest. [`Error::Failed`]: all else that is wrong.
 pub fn oaep(block: &[u8], digest: Digest, mgf1: Digest, label: &[u8]) -> Result<Message> {
+    let (is_good, message) = unmasked(block, digest, mgf1, label)?;
+    match bool::from(is_good) {
+        true => Ok(message),
+        false => Err(Error::Failed),
+    }
+}
+
+/// Whether the padding OAEP is right, and the message if so.
+fn unmasked(block: &[u8], digest: Digest, mgf1: Digest, label: &[u8]) -> Result<(Choice, Message)> {
     let seed_length = digest.length();
     if block.len() < 2 * seed_length + 2 {
         return Err(Error::InvalidInput);
@@ -203,11 +212,7 @@ pub fn oaep(block: &[u8], digest: Digest, mgf1: Digest, label: &[u8]) -> Result<
         is_good &= is_found;
         Ok((is_good, rest.len() as u32 - 1 - separator))
     })?;
-    let message = Message::at_the_end(room, length);
-    match bool::from(is_good) {
-        true => Ok(message),
-        false => Err(Error::Failed),
-    }
+    Ok((is_good, Message::at_the_end(room, length)))
 }
 
 /// Adds the mask that MGF1 makes of a seed (RFC 8017, B.2.1).
@@ -407,5 +412,65 @@ mod tests {
         }
         let short = oaep(&block[..65], digest, mgf1, b"").err();
         assert_eq!(short, Some(Error::InvalidInput));
+    }
+
+    /// Valgrind follows what is secret (`make engine-secrets`); without it, this shows nothing.
+    mod secrets {
+        use super::*;
+        use outboard_valgrind::{complaints, hide};
+
+        /// Blocks with a right padding and with wrong ones, secret.
+        fn hidden(right: Vec<u8>) -> Vec<Vec<u8>> {
+            let mut blocks = vec![right.clone(), vec![0; LENGTH], vec![0xff; LENGTH]];
+            for place in [0, 1, 5, LENGTH / 2, LENGTH - 1] {
+                let mut wrong = right.clone();
+                wrong[place] ^= 1;
+                blocks.push(wrong);
+            }
+            blocks.iter().for_each(|block| hide(&block[..]));
+            blocks
+        }
+
+        fn hidden_rejection() -> Rejection {
+            let rejection = rejection();
+            hide(&rejection.0[..]);
+            rejection
+        }
+
+        #[test]
+        fn nothing_depends_on_a_message_of_pkcs1() {
+            for message in [&[0x5a; 48][..], &[], &[0; LENGTH - 11]] {
+                for block in hidden(padded(message)) {
+                    let rejection = hidden_rejection();
+                    assert_eq!(complaints(|| rejection.message(&block)), 0);
+                }
+            }
+        }
+
+        #[test]
+        fn nothing_depends_on_the_secret_of_a_tls_client() {
+            let mut secret = [0x5a; PREMASTER];
+            secret[..2].copy_from_slice(&[3, 3]);
+            for negotiated in [None, Some(0x0303)] {
+                let versions = Versions {
+                    offered: 0x0303,
+                    negotiated,
+                };
+                for block in hidden(padded(&secret)) {
+                    let rejection = hidden_rejection();
+                    assert_eq!(complaints(|| rejection.premaster(&block, versions)), 0);
+                }
+            }
+        }
+
+        #[test]
+        fn nothing_depends_on_a_message_of_oaep() {
+            for digest in DIGESTS {
+                for block in hidden(oaep_padded(b"hello", digest, Digest::Sha1, b"label")) {
+                    let unpad = || unmasked(&block, digest, Digest::Sha1, b"label");
+                    assert_eq!(complaints(unpad), 0);
+                }
+            }
+        }
     }
 }

@@ -8,10 +8,13 @@ mod rsa;
 mod service;
 mod stream;
 
+pub(super) use blocks::DES3;
+
 use std::sync::Arc;
 
 use cryptoki_sys::*;
 
+use super::computation::{Bytes, Computation, Function, Manner};
 use crate::abi::{Exchange, Output};
 use crate::error::{Error, Result};
 use crate::mechanism::{self, CipherMechanism};
@@ -43,6 +46,14 @@ impl Direction {
         }
     }
 
+    /// What `C_SessionCancel` calls it.
+    pub(crate) fn flag(self) -> CK_FLAGS {
+        match self {
+            Self::Encrypt => CKF_ENCRYPT,
+            Self::Decrypt => CKF_DECRYPT,
+        }
+    }
+
     pub(super) fn is_encrypt(self) -> bool {
         self == Self::Encrypt
     }
@@ -70,6 +81,12 @@ pub(super) trait Cipher: Send {
     /// All in one call.
     fn whole(&mut self, exchange: &mut Exchange<'_>) -> Result<Answer>;
 
+    /// Lets somebody else compute all of it meanwhile, where the output has room for whatever comes out. Else none, and nothing
+    /// is done.
+    fn leave(&mut self, _exchange: &mut Exchange<'_>) -> Result<Option<Computation<Bytes>>> {
+        Ok(None)
+    }
+
     /// A part of the message.
     fn update(&mut self, _exchange: &mut Exchange<'_>) -> Result<Answer> {
         Err(CKR_FUNCTION_NOT_SUPPORTED.into())
@@ -96,7 +113,9 @@ pub(super) fn begin(
 ) -> Result<Box<dyn Cipher>> {
     use mechanism::Cipher::*;
     Ok(match *cipher {
-        Ecb | Cbc(_) | CbcPadded(_) => Box::new(blocks::Blocks::new(key, direction, cipher)?),
+        Ecb | Cbc(_) | CbcPadded(_) | Des3Ecb | Des3Cbc(_) | Des3CbcPadded(_) => {
+            Box::new(blocks::Blocks::new(key, direction, cipher)?)
+        }
         Ctr(first, bits) => Box::new(stream::Stream::new(key, direction, &first, bits)?),
         Gcm {
             iv,
@@ -136,7 +155,8 @@ impl Module {
         mechanism: &CipherMechanism<'_>,
         key: CK_OBJECT_HANDLE,
     ) -> Result<()> {
-        let key = self.object(session, key, CKR_KEY_HANDLE_INVALID)?;
+        self.admit_another(session, direction.flag())?;
+        let key = self.key(session, key)?;
         let cipher = begin(&key, direction, &mechanism.cipher)?;
         key.admit(direction.usage(), mechanism.kind)?;
         let ciphering = Ciphering {
@@ -151,13 +171,19 @@ impl Module {
         &self,
         session: CK_SESSION_HANDLE,
         direction: Direction,
-        exchange: &mut Exchange<'_>,
+        mut exchange: Exchange<'_>,
     ) -> Result<()> {
         let mut ciphering = self.take(session, direction.place())?;
         if ciphering.has_begun {
             return Err(CKR_OPERATION_ACTIVE.into());
         }
-        let answer = ciphering.cipher.whole(exchange);
+        if !direction.is_encrypt()
+            && self.manner(session)? == Manner::Returns
+            && let Some(message) = ciphering.cipher.leave(&mut exchange)?
+        {
+            return self.give(session, Function::Decrypt, message, exchange.output);
+        }
+        let answer = ciphering.cipher.whole(&mut exchange);
         self.end(session, direction, ciphering, answer)
     }
 

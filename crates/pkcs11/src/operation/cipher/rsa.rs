@@ -8,7 +8,7 @@ use cryptoki_sys::*;
 use outboard_engine::Operation::{Rsa2048Decrypt, Rsa3072Decrypt, Rsa4096Decrypt};
 use outboard_engine::card::rsa::Key;
 use outboard_engine::scalar::digest::Digest;
-use outboard_engine::scalar::rsa::{MAX_LENGTH, oaep};
+use outboard_engine::scalar::rsa::{MAX_LENGTH, Message, oaep};
 
 use super::service::ByService;
 use super::{Answer, Cipher, Direction};
@@ -16,6 +16,7 @@ use crate::abi::Exchange;
 use crate::error::{Error, Result};
 use crate::module::Module;
 use crate::object::{Material, Object};
+use crate::operation::computation::{Bytes, Computation, Manner};
 use crate::operation::rsa::power;
 
 /// The parameters of OAEP.
@@ -89,30 +90,43 @@ impl Rsa {
     }
 
     fn decrypt(&self, exchange: &mut Exchange<'_>) -> Result<Answer> {
-        let invalid = |_| Error::from(CKR_ENCRYPTED_DATA_INVALID);
         if exchange.length() != self.key.length() {
             return Err(self.direction.length_error());
         }
         if exchange.output.is_question_for(self.most()?) {
             return Ok(Answer::Length);
         }
-        let ciphertext = self.key.ciphertext(exchange.input()).map_err(invalid)?;
+        let message = self.message(exchange.input(), Manner::Waits)?.wait()?;
+        exchange.output.put(&message)?;
+        Ok(Answer::Output)
+    }
+
+    /// The message of a ciphertext.
+    fn message(&self, ciphertext: &[u8], manner: Manner) -> Result<Computation<Bytes>> {
+        let invalid = |_| Error::from(CKR_ENCRYPTED_DATA_INVALID);
+        let ciphertext = self.key.ciphertext(ciphertext).map_err(invalid)?;
         let module = Module::get()?;
         let operations = [Rsa2048Decrypt, Rsa3072Decrypt, Rsa4096Decrypt];
-        let message = match &self.oaep {
+        let bytes = |message: Message| {
+            let start = message.room.len() - message.length as usize;
+            Bytes::new(message.room[start..].to_vec())
+        };
+        Ok(match &self.oaep {
             Some(parameters) => {
-                let block = power(module, &self.key, ciphertext, operations)?;
                 let (digest, mgf1) = parameters.digests;
-                oaep(&block, digest, mgf1, &parameters.label).map_err(invalid)?
+                let label = parameters.label.clone();
+                let block = power(module, &self.key, ciphertext, operations, manner);
+                block.map(move |block| {
+                    let message = oaep(&block?, digest, mgf1, &label);
+                    message.map(bytes).map_err(invalid)
+                })
             }
             None => {
                 let rejection = self.key.rejection(&ciphertext)?;
-                rejection.message(&power(module, &self.key, ciphertext, operations)?)
+                let block = power(module, &self.key, ciphertext, operations, manner);
+                block.map(move |block| Ok(bytes(rejection.message(&block?))))
             }
-        };
-        let start = message.room.len() - message.length as usize;
-        exchange.output.put(&message.room[start..])?;
-        Ok(Answer::Output)
+        })
     }
 }
 
@@ -122,5 +136,13 @@ impl Cipher for Rsa {
             Direction::Encrypt => self.encrypt(exchange),
             Direction::Decrypt => self.decrypt(exchange),
         }
+    }
+
+    fn leave(&mut self, exchange: &mut Exchange<'_>) -> Result<Option<Computation<Bytes>>> {
+        let can_be_left = self.direction == Direction::Decrypt
+            && exchange.length() == self.key.length()
+            && exchange.output.has_room(self.most()?);
+        let message = can_be_left.then(|| self.message(exchange.input(), Manner::Returns));
+        message.transpose()
     }
 }

@@ -11,6 +11,7 @@ use crate::abi::Exchange;
 use crate::coprocessor::{Kind, ServiceKey};
 use crate::error::{Error, Result};
 use crate::module::Module;
+use crate::operation::computation::{Bytes, Computation, Manner};
 use crate::operation::sign::asked;
 
 /// What is decrypted.
@@ -41,6 +42,23 @@ impl ByService {
             label: &oaep.label,
         })
     }
+
+    /// The message of a ciphertext.
+    fn message(&self, ciphertext: &[u8], manner: Manner) -> Result<Computation<Bytes>> {
+        let operation = Operation::Decrypt {
+            encryption: self.encryption()?,
+            ciphertext,
+        };
+        let answer = Module::get()?.ask(&self.key, operation, manner);
+        Ok(answer.map(|answer| {
+            let answer = answer.map_err(|error| match error.code() {
+                CKR_DATA_INVALID | CKR_FUNCTION_FAILED => CKR_ENCRYPTED_DATA_INVALID.into(),
+                _ => error,
+            })?;
+            let message = message::decode(&answer).map_err(|_| CKR_DEVICE_ERROR)?;
+            Ok(Bytes::new(message.to_vec()))
+        }))
+    }
 }
 
 impl Cipher for ByService {
@@ -51,17 +69,15 @@ impl Cipher for ByService {
         if exchange.output.is_question_for(self.key.length) {
             return Ok(Answer::Length);
         }
-        let operation = Operation::Decrypt {
-            encryption: self.encryption()?,
-            ciphertext: exchange.input(),
-        };
-        let answer = self.key.ask(&Module::get()?.coprocessor, operation);
-        let answer = answer.map_err(|error| match error.code() {
-            CKR_DATA_INVALID | CKR_FUNCTION_FAILED => CKR_ENCRYPTED_DATA_INVALID.into(),
-            _ => error,
-        })?;
-        let message = message::decode(&answer).map_err(|_| CKR_DEVICE_ERROR)?;
-        exchange.output.put(message)?;
+        let message = self.message(exchange.input(), Manner::Waits)?.wait()?;
+        exchange.output.put(&message)?;
         Ok(Answer::Output)
+    }
+
+    fn leave(&mut self, exchange: &mut Exchange<'_>) -> Result<Option<Computation<Bytes>>> {
+        let length = self.key.length;
+        let can_be_left = exchange.length() == length && exchange.output.has_room(length);
+        let message = can_be_left.then(|| self.message(exchange.input(), Manner::Returns));
+        message.transpose()
     }
 }

@@ -1,0 +1,237 @@
+//! ML-KEM (FIPS 203): secrets that are encapsulated for a key.
+
+use std::ptr;
+
+use aws_lc_sys as lc;
+use zeroize::Zeroizing;
+
+use super::owned::Owned;
+use super::randomness::drawing;
+use super::{check, randomise, raw_key};
+use crate::error::{Error, Result};
+use crate::fork;
+
+/// The length of a seed, in bytes: d, then z (FIPS 203, 7.1).
+pub const SEED: usize = 64;
+/// The length of a shared secret, in bytes.
+pub const SECRET: usize = 32;
+
+/// A shared secret.
+pub type Secret = Zeroizing<[u8; SECRET]>;
+
+/// A parameter set (FIPS 203, 8).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Set {
+    /// ML-KEM-512.
+    MlKem512,
+    /// ML-KEM-768.
+    MlKem768,
+    /// ML-KEM-1024.
+    MlKem1024,
+}
+
+impl Set {
+    fn nid(self) -> i32 {
+        match self {
+            Self::MlKem512 => lc::NID_MLKEM512,
+            Self::MlKem768 => lc::NID_MLKEM768,
+            Self::MlKem1024 => lc::NID_MLKEM1024,
+        }
+    }
+
+    /// The length of a public half, in bytes.
+    pub const fn public_length(self) -> usize {
+        match self {
+            Self::MlKem512 => 800,
+            Self::MlKem768 => 1184,
+            Self::MlKem1024 => 1568,
+        }
+    }
+
+    /// The length of a private half, in bytes.
+    pub const fn private_length(self) -> usize {
+        2 * self.public_length() + 32
+    }
+
+    /// The length of a ciphertext, in bytes.
+    pub const fn ciphertext_length(self) -> usize {
+        match self {
+            Self::MlKem512 => 768,
+            Self::MlKem768 => 1088,
+            Self::MlKem1024 => 1568,
+        }
+    }
+}
+
+/// A key, either half.
+pub struct Key {
+    key: Owned<lc::EVP_PKEY>,
+    set: Set,
+}
+
+impl Key {
+    /// The key of a seed.
+    ///
+    /// # Errors
+    /// [`Error::Resource`].
+    pub fn from_seed(set: Set, seed: &[u8; SEED]) -> Result<Self> {
+        fork::ready();
+        let mut key = ptr::null_mut();
+        let mut length = SEED;
+        // SAFETY: a new context of a known kind, a seed of that length, and a key that it makes.
+        let key = unsafe {
+            let context = lc::EVP_PKEY_CTX_new_id(lc::EVP_PKEY_KEM, ptr::null_mut());
+            let context = Owned::new(context, Error::Resource)?;
+            let context = context.as_ptr();
+            let answer = lc::EVP_PKEY_CTX_kem_set_params(context, set.nid());
+            check(answer, Error::Resource)?;
+            check(lc::EVP_PKEY_keygen_init(context), Error::Resource)?;
+            let answer = lc::EVP_PKEY_keygen_deterministic(
+                context,
+                &raw mut key,
+                seed.as_ptr(),
+                &raw mut length,
+            );
+            check(answer, Error::Resource)?;
+            Owned::new(key, Error::Resource)?
+        };
+        Ok(Self { key, set })
+    }
+
+    /// A private half (FIPS 203's decapsulation key). That it is whole is checked (7.3).
+    ///
+    /// # Errors
+    /// [`Error::InvalidKey`]. [`Error::Randomness`].
+    pub fn private(set: Set, bytes: &[u8]) -> Result<Self> {
+        if bytes.len() != set.private_length() {
+            return Err(Error::InvalidKey);
+        }
+        // It ends with the public half, that one's hash, and z.
+        let end = bytes.len() - 64;
+        let public = &bytes[end - set.public_length()..end];
+        let _whole = drawing()?;
+        // SAFETY: reads as many bytes as there are.
+        let key = unsafe {
+            let key = lc::EVP_PKEY_kem_new_raw_key(
+                set.nid(),
+                public.as_ptr(),
+                public.len(),
+                bytes.as_ptr(),
+                bytes.len(),
+            );
+            Owned::new(key, Error::InvalidKey)?
+        };
+        // SAFETY: a live key with both halves.
+        let answer = unsafe { lc::EVP_PKEY_kem_check_key(key.as_ptr()) };
+        check(answer, Error::InvalidKey)?;
+        Ok(Self { key, set })
+    }
+
+    /// A public half (FIPS 203's encapsulation key). That its numbers are reduced is checked (7.2).
+    ///
+    /// # Errors
+    /// [`Error::InvalidKey`]
+    pub fn public(set: Set, bytes: &[u8]) -> Result<Self> {
+        if bytes.len() != set.public_length() {
+            return Err(Error::InvalidKey);
+        }
+        fork::ready();
+        // SAFETY: reads as many bytes as there are.
+        let key = unsafe {
+            let key = lc::EVP_PKEY_kem_new_raw_public_key(set.nid(), bytes.as_ptr(), bytes.len());
+            Owned::new(key, Error::InvalidKey)?
+        };
+        let key = Self { key, set };
+        // AWS-LC checks a public half where it is used.
+        key.encapsulate_by(&[0; SECRET])
+            .map_err(|_| Error::InvalidKey)?;
+        Ok(key)
+    }
+
+    /// The parameter set.
+    pub fn set(&self) -> Set {
+        self.set
+    }
+
+    /// The bytes of the public half.
+    pub fn public_bytes(&self) -> Result<Vec<u8>> {
+        raw_key::public(&self.key, self.set.public_length())
+    }
+
+    /// The bytes of the private half.
+    ///
+    /// # Errors
+    /// [`Error::NoPrivateKey`]
+    pub fn private_bytes(&self) -> Result<Zeroizing<Vec<u8>>> {
+        raw_key::private(&self.key, self.set.private_length())
+    }
+
+    /// A new secret, with the ciphertext that tells it to the private half.
+    ///
+    /// # Errors
+    /// [`Error::Randomness`]
+    pub fn encapsulate(&self) -> Result<(Vec<u8>, Secret)> {
+        let mut message = Zeroizing::new([0; SECRET]);
+        randomise(&mut *message)?;
+        self.encapsulate_by(&message)
+    }
+
+    /// The same by that randomness (FIPS 203, 6.2), for vectors.
+    ///
+    /// # Errors
+    /// [`Error::Failed`]
+    pub fn encapsulate_by(&self, message: &[u8; SECRET]) -> Result<(Vec<u8>, Secret)> {
+        let mut ciphertext = vec![0; self.set.ciphertext_length()];
+        let mut secret = Secret::default();
+        let (mut written, mut length, mut given) = (ciphertext.len(), SECRET, SECRET);
+        let context = self.context()?;
+        // SAFETY: a live context; as much room and randomness as is said.
+        let answer = unsafe {
+            lc::EVP_PKEY_encapsulate_deterministic(
+                context.as_ptr(),
+                ciphertext.as_mut_ptr(),
+                &raw mut written,
+                secret.as_mut_ptr(),
+                &raw mut length,
+                message.as_ptr(),
+                &raw mut given,
+            )
+        };
+        check(answer, Error::Failed)?;
+        Ok((ciphertext, secret))
+    }
+
+    /// The secret of a ciphertext; of one that nobody made for this key, another secret.
+    ///
+    /// # Errors
+    /// [`Error::InvalidInput`]: it is not as long as a ciphertext. [`Error::NoPrivateKey`].
+    pub fn decapsulate(&self, ciphertext: &[u8]) -> Result<Secret> {
+        if ciphertext.len() != self.set.ciphertext_length() {
+            return Err(Error::InvalidInput);
+        }
+        let mut secret = Secret::default();
+        let mut length = SECRET;
+        let context = self.context()?;
+        // SAFETY: a live context; as much room as is said; reads as many bytes as there are.
+        let answer = unsafe {
+            lc::EVP_PKEY_decapsulate(
+                context.as_ptr(),
+                secret.as_mut_ptr(),
+                &raw mut length,
+                ciphertext.as_ptr(),
+                ciphertext.len(),
+            )
+        };
+        check(answer, Error::NoPrivateKey)?;
+        Ok(secret)
+    }
+
+    fn context(&self) -> Result<Owned<lc::EVP_PKEY_CTX>> {
+        fork::ready();
+        // SAFETY: a live key.
+        unsafe {
+            let context = lc::EVP_PKEY_CTX_new(self.key.as_ptr(), ptr::null_mut());
+            Owned::new(context, Error::Resource)
+        }
+    }
+}

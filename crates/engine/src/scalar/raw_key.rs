@@ -1,0 +1,34 @@
+//! The bytes of keys that are nothing but bytes.
+
+use aws_lc_sys as lc;
+use zeroize::Zeroizing;
+
+use super::check;
+use super::owned::Owned;
+use crate::error::{Error, Result};
+
+/// A function that writes a half of a key.
+type Write = unsafe extern "C" fn(*const lc::EVP_PKEY, *mut u8, *mut usize) -> i32;
+
+/// The public half, of so many bytes.
+pub(super) fn public(key: &Owned<lc::EVP_PKEY>, length: usize) -> Result<Vec<u8>> {
+    let half = half(key, length, lc::EVP_PKEY_get_raw_public_key)?;
+    Ok(half.to_vec())
+}
+
+/// The private half, of so many bytes.
+pub(super) fn private(key: &Owned<lc::EVP_PKEY>, length: usize) -> Result<Zeroizing<Vec<u8>>> {
+    half(key, length, lc::EVP_PKEY_get_raw_private_key)
+}
+
+fn half(key: &Owned<lc::EVP_PKEY>, length: usize, write: Write) -> Result<Zeroizing<Vec<u8>>> {
+    let mut half = Zeroizing::new(vec![0; length]);
+    let mut written = length;
+    // SAFETY: a live key, and as much room as is said.
+    let answer = unsafe { write(key.as_ptr(), half.as_mut_ptr(), &raw mut written) };
+    check(answer, Error::NoPrivateKey)?;
+    match written == length {
+        true => Ok(half),
+        false => Err(Error::Failed),
+    }
+}

@@ -1,0 +1,129 @@
+//! Questions to the service's administration: a connection each, so that no descriptor stays open.
+
+use std::io;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use cryptoki_sys::*;
+use outboard_administration::{Code, Connection, Error as Failure, Reply, Request, TokenRequest};
+
+use super::Login;
+use crate::error::{Error, Result};
+use crate::module::Module;
+use crate::slot::Slot;
+
+/// Between two tries.
+const PAUSE: Duration = Duration::from_millis(20);
+/// How long the answer takes at most that brings a key pair: one of 4096 bits may need many draws.
+const MAKING: Duration = Duration::from_secs(60);
+
+/// How long a service is waited for that does not listen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Patience {
+    /// Not at all.
+    None,
+    /// As long as the settings say: it may be starting again.
+    Settings,
+}
+
+impl Module {
+    /// Asks the service something of a token, as whoever is logged in.
+    ///
+    /// # Errors
+    /// What the standard calls the refusal. Where the ticket is no longer good, nobody is logged in any more.
+    pub(super) fn question_of(
+        &self,
+        slot: Slot,
+        login: Option<&Login>,
+        what: TokenRequest,
+    ) -> Result<Reply> {
+        let request = Request::Token {
+            token: self.tokens.info(slot)?.id.clone(),
+            ticket: login.map(|login| super::secret(&login.ticket)),
+            what,
+        };
+        let answer = self.question(&request, Patience::Settings);
+        if answer == Err(CKR_USER_NOT_LOGGED_IN.into()) && login.is_some() {
+            self.forget_login(slot);
+        }
+        answer
+    }
+
+    /// Asks the service.
+    ///
+    /// # Errors
+    /// What the standard calls the refusal; `CKR_DEVICE_ERROR`: it does not answer.
+    pub(super) fn question(&self, request: &Request, patience: Patience) -> Result<Reply> {
+        let settings = self.coprocessor.settings();
+        let settings = settings.ok_or(CKR_TOKEN_NOT_PRESENT)?;
+        let until = Instant::now() + settings.limit;
+        let answer_within = match request {
+            Request::Token {
+                what: TokenRequest::Generate { .. },
+                ..
+            } => settings.limit.max(MAKING),
+            _ => settings.limit,
+        };
+        loop {
+            let connection = Connection::open_for(&settings.directory, answer_within);
+            let failure = match connection.and_then(|mut connection| connection.ask(request)) {
+                Ok(reply) => return Ok(reply),
+                Err(failure) => failure,
+            };
+            let may_pass = match &failure {
+                Failure::Unreachable { reason, .. } => is_passing(reason),
+                Failure::Lost { reason, .. } => is_passing(reason) && may_be_repeated(request),
+                _ => false,
+            };
+            if !may_pass || patience == Patience::None || Instant::now() + PAUSE > until {
+                return Err(refusal(&failure));
+            }
+            sleep(PAUSE);
+        }
+    }
+}
+
+/// Whether a service that is starting again may be the reason.
+fn is_passing(reason: &io::Error) -> bool {
+    use io::ErrorKind::{BrokenPipe, ConnectionRefused, ConnectionReset, NotFound, UnexpectedEof};
+    let kinds = [
+        BrokenPipe,
+        ConnectionRefused,
+        ConnectionReset,
+        NotFound,
+        UnexpectedEof,
+    ];
+    kinds.contains(&reason.kind())
+}
+
+/// Whether it does no harm that the service has done it already. A login is none of those: a wrong PIN counts.
+fn may_be_repeated(request: &Request) -> bool {
+    match request {
+        Request::Token { what, .. } => matches!(
+            what,
+            TokenRequest::Show | TokenRequest::Objects { .. } | TokenRequest::Change { .. }
+        ),
+        request => matches!(request, Request::Tokens),
+    }
+}
+
+/// What the standard calls it.
+fn refusal(failure: &Failure) -> Error {
+    let Failure::Refused(refusal) = failure else {
+        return CKR_DEVICE_ERROR.into();
+    };
+    let code = match refusal.code {
+        Code::WrongPin => CKR_PIN_INCORRECT,
+        Code::LockedPin => CKR_PIN_LOCKED,
+        Code::NoPin => CKR_USER_PIN_NOT_INITIALIZED,
+        Code::UnfitPin => CKR_PIN_LEN_RANGE,
+        Code::LoggedOut => CKR_USER_NOT_LOGGED_IN,
+        Code::Denied | Code::NoKey => CKR_TOKEN_NOT_PRESENT,
+        Code::Full => CKR_DEVICE_MEMORY,
+        Code::NotAllowed => CKR_TEMPLATE_INCONSISTENT,
+        Code::Malformed => CKR_ATTRIBUTE_VALUE_INVALID,
+        Code::Locked | Code::Store => CKR_DEVICE_ERROR,
+        Code::Exists | Code::Failed => CKR_FUNCTION_FAILED,
+    };
+    code.into()
+}

@@ -104,6 +104,7 @@ pub(crate) struct Ciphering {
     cipher: Box<dyn Cipher>,
     /// Whether a part of the message was there already.
     has_begun: bool,
+    manner: Manner,
 }
 
 /// Begins a cipher with a key.
@@ -157,13 +158,14 @@ impl Module {
         mechanism: &CipherMechanism<'_>,
         key: CK_OBJECT_HANDLE,
     ) -> Result<()> {
-        self.admit_another(session, direction.flag())?;
+        let manner = self.manner(session, direction.flag())?;
         let key = self.key(session, key)?;
         let cipher = begin(&key, direction, &mechanism.cipher)?;
         key.admit(direction.usage(), mechanism.kind)?;
         let ciphering = Ciphering {
             cipher,
             has_begun: false,
+            manner,
         };
         self.begin(session, direction.place(), ciphering)
     }
@@ -180,7 +182,7 @@ impl Module {
             return Err(CKR_OPERATION_ACTIVE.into());
         }
         if !direction.is_encrypt()
-            && self.manner(session)? == Manner::Returns
+            && ciphering.manner == Manner::Returns
             && let Some(message) = ciphering.cipher.leave(&mut exchange)?
         {
             return self.give(session, Function::Decrypt, message, exchange.output);

@@ -1,10 +1,12 @@
 # The PKCS #11 module with calls that no sane program makes.
 #
-#   make token-stress        drawn calls of all functions, from one thread and from four, in so many processes (TOKEN_ROUNDS=500)
+#   make token-stress        drawn calls of all functions, from one thread and from four, in so many processes (TOKEN_ROUNDS=500);
+#                            the same with a token of the card service
 
 TOKEN_ROUNDS ?= 500
 
 .PHONY: token-stress
 token-stress:
 	TOKEN_ROUNDS=$(TOKEN_ROUNDS) $(CARGO) test --locked -p outboard-pkcs11 --test hostile
-	TOKEN_ROUNDS=$(TOKEN_ROUNDS) $(CARGO) test --locked -p outboard-pkcs11 -p outboard-service -p outboard-cli --test token_drawn
+	$(CARGO) build --locked -p outboard-cli -p outboard-service
+	TOKEN_ROUNDS=$(TOKEN_ROUNDS) $(CARGO) test --locked -p outboard-cli --test token_drawn

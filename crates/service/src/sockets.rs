@@ -16,6 +16,7 @@ use std::time::{Duration, Instant};
 
 use outboard_wire::{ADMINISTRATION_SOCKET, AGENT_SOCKET, RELAY_SOCKET, SERVICE_SOCKET};
 use rustix::fs::Mode;
+use rustix::io::Errno;
 use rustix::net::{self, AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
 
 /// How many clients may wait to be accepted.
@@ -148,15 +149,17 @@ fn bind(path: &Path, kind: SocketType) -> io::Result<OwnedFd> {
     let address = SocketAddrUnix::new(path)?;
     let since = Instant::now();
     while fs::symlink_metadata(path).is_ok() {
-        if net::connect(socket(kind)?, &address).is_err() {
-            fs::remove_file(path)?;
-        } else if since.elapsed() > DYING {
-            return Err(io::Error::new(
-                io::ErrorKind::AddrInUse,
-                format!("another service listens at {}", path.display()),
-            ));
-        } else {
-            std::thread::sleep(DYING / 50);
+        match net::connect(socket(kind)?, &address) {
+            Err(Errno::CONNREFUSED | Errno::NOENT) => fs::remove_file(path)?,
+            // Somebody listens, also where so many wait that the queue takes no more.
+            Ok(()) | Err(Errno::AGAIN) if since.elapsed() > DYING => {
+                return Err(io::Error::new(
+                    io::ErrorKind::AddrInUse,
+                    format!("another service listens at {}", path.display()),
+                ));
+            }
+            Ok(()) | Err(Errno::AGAIN) => std::thread::sleep(DYING / 50),
+            Err(error) => return Err(error.into()),
         }
     }
     let socket = socket(kind)?;
@@ -203,9 +206,7 @@ fn socket(kind: SocketType) -> io::Result<OwnedFd> {
 pub(crate) fn accept(listener: impl AsFd) -> io::Result<Option<OwnedFd>> {
     match net::accept_with(listener, SocketFlags::CLOEXEC | SocketFlags::NONBLOCK) {
         Ok(socket) => Ok(Some(socket)),
-        Err(
-            rustix::io::Errno::AGAIN | rustix::io::Errno::INTR | rustix::io::Errno::CONNABORTED,
-        ) => Ok(None),
+        Err(Errno::AGAIN | Errno::INTR | Errno::CONNABORTED) => Ok(None),
         Err(error) => Err(error.into()),
     }
 }
@@ -234,5 +235,19 @@ mod tests {
         let again = Sockets::open(directory.path()).unwrap();
         drop(again);
         assert!(!directory.path().join(SERVICE_SOCKET).exists());
+    }
+
+    #[test]
+    fn one_whose_queue_is_full_lives() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join(AGENT_SOCKET);
+        let listener = socket(SocketType::STREAM).unwrap();
+        net::bind(&listener, &SocketAddrUnix::new(&path).unwrap()).unwrap();
+        net::listen(&listener, 1).unwrap();
+        let waiting: Vec<_> = std::iter::from_fn(|| connect(&path).ok()).collect();
+        assert!(!waiting.is_empty());
+        let error = bind(&path, SocketType::STREAM).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::AddrInUse);
+        assert!(path.exists());
     }
 }

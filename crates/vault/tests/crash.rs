@@ -7,14 +7,17 @@
 
 mod common;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{c_char, c_int, c_void};
 use std::io::{BufRead, BufReader};
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicI64, Ordering::SeqCst};
 
 use common::{ADMIN, MASTER, NEXT, Place, key, name, private};
-use outboard_vault::{Error, Grants, Pattern, Phase, Register, Right, Subject, Vault};
+use outboard_vault::{
+    Error, Grants, KeyId, KeyType, Login, NewObject, NewToken, Object, ObjectsKey, Pattern, Phase,
+    Register, Right, Role, Subject, Token, Vault,
+};
 use rusqlite::ffi;
 
 /// The call at which it happens; the child's first call is 1.
@@ -58,7 +61,7 @@ fn each_write(mode: usize) -> i64 {
     };
     for at in (1..).step_by(step) {
         let place = Place::in_memory();
-        let (acknowledged, last_tried, status) = run_child(&place, mode, at);
+        let (acknowledged, last_tried, status) = run_child(&place, "steps", mode, at);
         check(&place, &acknowledged, last_tried.as_deref());
         if status.success() {
             return at - 1;
@@ -68,7 +71,12 @@ fn each_write(mode: usize) -> i64 {
 }
 
 /// What the child acknowledged, what it tried after that, and how it ended.
-fn run_child(place: &Place, mode: usize, at: i64) -> (Vec<String>, Option<String>, ExitStatus) {
+fn run_child(
+    place: &Place,
+    steps: &str,
+    mode: usize,
+    at: i64,
+) -> (Vec<String>, Option<String>, ExitStatus) {
     let mut child = Command::new(std::env::current_exe().expect("this program"))
         .args([
             "--exact",
@@ -79,6 +87,7 @@ fn run_child(place: &Place, mode: usize, at: i64) -> (Vec<String>, Option<String
         ])
         .env("VAULT_STORE", place.store())
         .env("VAULT_BACKUP", place.0.path().join("backup"))
+        .env("VAULT_STEPS", steps)
         .env("VAULT_MODE", mode.to_string())
         .env("VAULT_AT", at.to_string())
         .stdout(Stdio::piped())
@@ -106,17 +115,64 @@ const STEPS: &[&str] = &[
     "rename a c",
     "grant b",
     "insert d",
+    "token t",
+    "object one",
+    "object two",
+    "change one three",
     "delete d",
     "new",
     "prepare",
     "insert e",
+    "destroy two",
     "activate",
     "insert f",
     "grant c",
     "finalise",
     "insert g",
+    "delete-token t",
     "backup",
 ];
+
+/// The steps of the child that tries PINs.
+const TRIES: &[&str] = &[
+    "create",
+    "master",
+    "pins",
+    "try wrong",
+    "try wrong",
+    "try right",
+    "try wrong",
+];
+
+#[test]
+fn a_kill_at_any_write_gives_no_try_back() {
+    for at in (1..).step_by(9) {
+        let place = Place::in_memory();
+        let (acknowledged, tried, status) = run_child(&place, "tries", 1, at);
+        if acknowledged.iter().any(|step| step == "pins") {
+            let vault = place.open();
+            let token = vault.token(&name("t")).expect("it is whole");
+            let known = |step: &&String| *step == "try wrong";
+            let since = acknowledged
+                .iter()
+                .rev()
+                .take_while(|step| *step != "try right");
+            let least = since.filter(known).count();
+            let most = least + usize::from(tried.is_some());
+            let Login::Pin { failures } = token.login(Role::User) else {
+                panic!("it has a PIN");
+            };
+            let is_right = tried.as_deref() == Some("try right") && failures == 0;
+            assert!(
+                is_right || (least..=most).contains(&failures.into()),
+                "{failures} after {acknowledged:?} and {tried:?}"
+            );
+        }
+        if status.success() {
+            return;
+        }
+    }
+}
 
 /// Does the steps. Started by the other tests alone.
 #[test]
@@ -131,7 +187,11 @@ fn child() {
     replace_calls();
     let store = std::path::PathBuf::from(store);
     let mut vault = None;
-    for &step in STEPS {
+    let steps = match std::env::var("VAULT_STEPS").as_deref() {
+        Ok("tries") => TRIES,
+        _ => STEPS,
+    };
+    for &step in steps {
         println!("\ntry {step}");
         if step == "create" {
             match Vault::create(&store, ADMIN) {
@@ -157,13 +217,84 @@ fn act(vault: &Vault, step: &str) -> Result<(), Error> {
         ["insert", text] => vault.insert(ADMIN, &key(text)).map(drop),
         ["rename", from, to] => vault.rename(ADMIN, &name(from), &name(to)).map(drop),
         ["grant", text] => vault.set_grants(ADMIN, &name(text), &granted()).map(drop),
-        ["delete", text] => vault.delete(ADMIN, &name(text)),
+        ["delete" | "delete-token", text] => vault.delete(ADMIN, &name(text)),
+        ["token", text] => vault.create_token(ADMIN, &token(text, None)).map(drop),
+        ["object", text] => {
+            let token = vault.token(&name("t"))?;
+            vault
+                .insert_objects(ADMIN, &token, &[object(text)])
+                .map(drop)
+        }
+        ["change", text, to] => {
+            let (token, id) = find(vault, text)?;
+            vault.change_object(&token, id, object(to).attributes)
+        }
+        ["destroy", text] => {
+            let (token, id) = find(vault, text)?;
+            vault.destroy_object(ADMIN, &token, id)
+        }
+        ["pins"] => {
+            let pins = Some((&b"officer"[..], Some(&b"right"[..])));
+            vault.create_token(ADMIN, &token("t", pins)).map(drop)
+        }
+        ["try", pin] => {
+            let id = vault.token(&name("t"))?.record.id;
+            match vault.log_in(ADMIN, id, Role::User, Some(pin.as_bytes())) {
+                Err(Error::WrongPin { .. }) => Ok(()),
+                other => other.map(drop),
+            }
+        }
         ["prepare"] => vault.prepare(ADMIN, drop).map(drop),
         ["activate"] => vault.activate(ADMIN),
         ["finalise"] => vault.finalise(ADMIN),
         ["backup"] => vault.backup(ADMIN, std::env::var("VAULT_BACKUP").expect("a place")),
         _ => panic!("no step: {step}"),
     }
+}
+
+fn token<'a>(text: &str, pins: Option<(&'a [u8], Option<&'a [u8]>)>) -> NewToken<'a> {
+    NewToken {
+        name: name(text),
+        label: "Token",
+        pins,
+    }
+}
+
+fn object(text: &str) -> NewObject {
+    NewObject {
+        private: true,
+        attributes: text.as_bytes().to_vec().into(),
+        key: Some(ObjectsKey {
+            key_type: KeyType::P256,
+            private: private(text).into(),
+        }),
+        public: None,
+    }
+}
+
+/// The token with the object of that text.
+fn find(vault: &Vault, text: &str) -> Result<(Token, KeyId), Error> {
+    let token = vault.token(&name("t"))?;
+    let mut objects = vault.objects(&token, None, usize::MAX)?.objects.into_iter();
+    let is_meant = |object: &Object| object.content.attributes[..] == *text.as_bytes();
+    let object = objects.find(is_meant).expect("it was acknowledged");
+    Ok((token, object.id))
+}
+
+/// The texts of a token's objects, where there is that token.
+fn texts(vault: &Vault) -> Option<BTreeSet<String>> {
+    let token = match vault.token(&name("t")) {
+        Err(Error::NoToken { .. } | Error::Empty) => return None,
+        token => token.expect("it is whole"),
+    };
+    let page = vault.objects(&token, None, usize::MAX).expect("a page");
+    assert!(page.damaged.is_empty(), "{:?}", page.damaged);
+    let text = |object: &Object| String::from_utf8(object.content.attributes.to_vec());
+    let texts = page
+        .objects
+        .iter()
+        .map(|object| text(object).expect("text"));
+    Some(texts.collect())
 }
 
 fn granted() -> Grants {
@@ -226,6 +357,13 @@ fn check(place: &Place, acknowledged: &[String], tried: Option<&str>) {
         "{context}: {:?}",
         found.keys()
     );
+    let before = texts_after(acknowledged.iter().map(String::as_str));
+    let after = texts_after(acknowledged.iter().map(String::as_str).chain(tried));
+    let found_texts = texts(&vault);
+    assert!(
+        found_texts == before || found_texts == after,
+        "{context}: {found_texts:?}"
+    );
     vault.verify().expect(&context);
     if !acknowledged.iter().any(|step| step == "master") {
         return;
@@ -241,7 +379,30 @@ fn check(place: &Place, acknowledged: &[String], tried: Option<&str>) {
     if vault.status().phase == Phase::Activated {
         vault.finalise(ADMIN).expect(&context);
     }
-    assert_eq!(vault.verify().expect(&context).keys, found.len() as u64 + 1);
+    let tokens = u64::from(found_texts.is_some());
+    let keys = vault.verify().expect(&context).keys;
+    assert_eq!(keys, found.len() as u64 + 1 + tokens);
+    assert_eq!(texts(&vault), found_texts);
+}
+
+/// What [`texts`] says.
+fn texts_after<'a>(steps: impl Iterator<Item = &'a str>) -> Option<BTreeSet<String>> {
+    let mut texts: Option<BTreeSet<String>> = None;
+    for step in steps {
+        let words: Vec<_> = step.split(' ').collect();
+        match (&words[..], &mut texts) {
+            (["token", _], _) => texts = Some(BTreeSet::new()),
+            (["delete-token", _], _) => texts = None,
+            (["object", text], Some(texts)) => drop(texts.insert((*text).to_owned())),
+            (["destroy", text], Some(texts)) => drop(texts.remove(*text)),
+            (["change", text, to], Some(texts)) => {
+                texts.remove(*text);
+                texts.insert((*to).to_owned());
+            }
+            _ => {}
+        }
+    }
+    texts
 }
 
 /// Name, private half, whether granted.

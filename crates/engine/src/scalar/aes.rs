@@ -8,10 +8,9 @@ use aws_lc_sys as lc;
 use inout::InOutBuf;
 use zeroize::Zeroizing;
 
+use super::block_cipher::BlockCipher;
 use super::check;
-use super::owned::Owned;
 use crate::error::{Error, Result};
-use crate::fork;
 
 /// The length of a block, in bytes.
 pub const BLOCK: usize = 16;
@@ -64,95 +63,23 @@ pub(super) fn cipher(ciphers: Ciphers, key: &[u8]) -> Result<*const lc::EVP_CIPH
     Ok(unsafe { of_length() })
 }
 
-/// A key and a mode, with what came last.
-pub struct Aes {
-    context: Owned<lc::EVP_CIPHER_CTX>,
-    seal: bool,
-    /// Whether it takes whole blocks only.
-    in_blocks: bool,
-}
-
-impl Aes {
-    /// Begins to encrypt, or to decrypt, with that key of 16, 24 or 32 bytes.
-    ///
-    /// # Errors
-    /// [`Error::InvalidKey`]: AES has no key of that length.
-    pub fn new(key: &[u8], mode: Mode<'_>, seal: bool) -> Result<Self> {
-        fork::ready();
-        let (ciphers, iv, in_blocks) = match mode {
-            Mode::Ecb => (ECB, ptr::null(), true),
-            Mode::Cbc(iv) => (CBC, iv.as_ptr(), true),
-            Mode::Ctr(iv) => (CTR, iv.as_ptr(), false),
-        };
-        let cipher = cipher(ciphers, key)?;
-        // SAFETY: makes a new context.
-        let context = unsafe { Owned::new(lc::EVP_CIPHER_CTX_new(), Error::Resource)? };
-        let this = Self {
-            context,
-            seal,
-            in_blocks,
-        };
-        // SAFETY: the key is as long as the cipher asks, the vector a block.
-        unsafe { this.init(cipher, key.as_ptr(), iv)? };
-        Ok(this)
-    }
-
-    /// Encrypts or decrypts: whole blocks, but with CTR.
-    ///
-    /// # Errors
-    /// [`Error::InvalidInput`]: the last block is not whole.
-    pub fn update(&mut self, mut data: InOutBuf<'_, '_, u8>) -> Result<()> {
-        if self.in_blocks && !data.len().is_multiple_of(BLOCK) {
-            return Err(Error::InvalidInput);
-        }
-        if data.is_empty() {
-            return Ok(());
-        }
-        let (output, length) = (data.get_out().as_mut_ptr(), data.len());
-        let input = data.get_in().as_ptr();
-        // SAFETY: a live context; as many bytes of input as of output, the same or apart.
-        let answer = unsafe { lc::EVP_Cipher(self.context.as_ptr(), output, input, length) };
-        check(answer, Error::Failed)
-    }
-
-    /// The same, in the same state.
-    pub fn try_clone(&self) -> Result<Self> {
-        // SAFETY: makes a new context.
-        let context = unsafe { Owned::new(lc::EVP_CIPHER_CTX_new(), Error::Resource)? };
-        // SAFETY: both contexts are live.
-        let answer = unsafe { lc::EVP_CIPHER_CTX_copy(context.as_ptr(), self.context.as_ptr()) };
-        check(answer, Error::Resource)?;
-        Ok(Self { context, ..*self })
-    }
-
-    /// Sets what is not null.
-    ///
-    /// # Safety
-    /// The key is as long as the cipher asks, the vector a block.
-    unsafe fn init(
-        &self,
-        cipher: *const lc::EVP_CIPHER,
-        key: *const u8,
-        iv: *const u8,
-    ) -> Result<()> {
-        // SAFETY: a live context; the rest by the caller's word.
-        let answer = unsafe {
-            lc::EVP_CipherInit_ex(
-                self.context.as_ptr(),
-                cipher,
-                ptr::null_mut(),
-                key,
-                iv,
-                c_int::from(self.seal),
-            )
-        };
-        check(answer, Error::Resource)
-    }
+/// Begins to encrypt, or to decrypt, with that key of 16, 24 or 32 bytes.
+///
+/// # Errors
+/// [`Error::InvalidKey`]: AES has no key of that length.
+pub fn begin(key: &[u8], mode: Mode<'_>, seal: bool) -> Result<BlockCipher> {
+    let (ciphers, iv, unit) = match mode {
+        Mode::Ecb => (ECB, ptr::null(), BLOCK),
+        Mode::Cbc(iv) => (CBC, iv.as_ptr(), BLOCK),
+        Mode::Ctr(iv) => (CTR, iv.as_ptr(), 1),
+    };
+    // SAFETY: the key is as long as the cipher asks, the vector a block.
+    unsafe { BlockCipher::new(cipher(ciphers, key)?, (key.as_ptr(), iv), seal, unit) }
 }
 
 /// CTR with a counter of fewer bits than a block has: it comes round within them.
 pub struct Counter {
-    aes: Aes,
+    aes: BlockCipher,
     /// The block in which all that is counted is zero.
     zero: u128,
     /// How many bytes come before that block.
@@ -174,7 +101,7 @@ impl Counter {
         let number = u128::from_be_bytes(*first);
         let bytes = |blocks: u128| blocks.saturating_add(1).saturating_mul(BLOCK as u128);
         Ok(Self {
-            aes: Aes::new(key, Mode::Ctr(first), true)?,
+            aes: begin(key, Mode::Ctr(first), true)?,
             zero: number & !mask,
             before_zero: bytes(mask - (number & mask)),
             left: bytes(mask),
@@ -303,7 +230,7 @@ mod tests {
         let encrypted = 0x69c4_e0d8_6a7b_0430_d8cd_b780_70b4_c55a_u128.to_be_bytes();
         assert_eq!(*encrypt_block(&key, &block).unwrap(), encrypted);
         let mut both = [encrypted, encrypted].concat();
-        let mut aes = Aes::new(&key, Mode::Ecb, false).unwrap();
+        let mut aes = begin(&key, Mode::Ecb, false).unwrap();
         aes.update(InOutBuf::from(&mut both[..])).unwrap();
         assert_eq!(both, [block, block].concat());
         let refused = aes.update(InOutBuf::from(&mut both[..17]));

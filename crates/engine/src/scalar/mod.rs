@@ -8,6 +8,8 @@
 pub mod aes;
 pub mod aes_ccm;
 pub mod aes_gcm;
+pub mod block_cipher;
+pub mod des3;
 pub mod digest;
 pub mod ec;
 pub mod ed25519;

@@ -2,7 +2,7 @@
 
 use std::sync::Barrier;
 
-use outboard_engine::card;
+use outboard_engine::card::{self, Answer};
 use outboard_engine::ledger::{self, CardStatus};
 use outboard_programs::sandbox;
 
@@ -14,6 +14,7 @@ pub(crate) const ALL: &[Test] = tests! {
     a_loop_that_confined_itself_shares_the_lanes
     threads_that_may_start_no_thread_share_the_lanes
     threads_and_a_loop_share_without_a_worker
+    what_is_left_waits_for_who_comes_first
     #[cfg(debug_assertions)] a_dying_caller_loses_nothing
 };
 
@@ -86,6 +87,41 @@ fn a_loop_that_confined_itself_shares_the_lanes() {
         sandbox::kill_for(call).expect("a filter is put on");
     }
     a_loop_shares_the_lanes_without_one(&record);
+}
+
+/// Of one thread, whatever else the process's threads do: no worker has a part in it. The ninth request makes room.
+fn what_is_left_waits_for_who_comes_first() {
+    const EACH: u64 = card::DEPTH as u64 + 2;
+    let record = record();
+    open(None);
+    let keys = Keys::new();
+    let all = EACH * rounds();
+    for round in 0..rounds() {
+        let mut left: Vec<Paused> = Vec::new();
+        for number in 0..EACH {
+            let case = keys.rsa_case(round << 8 | number);
+            match card::leave(case.request) {
+                Answer::Later(ticket) => left.push((ticket, case.holds)),
+                Answer::Now(output) => {
+                    assert_eq!(number, EACH - 2);
+                    assert!((case.holds)(&output.expect("it succeeds")));
+                }
+            }
+        }
+        // Seven were run with the ninth.
+        for (ticket, holds) in left {
+            assert!(ticket.is_done());
+            assert!(holds(&ticket.collect().expect("it succeeds")));
+        }
+    }
+    let (in_lanes, otherwise) = served();
+    assert_eq!(in_lanes + otherwise, all, "each is counted once");
+    assert!(in_lanes >= 8 * rounds(), "{in_lanes}");
+    assert_eq!(threads(), 1);
+    // What nobody comes for is forgotten.
+    let case = keys.rsa_case(u64::MAX);
+    drop(card::leave(case.request));
+    assert_callers_ran_it(&record);
 }
 
 fn threads_that_may_start_no_thread_share_the_lanes() {

@@ -4,6 +4,7 @@ pub(super) mod cipher;
 
 use cryptoki_sys::*;
 use outboard_engine::scalar::aes::BLOCK;
+use outboard_engine::scalar::des3;
 use outboard_engine::scalar::digest::Digest;
 use outboard_engine::scalar::ml_dsa::MAX_CONTEXT;
 use outboard_engine::scalar::rsa::{SaltLength, Scheme};
@@ -40,6 +41,12 @@ pub(super) unsafe fn read(mechanism: *const CK_MECHANISM) -> Result<Mechanism> {
         CKM_ML_DSA => sign(unsafe { ml_dsa(raw)? }, None),
         CKM_GENERIC_SECRET_KEY_GEN => none(What::SecretKey(CKK_GENERIC_SECRET))?,
         CKM_AES_KEY_GEN => none(What::SecretKey(CKK_AES))?,
+        CKM_DES2_KEY_GEN => none(What::SecretKey(CKK_DES2))?,
+        CKM_DES3_KEY_GEN => none(What::SecretKey(CKK_DES3))?,
+        CKM_HKDF_KEY_GEN => none(What::SecretKey(CKK_HKDF))?,
+        CKM_DES3_CMAC => none(What::Code(Code::Des3Cmac, des3::BLOCK))?,
+        // SAFETY: by the caller's word.
+        CKM_DES3_CMAC_GENERAL => What::Code(Code::Des3Cmac, unsafe { general(raw, des3::BLOCK)? }),
         CKM_AES_CMAC => none(What::Code(Code::Cmac, BLOCK))?,
         // SAFETY: by the caller's word.
         CKM_AES_CMAC_GENERAL => What::Code(Code::Cmac, unsafe { general(raw, BLOCK)? }),
@@ -54,6 +61,8 @@ pub(super) unsafe fn read(mechanism: *const CK_MECHANISM) -> Result<Mechanism> {
         CKM_RSA_PKCS_PSS => sign(unsafe { pss(raw, None)? }, None),
         // SAFETY: by the caller's word.
         CKM_HKDF_DERIVE => What::Hkdf(unsafe { hkdf(raw)? }),
+        // SAFETY: by the caller's word.
+        CKM_HKDF_DATA => What::HkdfData(unsafe { hkdf(raw)? }),
         // SAFETY: by the caller's word.
         CKM_ECDH1_DERIVE => What::Agree(unsafe { peer(raw)? }),
         _ => match (digest(kind), HASHINGS.iter().find(|one| one.signs(kind))) {

@@ -55,6 +55,12 @@ impl<'a> Template<'a> {
         template
     }
 
+    /// The same but for what it says of an attribute.
+    pub(crate) fn without(&self, kind: CK_ATTRIBUTE_TYPE) -> Self {
+        let others = self.iter().filter(|(known, _)| *known != kind);
+        Self(others.collect())
+    }
+
     /// A copy of it.
     pub(crate) fn keep(&self) -> OwnTemplate {
         let copy = |(kind, value): (_, &[u8])| (kind, Zeroizing::new(value.to_vec()));

@@ -2,10 +2,11 @@
 
 use cryptoki_sys::*;
 use outboard_engine::scalar::aes::Block;
+use outboard_engine::scalar::des3;
 use outboard_engine::scalar::digest::Digest;
 use outboard_engine::scalar::key_wrap::Padding;
 
-use super::{AES_BYTES, RSA_BITS};
+use super::{AES_BYTES, DES3_BYTES, RSA_BITS};
 
 /// What a program asks for; what its parameter leads to is read while the call lasts.
 #[derive(Clone, Copy, Debug)]
@@ -21,6 +22,10 @@ pub(crate) enum Cipher<'a> {
     Cbc(Block),
     /// CBC with the padding of PKCS #7.
     CbcPadded(Block),
+    Des3Ecb,
+    Des3Cbc(des3::Block),
+    /// CBC with the padding of PKCS #7.
+    Des3CbcPadded(des3::Block),
     /// The first block, and how many of its bits are counted.
     Ctr(Block, u32),
     Gcm {
@@ -56,11 +61,14 @@ const MESSAGES: CK_FLAGS = CKF_MESSAGE_ENCRYPT | CKF_MESSAGE_DECRYPT | CKF_MULTI
 const WRAPS: CK_FLAGS = CKF_WRAP | CKF_UNWRAP;
 
 /// Every one that does nothing else, with the sizes of its keys and what it does.
-pub(super) const ALL: [(CK_MECHANISM_TYPE, (CK_ULONG, CK_ULONG), CK_FLAGS); 9] = [
+pub(super) const ALL: [(CK_MECHANISM_TYPE, (CK_ULONG, CK_ULONG), CK_FLAGS); 12] = [
     (CKM_AES_ECB, AES_BYTES, CIPHERS),
     (CKM_AES_CBC, AES_BYTES, CIPHERS),
     (CKM_AES_CBC_PAD, AES_BYTES, CIPHERS),
     (CKM_AES_CTR, AES_BYTES, CIPHERS),
+    (CKM_DES3_ECB, DES3_BYTES, CIPHERS),
+    (CKM_DES3_CBC, DES3_BYTES, CIPHERS),
+    (CKM_DES3_CBC_PAD, DES3_BYTES, CIPHERS),
     (CKM_AES_GCM, AES_BYTES, CIPHERS | MESSAGES),
     (CKM_AES_CCM, AES_BYTES, CIPHERS),
     (CKM_AES_KEY_WRAP, AES_BYTES, CIPHERS | WRAPS),

@@ -14,6 +14,8 @@ pub(crate) use generated::{Halves, What, halves};
 pub(crate) use lattice::Lattice;
 pub(crate) use material::{Material, Named, point_of};
 
+pub(crate) use secret::fixed_length;
+
 use cryptoki_sys::*;
 
 use crate::abi::Template;

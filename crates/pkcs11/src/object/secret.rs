@@ -1,8 +1,10 @@
 //! Secret keys: their types, their lengths and their check values.
 
 use cryptoki_sys::*;
-use outboard_engine::scalar::aes;
+use inout::InOutBuf;
 use outboard_engine::scalar::digest::{Digest, Hasher};
+use outboard_engine::scalar::{aes, des3};
+use zeroize::Zeroizing;
 
 use super::attributes::{Attributes, number};
 use super::{Object, Origin};
@@ -26,14 +28,23 @@ const CHECK_LENGTH: usize = 3;
 
 /// Whether there are secret keys of a type here.
 pub(super) fn is_type(key_type: CK_KEY_TYPE) -> bool {
-    key_type == CKK_AES || BYTES.contains(&key_type)
+    key_type == CKK_AES || fixed_length(key_type).is_some() || BYTES.contains(&key_type)
+}
+
+/// The length of all keys of a type, where they have one length: those of Triple DES.
+pub(crate) fn fixed_length(key_type: CK_KEY_TYPE) -> Option<usize> {
+    match key_type {
+        CKK_DES2 => Some(16),
+        CKK_DES3 => Some(24),
+        _ => None,
+    }
 }
 
 /// Whether a key of a type can be that long.
 fn has_length(key_type: CK_KEY_TYPE, length: usize) -> bool {
     match key_type {
         CKK_AES => matches!(length, 16 | 24 | 32),
-        _ => length > 0,
+        _ => fixed_length(key_type).map_or(length > 0, |fixed| length == fixed),
     }
 }
 
@@ -52,7 +63,8 @@ pub(super) fn check(attributes: &mut Attributes, template: &Template<'_>) -> Res
     else {
         return Ok(());
     };
-    if !has_length(key_type, value.len()) {
+    let is_des = fixed_length(key_type).is_some();
+    if !has_length(key_type, value.len()) || (is_des && !des3::has_odd_parity(value)) {
         return Err(invalid);
     }
     let check = check_value(key_type, value)?;
@@ -71,6 +83,10 @@ fn check_value(key_type: CK_KEY_TYPE, value: &[u8]) -> Result<[u8; CHECK_LENGTH]
     let mut check = [0; CHECK_LENGTH];
     if key_type == CKK_AES {
         check.copy_from_slice(&aes::encrypt_block(value, &[0; 16])?[..CHECK_LENGTH]);
+    } else if fixed_length(key_type).is_some() {
+        let mut block = [0; des3::BLOCK];
+        des3::begin(value, None, true)?.update(InOutBuf::from(&mut block[..]))?;
+        check.copy_from_slice(&block[..CHECK_LENGTH]);
     } else {
         let mut hasher = Hasher::new(Digest::Sha1)?;
         hasher.update(value)?;
@@ -104,12 +120,17 @@ impl Object {
         if !has_length(key_type, value.len()) {
             return Err(CKR_KEY_SIZE_RANGE.into());
         }
+        let mut value = Zeroizing::new(value.to_vec());
+        // A program that has a key says what its parity is; of what is made here, the module does.
+        if fixed_length(key_type).is_some() && origin != Origin::Created {
+            des3::set_odd_parity(&mut value);
+        }
         let (class, key_type) = (number(CKO_SECRET_KEY), number(key_type));
         let length = number(value.len() as CK_ULONG);
         let made: [(_, &[u8]); 4] = [
             (CKA_CLASS, &class),
             (CKA_KEY_TYPE, &key_type),
-            (CKA_VALUE, value),
+            (CKA_VALUE, &value),
             (CKA_VALUE_LEN, &length),
         ];
         Self::new(slot, session, template, &made, origin)

@@ -14,7 +14,7 @@ use crate::coprocessor::Kind;
 use crate::error::{Error, Result};
 use crate::mechanism::{Mechanism, What};
 use crate::module::Module;
-use crate::object::{Material, Named, Object, point_of};
+use crate::object::{Material, Named, Object, fixed_length, point_of};
 
 impl Module {
     /// `C_DeriveKey`
@@ -26,9 +26,10 @@ impl Module {
         template: &Template<'_>,
     ) -> Result<CK_OBJECT_HANDLE> {
         let base = self.object(session, base, CKR_KEY_HANDLE_INVALID)?;
-        if let What::Hkdf(hkdf) = &mechanism.what {
+        if let What::Hkdf(hkdf) | What::HkdfData(hkdf) = &mechanism.what {
             base.admit(CKA_DERIVE, mechanism.kind)?;
-            return self.hkdf(session, &base, hkdf, template);
+            let is_data = matches!(mechanism.what, What::HkdfData(_));
+            return self.hkdf(session, &base, (hkdf, is_data), template);
         }
         let What::Agree(peer) = &mechanism.what else {
             return Err(CKR_MECHANISM_INVALID.into());
@@ -78,9 +79,14 @@ impl Module {
     }
 }
 
-/// The length that a template asks for.
+/// The length that a template asks for, or that all keys of its type have.
 pub(super) fn wanted_length(template: &Template<'_>) -> Result<Option<usize>> {
-    let length = template.get(CKA_VALUE_LEN);
-    let length = length.map(|_| wanted_number(template, CKA_VALUE_LEN));
-    Ok(length.transpose()?.map(|length| length as usize))
+    let of = |kind| {
+        let given = template.get(kind).map(|_| wanted_number(template, kind));
+        given.transpose()
+    };
+    Ok(match of(CKA_VALUE_LEN)? {
+        Some(length) => Some(length as usize),
+        None => of(CKA_KEY_TYPE)?.and_then(fixed_length),
+    })
 }

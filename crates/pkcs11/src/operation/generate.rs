@@ -9,7 +9,7 @@ use crate::abi::Template;
 use crate::error::{Error, Result};
 use crate::mechanism::{self, Mechanism};
 use crate::module::Module;
-use crate::object::{Halves, Lattice, Named, Object, Origin, What};
+use crate::object::{Halves, Lattice, Named, Object, Origin, What, fixed_length};
 
 /// The longest secret that is made here.
 const MOST_SECRET: CK_ULONG = 4096;
@@ -51,7 +51,10 @@ impl Module {
         let mechanism::What::SecretKey(key_type) = mechanism.what else {
             return Err(CKR_MECHANISM_INVALID.into());
         };
-        let length = wanted_number(template, CKA_VALUE_LEN)?;
+        let length = match fixed_length(key_type) {
+            Some(length) => length as CK_ULONG,
+            None => wanted_number(template, CKA_VALUE_LEN)?,
+        };
         if !(1..=MOST_SECRET).contains(&length) {
             return Err(CKR_ATTRIBUTE_VALUE_INVALID.into());
         }

@@ -9,18 +9,18 @@ use crate::abi::Template;
 use crate::error::{Error, Result};
 use crate::mechanism::{Hkdf, Salt};
 use crate::module::Module;
-use crate::object::Object;
+use crate::object::{Object, Origin, number};
 
 /// The types of keys that it is made of.
 const TYPES: [CK_KEY_TYPE; 2] = [CKK_GENERIC_SECRET, CKK_HKDF];
 
 impl Module {
-    /// `C_DeriveKey` with `CKM_HKDF_DERIVE`
+    /// `C_DeriveKey` with `CKM_HKDF_DERIVE` or `CKM_HKDF_DATA`
     pub(super) fn hkdf(
         &self,
         session: CK_SESSION_HANDLE,
         base: &Object,
-        hkdf: &Hkdf,
+        (hkdf, is_data): (&Hkdf, bool),
         template: &Template<'_>,
     ) -> Result<CK_OBJECT_HANDLE> {
         let digest = hkdf.digest;
@@ -54,6 +54,18 @@ impl Module {
             }
             (None, _) => extracted,
         };
+        if is_data {
+            let class = number(CKO_DATA);
+            let made: [(_, &[u8]); 2] = [(CKA_CLASS, &class), (CKA_VALUE, value)];
+            let data = template.without(CKA_VALUE_LEN);
+            return self.keep(Object::new(
+                base.slot,
+                session,
+                &data,
+                &made,
+                Origin::Created,
+            )?);
+        }
         let value = (CKK_GENERIC_SECRET, value);
         let key = Object::secret(base.slot, session, template, value, base.offspring())?;
         self.keep(key)

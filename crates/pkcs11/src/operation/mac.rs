@@ -4,6 +4,7 @@ use cryptoki_sys::*;
 use outboard_engine::scalar::aes_gcm::{AesGcm, TAG_LENGTH};
 use outboard_engine::scalar::mac::{Mac, equal};
 
+use super::cipher::DES3;
 use crate::error::{Error, Result};
 use crate::mechanism::Code;
 use crate::object::Object;
@@ -41,6 +42,7 @@ impl Coding {
                 key.bytes(&[CKK_GENERIC_SECRET, *key_type])?,
             )?),
             Code::Cmac => State::Mac(Mac::cmac(key.bytes(&[CKK_AES])?)?),
+            Code::Des3Cmac => State::Mac(Mac::cmac_des3(key.bytes(&DES3)?)?),
             Code::Gmac(iv) => {
                 let mut cipher = AesGcm::new(key.bytes(&[CKK_AES])?, true)?;
                 cipher.start(iv, true)?;

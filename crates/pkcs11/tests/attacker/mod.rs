@@ -10,7 +10,8 @@ use super::common::calls::Functions;
 /// What the functions take, in the table's order:
 /// `a` arguments of `C_Initialize`, `s` a session, `o` an object, `S` a slot, `k` a mechanism's type, `u` a user, `f` flags,
 /// `m` a mechanism, `t` a template, `g` a template to be filled, `i` bytes, `q` room for bytes, `l` room for a list,
-/// `L` room for interfaces, `h` room for handles, `P` a place for a handle, `p` a place, `N` a name, `x` nothing.
+/// `L` room for interfaces, `h` room for handles, `P` a place for a handle, `p` a place, `N` a name, `F` a function's name,
+/// `x` nothing.
 #[rustfmt::skip]
 const SHAPES: [&str; 104] = [
     // 2.40
@@ -26,7 +27,7 @@ const SHAPES: [&str; 104] = [
     "smo", "siiiq", "sii", "siiqf", "s", "smo", "siiiq", "sii", "siiqf", "s",
     "smo", "siiq", "si", "siiq", "s", "smo", "siii", "si", "siii", "s",
     // 3.2
-    "smotqP", "smoitP", "smoi", "si", "si", "s", "sfp", "sxp", "sxp", "sxfi", "smooiq", "smoitiP",
+    "smotqP", "smoitP", "smoi", "si", "si", "s", "sfp", "sFp", "sFp", "sFfi", "smooiq", "smoitiP",
 ];
 
 const OPEN_SESSION: usize = 12;
@@ -34,27 +35,28 @@ const OPEN_SESSION: usize = 12;
 const ENDS: [usize; 3] = [1, 13, 14];
 /// What is there to be worked on, and works on it.
 #[rustfmt::skip]
-const USEFUL: [u64; 37] = [
+const USEFUL: [u64; 42] = [
     0, 12, 12, 18, 20, 20, 20, 21, 22, 24, 24, 25, 26, 27, 27, 28, 37, 38, 39, 41, 42, 42, 43, 43, 44, 45, 48, 48, 49, 50, 51,
-    58, 59, 59, 62, 62, 71,
+    58, 59, 59, 62, 62, 71, 92, 93, 99, 99, 99,
 ];
 
 #[rustfmt::skip]
-const MECHANISMS: [CK_MECHANISM_TYPE; 24] = [
+const MECHANISMS: [CK_MECHANISM_TYPE; 32] = [
     CKM_RSA_PKCS_KEY_PAIR_GEN, CKM_RSA_PKCS, CKM_RSA_X_509, CKM_SHA256_RSA_PKCS, CKM_RSA_PKCS_PSS, CKM_SHA384_RSA_PKCS_PSS,
     CKM_EC_KEY_PAIR_GEN, CKM_ECDSA, CKM_ECDSA_SHA256, CKM_ECDSA_SHA512, CKM_ECDH1_DERIVE, CKM_EC_EDWARDS_KEY_PAIR_GEN,
     CKM_EDDSA, CKM_EC_MONTGOMERY_KEY_PAIR_GEN, CKM_GENERIC_SECRET_KEY_GEN, CKM_SHA_1, CKM_SHA256, CKM_SHA3_512, CKM_AES_GCM,
-    CKM_AES_KEY_GEN, CKM_SHA256_HMAC, CKM_AES_KEY_WRAP_KWP, CKM_RSA_PKCS_OAEP, CKM_VENDOR_DEFINED,
+    CKM_AES_KEY_GEN, CKM_SHA256_HMAC, CKM_AES_KEY_WRAP_KWP, CKM_RSA_PKCS_OAEP, CKM_VENDOR_DEFINED, CKM_ML_KEM_KEY_PAIR_GEN,
+    CKM_ML_KEM, CKM_ML_DSA_KEY_PAIR_GEN, CKM_ML_DSA, CKM_DES3_KEY_GEN, CKM_DES3_CBC_PAD, CKM_DES3_CMAC, CKM_HKDF_DATA,
 ];
 
 #[rustfmt::skip]
-const ATTRIBUTES: [CK_ATTRIBUTE_TYPE; 40] = [
+const ATTRIBUTES: [CK_ATTRIBUTE_TYPE; 43] = [
     CKA_CLASS, CKA_TOKEN, CKA_PRIVATE, CKA_LABEL, CKA_UNIQUE_ID, CKA_APPLICATION, CKA_VALUE, CKA_OBJECT_ID,
     CKA_CERTIFICATE_TYPE, CKA_ISSUER, CKA_SERIAL_NUMBER, CKA_TRUSTED, CKA_CHECK_VALUE, CKA_KEY_TYPE, CKA_SUBJECT, CKA_ID,
     CKA_SENSITIVE, CKA_ENCRYPT, CKA_WRAP, CKA_SIGN, CKA_VERIFY, CKA_DERIVE, CKA_START_DATE, CKA_MODULUS, CKA_MODULUS_BITS,
     CKA_PUBLIC_EXPONENT, CKA_PRIVATE_EXPONENT, CKA_PRIME_1, CKA_PRIME_2, CKA_EXPONENT_1, CKA_EXPONENT_2, CKA_COEFFICIENT,
     CKA_VALUE_LEN, CKA_EXTRACTABLE, CKA_EC_PARAMS, CKA_EC_POINT, CKA_MODIFIABLE, CKA_COPYABLE, CKA_ALLOWED_MECHANISMS,
-    CKA_VENDOR_DEFINED,
+    CKA_VENDOR_DEFINED, CKA_PARAMETER_SET, CKA_SEED, CKA_ENCAPSULATE,
 ];
 
 const CURVES: [&[u8]; 6] = [
@@ -74,8 +76,7 @@ const BEHIND: u8 = 0xa5;
 /// Somebody who makes calls.
 pub(crate) struct Attacker {
     functions: Vec<*const c_void>,
-    /// xorshift64 (Marsaglia 2003)
-    state: u64,
+    choices: Choices,
     sessions: Vec<u64>,
     objects: Vec<u64>,
     slot: u64,
@@ -83,14 +84,46 @@ pub(crate) struct Attacker {
     which: usize,
     /// What this call's pointers lead to.
     memory: Vec<Box<[u64]>>,
+    /// The same of calls whose results are outstanding.
+    kept: Vec<Box<[u64]>>,
     /// The buffers that it may write to: where, and how long the call was told they are.
     buffers: Vec<(*const u8, usize)>,
     places: Vec<(*const u64, bool)>,
 }
 
+/// What the calls are chosen by.
+enum Choices {
+    /// xorshift64 (Marsaglia 2003)
+    Drawn(u64),
+    /// Bytes of somebody else, the last one first.
+    Given(Vec<u8>),
+}
+
 impl Attacker {
-    /// Somebody who mostly opens sessions of that slot. In a token's he keeps some of his objects.
+    /// Somebody who draws calls, and mostly opens sessions of that slot. In a token's he keeps some of his objects.
+    #[allow(dead_code, reason = "the tests'")]
     pub(crate) fn new(functions: &Functions, seed: u64, slot: u64) -> Self {
+        let seed = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+        Self::by(functions, Choices::Drawn(seed), slot)
+    }
+
+    /// Somebody who makes the calls that those bytes choose.
+    #[allow(dead_code, reason = "the fuzzer's")]
+    pub(crate) fn led_by(functions: &Functions, bytes: &[u8]) -> Self {
+        Self::by(
+            functions,
+            Choices::Given(bytes.iter().rev().copied().collect()),
+            1, // the accelerator
+        )
+    }
+
+    /// Whether nothing is left to choose calls by.
+    #[allow(dead_code, reason = "the fuzzer's")]
+    pub(crate) fn is_done(&self) -> bool {
+        matches!(&self.choices, Choices::Given(bytes) if bytes.is_empty())
+    }
+
+    fn by(functions: &Functions, choices: Choices, slot: u64) -> Self {
         let count = SHAPES.len();
         assert_eq!(
             size_of::<Functions>(),
@@ -103,12 +136,13 @@ impl Attacker {
         };
         Self {
             functions: functions.to_vec(),
-            state: seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1,
+            choices,
             sessions: Vec::new(),
             objects: Vec::new(),
             slot,
             which: 0,
             memory: Vec::new(),
+            kept: Vec::new(),
             buffers: Vec::new(),
             places: Vec::new(),
         }
@@ -171,6 +205,10 @@ impl Attacker {
                 }
             }
         }
+        // The module may write to it until the operation ends.
+        if answer == CKR_PENDING {
+            self.kept.append(&mut self.memory);
+        }
         if answer == CKR_SESSION_HANDLE_INVALID {
             self.sessions.retain(|&session| session != a[0]);
         }
@@ -189,7 +227,7 @@ impl Attacker {
             'k' => arguments.push(self.one_of(&MECHANISMS)),
             'u' => arguments.push(self.one_of(&[CKU_SO, CKU_USER, CKU_CONTEXT_SPECIFIC, 9])),
             'f' if self.which == OPEN_SESSION => {
-                arguments.push(self.one_of(&[6, 6, 6, 4, 0, u64::MAX]))
+                arguments.push(self.one_of(&[6, 6, 6, 14, 12, 4, 0, u64::MAX]))
             }
             'f' => arguments.push(self.next() & self.next()),
             'D' => arguments.push(CKF_DONT_BLOCK),
@@ -201,7 +239,7 @@ impl Attacker {
                 self.with_length(bytes, length, arguments);
             }
             'q' | 'l' | 'L' | 'h' => self.room(kind, arguments),
-            'P' | 'p' | 'a' | 'N' if self.below(10) == 0 => arguments.push(0),
+            'P' | 'p' | 'a' | 'N' | 'F' if self.below(10) == 0 => arguments.push(0),
             'P' => {
                 let place = self.take(8, 0);
                 self.places.push((place.cast(), self.which == OPEN_SESSION));
@@ -213,6 +251,17 @@ impl Attacker {
                 // SAFETY: room for as many bytes.
                 unsafe { ptr::copy_nonoverlapping(b"PKCS 11".as_ptr(), name, 7) };
                 arguments.push(name as u64);
+            }
+            'F' => {
+                let names = [
+                    &b"C_Sign"[..],
+                    b"C_Sign",
+                    b"C_SignFinal",
+                    b"C_DeriveKey",
+                    b"C_Wait",
+                ];
+                let name = names[self.below(names.len())];
+                arguments.push(self.copy(name).0 as u64);
             }
             'a' => {
                 let place = self.take(size_of::<CK_C_INITIALIZE_ARGS>(), 0);
@@ -296,13 +345,17 @@ impl Attacker {
                 CKM_EDDSA,
                 CKM_RSA_PKCS,
                 CKM_SHA384_RSA_PKCS_PSS,
+                CKM_ML_DSA,
             ],
-            58 => &[CKM_GENERIC_SECRET_KEY_GEN],
+            58 => &[CKM_GENERIC_SECRET_KEY_GEN, CKM_DES3_KEY_GEN],
             59 => &[
                 CKM_EC_KEY_PAIR_GEN,
                 CKM_EC_EDWARDS_KEY_PAIR_GEN,
                 CKM_EC_MONTGOMERY_KEY_PAIR_GEN,
+                CKM_ML_KEM_KEY_PAIR_GEN,
+                CKM_ML_DSA_KEY_PAIR_GEN,
             ],
+            92 | 93 => &[CKM_ML_KEM],
             62 => &[CKM_ECDH1_DERIVE],
             _ => &MECHANISMS,
         };
@@ -311,6 +364,7 @@ impl Attacker {
             _ => self.one_of(fitting),
         };
         let length = match (kind, self.below(8)) {
+            (CKM_DES3_CBC_PAD, _) => 8,
             (_, 0) => self.one_of(&[0, 1, 8, 24, 40, 48, 100]) as usize,
             (CKM_RSA_PKCS_PSS | CKM_SHA384_RSA_PKCS_PSS, _) => size_of::<CK_RSA_PKCS_PSS_PARAMS>(),
             (CKM_ECDH1_DERIVE, _) => size_of::<CK_ECDH1_DERIVE_PARAMS>(),
@@ -449,6 +503,7 @@ impl Attacker {
             ],
             (58, _) => &[(CKA_VALUE_LEN, 16)],
             // The private half, too, is offered parameters.
+            (59, 0 | 1) => &[(CKA_PARAMETER_SET, 0)],
             (59, _) => &[(CKA_EC_PARAMS, 0)],
             _ => &[],
         };
@@ -494,8 +549,15 @@ impl Attacker {
                     CKK_EC_MONTGOMERY,
                     CKK_GENERIC_SECRET,
                     CKK_AES,
+                    CKK_DES3,
+                    CKK_ML_KEM,
+                    CKK_ML_DSA,
                 ]);
                 self.number(kind)
+            }
+            CKA_PARAMETER_SET => {
+                let set = self.one_of(&[1, 1, 2, 3, 0, u64::MAX]);
+                self.number(set)
             }
             CKA_MODULUS_BITS => {
                 let bits = self.one_of(&[0, 512, 2049, 4097, u64::MAX]);
@@ -554,10 +616,18 @@ impl Attacker {
     }
 
     fn next(&mut self) -> u64 {
-        self.state ^= self.state << 13;
-        self.state ^= self.state >> 7;
-        self.state ^= self.state << 17;
-        self.state
+        match &mut self.choices {
+            Choices::Drawn(state) => {
+                *state ^= *state << 13;
+                *state ^= *state >> 7;
+                *state ^= *state << 17;
+                *state
+            }
+            Choices::Given(bytes) => {
+                let mut byte = || u16::from(bytes.pop().unwrap_or_default());
+                u64::from(byte() | byte() << 8)
+            }
+        }
     }
 
     fn below(&mut self, limit: usize) -> usize {

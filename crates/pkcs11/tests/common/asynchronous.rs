@@ -94,7 +94,7 @@ pub(crate) fn p384(
 pub(crate) struct Signer {
     pub(crate) functions: &'static Functions,
     pub(crate) session: CK_SESSION_HANDLE,
-    pub(crate) room: Box<[u8; 512]>,
+    pub(crate) room: Box<[u8; 4096]>,
     pub(crate) length: CK_ULONG,
 }
 
@@ -103,7 +103,7 @@ impl Signer {
         Self {
             functions,
             session: open(functions, slot, CKF_ASYNC_SESSION),
-            room: Box::new([0; 512]),
+            room: Box::new([0; 4096]),
             length: 0,
         }
     }

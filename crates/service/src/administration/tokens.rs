@@ -65,22 +65,23 @@ impl Administration {
                 let role = role_of(role);
                 plays(peer, &token, role)?;
                 let pin = pin.as_ref().map(|pin| &pin.0[..]);
-                let log_in = || vault.log_in(uid, id, role, pin);
-                let ticket = self.tokens.in_turn(id, log_in).map_err(refused)?;
+                let _turn = self.tokens.logins.of(id);
+                let ticket = vault.log_in(uid, id, role, pin).map_err(refused)?;
                 return Ok(Reply::Ticket {
                     ticket: Secret::new(&*ticket),
                 });
             }
             TokenRequest::SetPin { role, old, new } => {
                 let new = fit(&new)?;
-                let set = || vault.set_pin(uid, id, role_of(role), &old.0, new);
-                self.tokens.in_turn(id, set).map_err(refused)?;
+                let _turn = self.tokens.logins.of(id);
+                let set = vault.set_pin(uid, id, role_of(role), &old.0, new);
+                set.map_err(refused)?;
             }
             TokenRequest::Initialise { pin, label } => {
                 plays(peer, &token, Role::Officer)?;
                 let pin = pin.as_ref().map(|pin| &pin.0[..]);
-                let initialise = || vault.initialise(uid, id, pin, &label);
-                self.tokens.in_turn(id, initialise).map_err(refused)?;
+                let _turn = self.tokens.logins.of(id);
+                vault.initialise(uid, id, pin, &label).map_err(refused)?;
                 self.tokens.changed(id);
             }
             TokenRequest::Policy { policy } => {
@@ -112,8 +113,8 @@ impl Administration {
             TokenRequest::InitPin { pin } => {
                 asked.needs(&[Role::Officer])?;
                 let pin = fit(&pin)?;
-                let init = || vault.init_pin(uid, id, pin);
-                self.tokens.in_turn(id, init).map_err(refused)?;
+                let _turn = self.tokens.logins.of(id);
+                vault.init_pin(uid, id, pin).map_err(refused)?;
             }
             TokenRequest::Objects { known, after } => {
                 return self.objects(&asked, known, after.as_deref());
@@ -126,12 +127,13 @@ impl Administration {
                 asked.needs(&[Role::User])?;
                 let kind = kind.parse().map_err(malformed)?;
                 asked.takes(kind)?;
-                let make = || Pair::generate(engine_kind(kind));
-                let pair = self.tokens.in_turn(id, make).map_err(|_| {
-                    refusal(
-                        Code::NotAllowed,
-                        format!("the service does not make keys of type {kind}"),
-                    )
+                let made = {
+                    let _turn = self.tokens.pairs.of(id);
+                    Pair::generate(engine_kind(kind))
+                };
+                let pair = made.map_err(|_| {
+                    let problem = format!("the service does not make keys of type {kind}");
+                    refusal(Code::NotAllowed, problem)
                 })?;
                 let public = object(public, None, Some(pair.public.clone()))?;
                 let key = Some((kind, pair.info));

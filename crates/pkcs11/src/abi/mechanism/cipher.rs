@@ -35,6 +35,11 @@ pub(in crate::abi) unsafe fn read<'a>(
         CKM_AES_CBC => Cipher::Cbc(unsafe { parameter(raw)? }),
         // SAFETY: by the caller's word.
         CKM_AES_CBC_PAD => Cipher::CbcPadded(unsafe { parameter(raw)? }),
+        CKM_DES3_ECB => none(Cipher::Des3Ecb)?,
+        // SAFETY: by the caller's word.
+        CKM_DES3_CBC => Cipher::Des3Cbc(unsafe { parameter(raw)? }),
+        // SAFETY: by the caller's word.
+        CKM_DES3_CBC_PAD => Cipher::Des3CbcPadded(unsafe { parameter(raw)? }),
         // SAFETY: by the caller's word.
         CKM_AES_CTR => unsafe { ctr(raw)? },
         // SAFETY: by the caller's word.

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use cryptoki_sys::*;
 use inout::InOutBuf;
-use outboard_engine::scalar::aes::{Aes, BLOCK, Block, Mode};
+use outboard_engine::scalar::aes::{self, Mode};
+use outboard_engine::scalar::block_cipher::BlockCipher;
+use outboard_engine::scalar::des3;
 use zeroize::Zeroizing;
 
 use super::{Answer, Cipher, Direction};
@@ -13,9 +15,14 @@ use crate::error::{Error, Result};
 use crate::mechanism;
 use crate::object::Object;
 
+/// The types of keys of Triple DES.
+pub(in crate::operation) const DES3: [CK_KEY_TYPE; 2] = [CKK_DES2, CKK_DES3];
+
 /// Blocks under way.
 pub(super) struct Blocks {
-    aes: Aes,
+    cipher: BlockCipher,
+    /// How many bytes a block has.
+    block: usize,
     direction: Direction,
     is_padded: bool,
     /// What has come of the next block. Of a padded message that is decrypted, the last block, too: it may be padding.
@@ -28,16 +35,31 @@ impl Blocks {
         direction: Direction,
         cipher: &mechanism::Cipher<'_>,
     ) -> Result<Self> {
-        let (mode, is_padded) = match cipher {
-            mechanism::Cipher::Cbc(iv) => (Mode::Cbc(iv), false),
-            mechanism::Cipher::CbcPadded(iv) => (Mode::Cbc(iv), true),
-            _ => (Mode::Ecb, false),
+        use mechanism::Cipher::{Cbc, CbcPadded, Des3Cbc, Des3CbcPadded, Des3Ecb};
+        let seals = direction.is_encrypt();
+        let aes = |mode| {
+            let cipher = aes::begin(key.bytes(&[CKK_AES])?, mode, seals)?;
+            Ok::<_, Error>((cipher, aes::BLOCK))
         };
+        let des3 = |iv| {
+            let cipher = des3::begin(key.bytes(&DES3)?, iv, seals)?;
+            Ok::<_, Error>((cipher, des3::BLOCK))
+        };
+        let (cipher_and_block, is_padded) = match cipher {
+            Cbc(iv) => (aes(Mode::Cbc(iv)), false),
+            CbcPadded(iv) => (aes(Mode::Cbc(iv)), true),
+            Des3Ecb => (des3(None), false),
+            Des3Cbc(iv) => (des3(Some(iv)), false),
+            Des3CbcPadded(iv) => (des3(Some(iv)), true),
+            _ => (aes(Mode::Ecb), false),
+        };
+        let (cipher, block) = cipher_and_block?;
         Ok(Self {
-            aes: Aes::new(key.bytes(&[CKK_AES])?, mode, direction.is_encrypt())?,
+            cipher,
+            block,
             direction,
             is_padded,
-            waiting: Zeroizing::new(Vec::with_capacity(BLOCK)),
+            waiting: Zeroizing::new(Vec::with_capacity(block)),
         })
     }
 
@@ -48,21 +70,24 @@ impl Blocks {
             true => all.saturating_sub(1),
             false => all,
         };
-        whole / BLOCK * BLOCK
+        whole / self.block * self.block
     }
 
     /// One block more.
-    fn last(&mut self, mut block: Zeroizing<Block>) -> Result<Zeroizing<Block>> {
-        self.aes.update(InOutBuf::from(&mut block[..]))?;
+    fn last(&mut self, mut block: Zeroizing<Vec<u8>>) -> Result<Zeroizing<Vec<u8>>> {
+        self.cipher.update(InOutBuf::from(&mut block[..]))?;
         Ok(block)
     }
 
     /// Decrypts all, in a place of its own, and takes the padding off; then this is as before.
     fn peek(&self, all: &[u8]) -> Result<Zeroizing<Vec<u8>>> {
         let mut all = Zeroizing::new(all.to_vec());
-        self.aes.try_clone()?.update(InOutBuf::from(&mut all[..]))?;
-        let (front, last) = all.split_last_chunk().ok_or(CKR_GENERAL_ERROR)?;
-        let length = front.len() + unpadded(last)?;
+        self.cipher
+            .try_clone()?
+            .update(InOutBuf::from(&mut all[..]))?;
+        let front = all.len().checked_sub(self.block);
+        let front = front.ok_or(CKR_GENERAL_ERROR)?;
+        let length = front + unpadded(&all[front..])?;
         all.truncate(length);
         Ok(all)
     }
@@ -71,7 +96,7 @@ impl Blocks {
 impl Cipher for Blocks {
     fn whole(&mut self, exchange: &mut Exchange<'_>) -> Result<Answer> {
         let length = exchange.length();
-        let (front, tail) = exchange.input().split_at(length / BLOCK * BLOCK);
+        let (front, tail) = exchange.input().split_at(length / self.block * self.block);
         if !self.is_padded {
             if !tail.is_empty() {
                 return Err(self.direction.length_error());
@@ -79,19 +104,24 @@ impl Cipher for Blocks {
             return self.update(exchange);
         }
         if self.direction.is_encrypt() {
-            let (front, last) = (front.len(), padded(tail));
-            if exchange.output.is_question(front + BLOCK)? {
+            let (front, last) = (front.len(), padded(tail, self.block));
+            if exchange.output.is_question(front + self.block)? {
                 return Ok(Answer::Length);
             }
-            self.aes.update(exchange.both(front))?;
+            self.cipher.update(exchange.both(front))?;
             let last = self.last(last)?;
-            exchange.output.append(front, &*last);
+            exchange.output.append(front, &last);
             return Ok(Answer::Output);
         }
-        let Some((front, &last)) = front.split_last_chunk().filter(|_| tail.is_empty()) else {
+        let Some(before) = front
+            .len()
+            .checked_sub(self.block)
+            .filter(|_| tail.is_empty())
+        else {
             return Err(self.direction.length_error());
         };
-        let front = front.len();
+        let last = Zeroizing::new(front[before..].to_vec());
+        let front = before;
         let most = length - 1;
         if exchange.output.is_question_for(most) {
             return Ok(Answer::Length);
@@ -101,8 +131,8 @@ impl Cipher for Blocks {
             exchange.output.put(&message)?;
             return Ok(Answer::Output);
         }
-        self.aes.update(exchange.both(front))?;
-        let last = self.last(Zeroizing::new(last))?;
+        self.cipher.update(exchange.both(front))?;
+        let last = self.last(last)?;
         exchange.output.append(front, &last[..unpadded(&last)?]);
         Ok(Answer::Output)
     }
@@ -115,18 +145,18 @@ impl Cipher for Blocks {
         if length == 0 {
             self.waiting.extend_from_slice(exchange.input());
         } else if self.waiting.is_empty() {
-            self.aes.update(exchange.both(length))?;
+            self.cipher.update(exchange.both(length))?;
             self.waiting.extend_from_slice(&exchange.input()[length..]);
         } else {
             let (input, output) = exchange.apart(length);
-            let (missing, input) = input.split_at(BLOCK - self.waiting.len());
+            let (missing, input) = input.split_at(self.block - self.waiting.len());
             self.waiting.extend_from_slice(missing);
-            let (first, output) = output.split_at_mut(BLOCK);
+            let (first, output) = output.split_at_mut(self.block);
             let (middle, rest) = input.split_at(output.len());
             // INVARIANT: the lengths are the same.
             let pair = |input, output| InOutBuf::new(input, output).map_err(|_| CKR_GENERAL_ERROR);
-            self.aes.update(pair(&self.waiting, first)?)?;
-            self.aes.update(pair(middle, output)?)?;
+            self.cipher.update(pair(&self.waiting, first)?)?;
+            self.cipher.update(pair(middle, output)?)?;
             self.waiting.clear();
             self.waiting.extend_from_slice(rest);
         }
@@ -137,18 +167,18 @@ impl Cipher for Blocks {
         let waiting = self.waiting.len();
         let (is_question, last) = match (self.is_padded, self.direction) {
             (false, _) if waiting > 0 => return Err(self.direction.length_error()),
-            (true, Direction::Decrypt) if waiting != BLOCK => {
+            (true, Direction::Decrypt) if waiting != self.block => {
                 return Err(self.direction.length_error());
             }
             (false, _) => (output.is_question(0)?, Zeroizing::default()),
-            (true, Direction::Encrypt) => match output.is_question(BLOCK)? {
+            (true, Direction::Encrypt) => match output.is_question(self.block)? {
                 true => (true, Zeroizing::default()),
                 false => {
-                    let last = self.last(padded(&self.waiting))?;
-                    (false, Zeroizing::new(last.to_vec()))
+                    let last = padded(&self.waiting, self.block);
+                    (false, self.last(last)?)
                 }
             },
-            (true, Direction::Decrypt) => match output.is_question_for(BLOCK - 1) {
+            (true, Direction::Decrypt) => match output.is_question_for(self.block - 1) {
                 true => (true, Zeroizing::default()),
                 false => (false, self.peek(&self.waiting)?),
             },
@@ -162,21 +192,22 @@ impl Cipher for Blocks {
 }
 
 /// A last block, filled up.
-fn padded(tail: &[u8]) -> Zeroizing<Block> {
-    let mut block = Zeroizing::new([(BLOCK - tail.len()) as u8; BLOCK]);
-    block[..tail.len()].copy_from_slice(tail);
-    block
+fn padded(tail: &[u8], block: usize) -> Zeroizing<Vec<u8>> {
+    let mut last = Zeroizing::new(vec![(block - tail.len()) as u8; block]);
+    last[..tail.len()].copy_from_slice(tail);
+    last
 }
 
 /// How many bytes of a last block are the message's. No byte of it decides how long this takes.
-fn unpadded(block: &Block) -> Result<usize> {
-    let count = block[BLOCK - 1];
-    let is_fill = |place: usize| usize::from(count) >= BLOCK - place;
+fn unpadded(block: &[u8]) -> Result<usize> {
+    let length = block.len();
+    let count = block.last().copied().unwrap_or_default();
+    let is_fill = |place: usize| usize::from(count) >= length - place;
     let wrong = block.iter().enumerate().fold(0, |wrong, (place, byte)| {
         wrong | (byte ^ count) & 0_u8.wrapping_sub(is_fill(place).into())
     });
-    match wrong == 0 && (1..=BLOCK).contains(&count.into()) {
-        true => Ok(BLOCK - usize::from(count)),
+    match wrong == 0 && (1..=length).contains(&count.into()) {
+        true => Ok(length - usize::from(count)),
         false => Err(Error::from(CKR_ENCRYPTED_DATA_INVALID)),
     }
 }

@@ -8,6 +8,8 @@ mod rsa;
 mod service;
 mod stream;
 
+pub(super) use blocks::DES3;
+
 use std::sync::Arc;
 
 use cryptoki_sys::*;
@@ -111,7 +113,9 @@ pub(super) fn begin(
 ) -> Result<Box<dyn Cipher>> {
     use mechanism::Cipher::*;
     Ok(match *cipher {
-        Ecb | Cbc(_) | CbcPadded(_) => Box::new(blocks::Blocks::new(key, direction, cipher)?),
+        Ecb | Cbc(_) | CbcPadded(_) | Des3Ecb | Des3Cbc(_) | Des3CbcPadded(_) => {
+            Box::new(blocks::Blocks::new(key, direction, cipher)?)
+        }
         Ctr(first, bits) => Box::new(stream::Stream::new(key, direction, &first, bits)?),
         Gcm {
             iv,

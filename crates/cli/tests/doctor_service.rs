@@ -53,6 +53,29 @@ fn has_no_problem(findings: &[Value]) {
 const SERVICE: &str = "card service";
 
 #[test]
+fn a_locked_pin_is_named() {
+    let service = Service::start();
+    let file = |name: &str| {
+        let file = service.path(name);
+        fs::write(&file, format!("{name}-1234\n")).expect("it is ours");
+        file.display().to_string()
+    };
+    let (right, wrong) = (file("right"), file("wrong"));
+    let pins = ["--pin-file", &right, "--officer-pin-file", &right];
+    service.says(&[&["token", "init", "web"][..], &pins].concat());
+    has_no_problem(&doctor(&service, &[], SERVICE));
+    for _ in 0..10 {
+        service.refuses(&["token", "objects", "web", "--pin-file", &wrong]);
+    }
+    let findings = doctor(&service, &[], SERVICE);
+    has_problem(
+        &findings,
+        "token 'web' is locked",
+        "outboard token reset-pin web",
+    );
+}
+
+#[test]
 fn a_service_that_serves_is_well() {
     let service = Service::start();
     service.says(&["keys", "generate", "site", "--type", "p256"]);

@@ -148,3 +148,52 @@ fn nothing_of_a_deleted_key_stays() {
         }
     }
 }
+
+#[test]
+fn nothing_of_a_pin_stays_nor_of_a_token_s_key() {
+    if !rustix::process::getuid().is_root() {
+        return;
+    }
+    let service = Service::start();
+    let process = service.process().as_raw_nonzero().get() as u32;
+    let file = |name: &str, text: &str| {
+        let file = service.path(name);
+        fs::write(&file, text).expect("it is ours");
+        file.display().to_string()
+    };
+    let secrets = ["the-user-s-secret-7305", "the-officer-s-secret-9148"];
+    let (user, officer) = (file("user", secrets[0]), file("officer", secrets[1]));
+    let pins = ["--pin-file", &user, "--officer-pin-file", &officer];
+    service.says(&[&["token", "init", "web"][..], &pins].concat());
+    let wrong = file("wrong", "a-wrong-secret-5521");
+    service.refuses(&["token", "objects", "web", "--pin-file", &wrong]);
+    let key = service.path("key.pem");
+    key_file(&key, &["genpkey", "-quiet", "-algorithm", "RSA"]);
+    let pem = fs::read(&key).expect("it is ours");
+    let key = key.to_str().expect("it is ASCII");
+    let import = [
+        "token",
+        "import",
+        "web",
+        "site",
+        "--key",
+        key,
+        "--pin-file",
+        &user,
+    ];
+    service.says(&import);
+    service.says(&["token", "objects", "web", "--pin-file", &user]);
+    let numbers: &[&'static std::ffi::CStr] = &[c"d", c"rsa-factor1", c"rsa-factor2"];
+    let mut traces = traces(&pem, numbers);
+    for secret in secrets.iter().chain(&["a-wrong-secret-5521"]) {
+        use base64ct::{Base64, Encoding};
+        traces.push(((*secret).to_owned(), secret.as_bytes().to_vec()));
+        // As it stands in a message.
+        let text = Base64::encode_string(secret.as_bytes());
+        traces.push((format!("{secret} in base64"), text.into_bytes()));
+    }
+    assert_eq!(found(process, &traces), [] as [String; 0]);
+    // So that the test can fail: what is no secret is there.
+    let reference = [("label".to_owned(), b"outboard".to_vec())];
+    assert!(!found(process, &reference).is_empty());
+}

@@ -2,24 +2,13 @@
 
 mod common;
 
-use common::service::{Service, key_file, succeeds, us};
+use common::service::{Service, key_file, us};
+use common::tokens::{handshakes, output, program, settings};
 use common::{are_installed, says, token};
 use outboard_programs::{OpenSsl, Sshd, SshdOptions, Workplace};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
-
-/// A program that finds the service of a test's own.
-fn program(service: &Service, name: &str) -> Command {
-    let mut command = Command::new(name);
-    command.env("OUTBOARD_PKCS11", settings(service));
-    command
-}
-
-fn settings(service: &Service) -> String {
-    let directory = service.directory().display();
-    format!("service={directory}, ledger={directory}/ledger")
-}
+use std::process::Command;
 
 /// A service with a key of each of those types, each with a certificate.
 fn service_with(kinds: &[&str]) -> Service {
@@ -32,18 +21,6 @@ fn service_with(kinds: &[&str]) -> Service {
         certify.write_stdin(certificate).assert().success();
     }
     service
-}
-
-#[track_caller]
-fn output(command: &mut Command) -> String {
-    let output = command.output().expect("it is installed");
-    succeeds(&output);
-    text(&output)
-}
-
-fn text(output: &Output) -> String {
-    let both = [&output.stdout[..], &output.stderr].concat();
-    String::from_utf8_lossy(&both).into_owned()
 }
 
 #[test]
@@ -184,22 +161,6 @@ fn ssh_logs_in_with_a_key_of_the_service() {
             .unwrap_or_else(|error| panic!("{kind}: {error}"));
         assert_eq!(said.output.trim(), "in");
     }
-}
-
-/// Runs `Handshakes.java`, whose server and client both have each key of a key store.
-fn handshakes(service: &Service, slot: u8, store: &Path, more: &[&str]) -> String {
-    let configuration = service.path("p11.cfg");
-    let module = token();
-    let text = format!(
-        "name = Outboard\nlibrary = {}\nslot = {slot}\n\
-         enabledMechanisms = {{ KeyStore CKM_RSA_PKCS CKM_RSA_PKCS_PSS CKM_ECDSA }}\n",
-        module.display()
-    );
-    fs::write(&configuration, text).expect("it is ours");
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/token/Handshakes.java");
-    let mut java = program(service, "java");
-    java.args(more).arg(source).arg(&configuration).arg(store);
-    output(java.args(["changeit", "5"]))
 }
 
 /// What the ledger of a test's own says of Java.

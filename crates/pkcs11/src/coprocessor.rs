@@ -21,6 +21,7 @@ use crate::module::Module;
 use crate::object::{Attributes, Material, Object, Origin, number};
 use crate::settings::Settings;
 use crate::slot::Slot;
+use crate::token::Proof;
 
 /// The card service of a process, and what is known of its keys.
 pub(crate) struct Coprocessor {
@@ -175,9 +176,11 @@ impl ServiceKey {
         coprocessor: &Coprocessor,
         operation: Operation<'_>,
     ) -> Result<Zeroizing<Vec<u8>>> {
+        let ticket = self.ticket()?;
         let mut result = Zeroizing::new(Vec::new());
-        let client = coprocessor.client()?;
-        self.named(|key| client.ask(key, operation, &mut result))?;
+        let key = self.named(ticket.as_ref());
+        let asked = coprocessor.client()?.ask(key, operation, &mut result);
+        asked.map_err(|error| refusal(self.slot, error))?;
         Ok(result)
     }
 
@@ -187,52 +190,47 @@ impl ServiceKey {
         coprocessor: &Coprocessor,
         operation: Operation<'_>,
     ) -> Result<Pending> {
-        let client = coprocessor.client()?;
-        self.named(|key| client.begin(key, operation))
+        let ticket = self.ticket()?;
+        let key = self.named(ticket.as_ref());
+        let begun = coprocessor.client()?.begin(key, operation);
+        begun.map_err(|error| refusal(self.slot, error))
     }
 
-    /// Asks the service for something of this key, as who is logged in.
-    fn named<T>(
-        &self,
-        ask: impl FnOnce(client::Key<'_>) -> std::result::Result<T, client::Error>,
-    ) -> Result<T> {
+    /// What opens its token for one operation.
+    fn ticket(&self) -> Result<Option<Proof>> {
         let is_agreed = |consent: &Arc<AtomicBool>| consent.swap(false, Relaxed);
-        if !self.consent.as_ref().is_none_or(is_agreed) {
-            return Err(CKR_USER_NOT_LOGGED_IN.into());
+        match self.consent.as_ref().is_none_or(is_agreed) {
+            true => Module::get()?.tokens.ticket(self.slot),
+            false => Err(CKR_USER_NOT_LOGGED_IN.into()),
         }
-        let module = Module::get()?;
-        let ticket = module.tokens.ticket(self.slot)?;
-        let key = client::Key {
+    }
+
+    fn named<'a>(&'a self, ticket: Option<&'a Proof>) -> client::Key<'a> {
+        client::Key {
             id: self.id,
             name: &self.name,
-            ticket: ticket.as_deref().map(Ticket),
-        };
-        ask(key).map_err(|error| refused(self.slot, error))
+            ticket: ticket.map(|ticket| Ticket(ticket)),
+        }
     }
 }
 
-/// The same of an operation in a slot. A login that the service does not know any more is forgotten.
-pub(crate) fn refused(slot: Slot, error: client::Error) -> Error {
-    let is_logged_out = matches!(
-        error.problem,
-        Problem::Refused {
-            status: Status::LoggedOut,
-            ..
-        }
-    );
-    if is_logged_out && let Ok(module) = Module::get() {
+/// What the standard calls the service's refusal to a key of a slot. Where the ticket is no longer good, nobody is logged in any
+/// more.
+pub(crate) fn refusal(slot: Slot, error: client::Error) -> Error {
+    if let Problem::Refused {
+        status: Status::LoggedOut,
+        ..
+    } = error.problem
+        && let Ok(module) = Module::get()
+    {
         module.forget_login(slot);
     }
-    refusal(error)
-}
-
-/// What the standard calls the service's refusal.
-fn refusal(error: client::Error) -> Error {
     let code = match error.problem {
         Problem::Refused { status, .. } => match status {
             Status::Denied | Status::NotAllowed => CKR_KEY_FUNCTION_NOT_PERMITTED,
             Status::NoKey => CKR_KEY_HANDLE_INVALID,
             Status::Malformed => CKR_DATA_INVALID,
+            Status::Unavailable if slot.is_token() => CKR_DEVICE_ERROR,
             Status::Unavailable | Status::LoggedOut => CKR_USER_NOT_LOGGED_IN,
             Status::Done | Status::Failed | Status::Busy => CKR_FUNCTION_FAILED,
         },
@@ -247,7 +245,8 @@ impl Module {
     pub(crate) fn refresh(&self) -> Result<()> {
         let known = self.coprocessor.hold().generation;
         // Without the lock, for this may take a while: what another thread learns meanwhile is as good.
-        let page = self.coprocessor.client()?.list(known).map_err(refusal)?;
+        let page = self.coprocessor.client()?.list(known);
+        let page = page.map_err(|error| refusal(Slot::Coprocessor, error))?;
         if page.generation == known {
             return Ok(());
         }

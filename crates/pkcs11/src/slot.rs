@@ -116,7 +116,13 @@ impl Slot {
         CK_TOKEN_INFO {
             label: padded(&token.label),
             serialNumber: padded(&token.id),
-            flags: CKF_RNG | CKF_TOKEN_INITIALIZED | CKF_LOGIN_REQUIRED | path | pin | tries,
+            flags: CKF_RNG
+                | CKF_TOKEN_INITIALIZED
+                | CKF_LOGIN_REQUIRED
+                | CKF_ASYNC_SESSION_SUPPORTED
+                | path
+                | pin
+                | tries,
             ulMaxPinLen: *PIN_LENGTH.end() as CK_ULONG,
             ulMinPinLen: *PIN_LENGTH.start() as CK_ULONG,
             ..self.token_info(sessions)

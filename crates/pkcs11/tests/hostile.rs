@@ -26,7 +26,7 @@ fn rounds() -> std::ops::Range<u64> {
 fn whatever_is_asked_is_answered() {
     for seed in rounds() {
         let attack = || {
-            let mut attacker = Attacker::new(functions(), seed);
+            let mut attacker = Attacker::new(functions(), seed, 1);
             (0..CALLS).for_each(|_| attacker.call());
             true
         };
@@ -42,7 +42,7 @@ fn whatever_threads_ask_is_answered() {
             thread::scope(|scope| {
                 for thread in 0..4 {
                     scope.spawn(move || {
-                        let mut attacker = Attacker::new(functions(), seed << 8 | thread);
+                        let mut attacker = Attacker::new(functions(), seed << 8 | thread, 1);
                         (0..CALLS / 4).for_each(|_| attacker.call());
                         // Another thread may ask for what is outstanding of its calls.
                         std::mem::forget(attacker);

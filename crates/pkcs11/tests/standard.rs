@@ -52,6 +52,70 @@ fn an_operation_ends_with_its_result_or_an_error_and_not_with_a_question() {
     assert_eq!(digest(functions, session).0, CKR_OPERATION_NOT_INITIALIZED);
 }
 
+/// 5.10 to 5.14: a call ends the operation, whatever its error, unless the buffer is too small.
+#[test]
+fn pointers_that_lead_nowhere_end_an_operation() {
+    let (functions, session) = session();
+    let (null, no_length) = (ptr::null_mut::<u8>(), ptr::null_mut::<CK_ULONG>());
+    let (class, kind, value) = ([CKO_SECRET_KEY], [CKK_AES], [7_u8; 16]);
+    let uses = [CK_TRUE];
+    let mut template = [
+        attribute(CKA_CLASS, &class),
+        attribute(CKA_KEY_TYPE, &kind),
+        attribute(CKA_VALUE, &value),
+        attribute(CKA_ENCRYPT, &uses),
+    ];
+    let mut key = 0;
+    let made = call!(
+        functions,
+        C_CreateObject(session, template.as_mut_ptr(), 4, &raw mut key)
+    );
+    assert_eq!(made, CKR_OK);
+    let (mut sha, mut cmac) = (mechanism(CKM_SHA256), mechanism(CKM_AES_CMAC));
+    let mut ecb = mechanism(CKM_AES_ECB);
+
+    /// Begins, goes on wrongly, and finds nothing under way.
+    macro_rules! ends {
+        ($begin:ident($($first:expr),*): [$($name:ident($($argument:expr),*)),*], $after:expr) => {{
+            let begin = || call!(functions, $begin(session, $($first),*));
+            $(
+                assert_eq!(begin(), CKR_OK);
+                let wrong = call!(functions, $name(session, $($argument),*));
+                assert_eq!(wrong, CKR_ARGUMENTS_BAD, stringify!($name));
+                assert_eq!($after, CKR_OPERATION_NOT_INITIALIZED, stringify!($name));
+            )*
+        }};
+    }
+    let (sha, cmac, ecb) = (&raw mut sha, &raw mut cmac, &raw mut ecb);
+    let (mut room, mut length) = ([0; 16], 16);
+    let (part, length) = (room.as_mut_ptr(), &raw mut length);
+    ends!(
+        C_DigestInit(sha): [
+            C_Digest(null, 1, part, length), C_DigestUpdate(null, 1), C_DigestFinal(part, no_length)
+        ],
+        call!(functions, C_DigestUpdate(session, part, 1))
+    );
+    ends!(
+        C_SignInit(cmac, key): [
+            C_Sign(part, 1, part, no_length), C_SignUpdate(null, 1), C_SignFinal(part, no_length)
+        ],
+        call!(functions, C_SignUpdate(session, part, 1))
+    );
+    ends!(
+        C_VerifyInit(cmac, key): [
+            C_Verify(part, 1, null, 16), C_VerifyUpdate(null, 1), C_VerifyFinal(null, 16)
+        ],
+        call!(functions, C_VerifyUpdate(session, part, 1))
+    );
+    ends!(
+        C_EncryptInit(ecb, key): [
+            C_Encrypt(null, 16, part, length), C_EncryptUpdate(part, 16, part, no_length),
+            C_EncryptFinal(part, no_length)
+        ],
+        call!(functions, C_EncryptUpdate(session, part, 16, part, length))
+    );
+}
+
 #[test]
 fn an_operation_is_given_up() {
     let (functions, session) = session();

@@ -6,7 +6,10 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 
 use outboard_engine::scalar::pair::Pair;
-use outboard_vault::{Digest, Grants, NewKey, Policy, Register, Right, Subject, Vault};
+use outboard_vault::{
+    Digest, Grants, NewKey, NewObject, NewToken, ObjectsKey, Policy, Register, Right, Role,
+    Subject, Ticket, Vault,
+};
 use outboard_wire::{self as wire, KeyId, KeyType, Operation, Status};
 
 use crate::agent::{Conversation, Heard, Identities, Wants};
@@ -22,12 +25,16 @@ const KEYS: [(KeyType, &[u8]); 5] = [
     (KeyType::Ed25519, include_bytes!("../fuzz/keys/ed25519.der")),
 ];
 
-/// A service with those keys, and its only client. The client may use all but P-521, and P-384 only with SHA-384.
+/// A service with those keys, a token with the last one of them, and its only client. The client may use all but P-521, and P-384
+/// only with SHA-384.
 pub struct Dry {
     keys: Keys,
     identities: Identities,
     peer: Peer,
+    /// Of the keys, and last of the token's.
     ids: Vec<KeyId>,
+    /// The client's ticket for the token.
+    ticket: Ticket,
 }
 
 impl Dry {
@@ -60,8 +67,10 @@ impl Dry {
         };
         let records = vault.insert_all(peer.uid, &KEYS.map(new));
         let records = records.expect("new names");
+        let (key, ticket) = with_token(&vault, peer.uid);
         Self {
-            ids: records.iter().map(|key| key.id).collect(),
+            ids: records.iter().map(|key| key.id).chain([key]).collect(),
+            ticket,
             keys: Keys::new(vault, store),
             identities: Identities::default(),
             peer,
@@ -69,7 +78,8 @@ impl Dry {
     }
 
     /// What the service answers to a packet, where nothing fails that is still to be computed; none where the packet is too
-    /// short for an answer. The first byte of the key's id says which key is meant: the others are drawn anew with the key.
+    /// short for an answer. The first byte of the key's id says which key is meant: the others are drawn anew with the key. So is
+    /// the ticket, which one that begins with zero stands for.
     pub fn packet(&self, packet: &[u8]) -> Option<Status> {
         wire::Request::id_of(packet)?;
         let Ok(request) = wire::Request::decode(packet) else {
@@ -85,7 +95,11 @@ impl Dry {
         }
         let known = self.ids.get(usize::from(request.key.0[0]));
         let key = known.copied().unwrap_or(request.key);
-        Some(self.admit(key, request.ticket, &request.operation))
+        let ticket = request.ticket.map(|ticket| match ticket.0 {
+            [0, ..] => wire::Ticket(&self.ticket),
+            _ => ticket,
+        });
+        Some(self.admit(key, ticket, &request.operation))
     }
 
     /// The answers to what an ssh client says before it stops. The signatures in them are not computed.
@@ -142,6 +156,32 @@ impl Dry {
     }
 }
 
+/// A token with a key, and the ticket of its user.
+fn with_token(vault: &Vault, uid: u32) -> (KeyId, Ticket) {
+    let new = NewToken {
+        name: "token".parse().expect("a name"),
+        label: "Token",
+        pins: None,
+    };
+    let token = vault.create_token(uid, &new).expect("a token");
+    let grants = Grants::from_iter([(Subject::User(uid), Right::Use)]);
+    let granted = vault.set_grants(uid, token.record.id, &grants);
+    granted.expect("the token is there");
+    let [.., (key_type, private)] = KEYS;
+    let key = NewObject {
+        private: true,
+        attributes: Vec::new().into(),
+        key: Some(ObjectsKey {
+            key_type,
+            private: private.to_vec().into(),
+        }),
+        public: None,
+    };
+    let ids = vault.insert_objects(uid, &token, &[key]);
+    let ticket = vault.log_in(uid, token.record.id, Role::User, None);
+    (ids.expect("room")[0], ticket.expect("it has no PIN"))
+}
+
 /// The length of the RSA key's modulus.
 const RSA_LENGTH: usize = 256;
 
@@ -181,6 +221,9 @@ mod tests {
             ("decrypt-above-the-modulus", Status::Malformed),
             ("decrypt-other-type", Status::NotAllowed),
             ("other-version", Status::Malformed),
+            ("token", Status::Done),
+            ("token-other-ticket", Status::LoggedOut),
+            ("token-without-ticket", Status::LoggedOut),
         ] {
             assert_eq!(
                 service.packet(&seed("request", name)),

@@ -62,6 +62,8 @@ pub struct Objects {
 /// An object as it is stored.
 struct Stored {
     id: KeyId,
+    /// As the row says: only opening tells.
+    token: KeyId,
     revision: i64,
     sealed: Sealed,
 }
@@ -82,8 +84,8 @@ impl Vault {
     pub fn object(&self, token: &Token, id: KeyId) -> Result<Object> {
         let inner = self.inner();
         let found = inner.stored(id)?;
-        match found.filter(|(owner, _)| *owner == token.record.id) {
-            Some((_, stored)) => stored.open(token),
+        match found.filter(|stored| stored.token == token.record.id) {
+            Some(stored) => stored.open(token),
             None => Err(token.has_no(id)),
         }
     }
@@ -102,10 +104,16 @@ impl Vault {
     /// The vault is not open; there is none, or it or the token is damaged.
     pub fn find_object(&self, id: KeyId) -> Result<(Token, Object)> {
         let inner = self.inner();
-        let (token, stored) = inner.stored(id)?.ok_or_else(|| Error::NoKey {
+        let stored = inner.stored(id)?.ok_or_else(|| Error::NoKey {
             key: id.to_string(),
         })?;
-        let token = inner.token(token.into())?;
+        let token = inner
+            .token(stored.token.into())
+            .map_err(|error| match error {
+                // What the row says is not what was written.
+                Error::NoToken { token } => Error::DamagedObject { token, object: id },
+                error => error,
+            })?;
         let object = stored.open(&token)?;
         Ok((token, object))
     }
@@ -248,10 +256,16 @@ fn store(change: &Change<'_>, token: &Token, id: KeyId, object: &NewObject) -> R
 impl Inner {
     fn objects(&self, token: &Token, after: Option<KeyId>, room: usize) -> Result<Objects> {
         let after = after.map_or(Vec::new(), |id| id.0.to_vec());
+        // A damaged index would hide rows that are whole, and so would a row that names another token.
+        let whose = match self.store.damage.is_empty() {
+            true => "WHERE token = ?1 AND",
+            false => "NOT INDEXED WHERE ?1 NOTNULL AND",
+        };
         let read = || -> rusqlite::Result<Vec<rusqlite::Result<Stored>>> {
-            let text = "SELECT id, revision, nonce, sealed FROM objects \
-                        WHERE token = ?1 AND id > ?2 ORDER BY id LIMIT ?3";
-            let mut statement = self.store.connection.prepare_cached(text)?;
+            let text = format!(
+                "SELECT id, revision, nonce, sealed, token FROM objects {whose} id > ?2 ORDER BY id LIMIT ?3"
+            );
+            let mut statement = self.store.connection.prepare_cached(&text)?;
             let values = (&token.record.id.0[..], after, PAGE as i64);
             let rows = statement.query_map(values, Stored::of_row)?;
             Ok(rows.collect())
@@ -261,11 +275,19 @@ impl Inner {
         let is_full = rows.len() == PAGE;
         let mut rows = rows.into_iter().peekable();
         while let Some(row) = rows.next() {
-            let stored = row.map_err(self.store.failed())?;
+            let stored = match row {
+                Ok(stored) => stored,
+                // A row, or the page with it and all that follow, cannot be read.
+                Err(error) => {
+                    page.damaged.push(self.store.failed()(error));
+                    continue;
+                }
+            };
             left = left.saturating_sub(stored.sealed.sealed.len());
             let last = stored.id;
             match stored.open(token) {
                 Ok(object) => page.objects.push(object),
+                Err(Error::DamagedObject { .. }) if stored.token != token.record.id => {}
                 Err(error @ Error::DamagedObject { .. }) => page.damaged.push(error),
                 Err(other) => return Err(other),
             }
@@ -277,15 +299,21 @@ impl Inner {
         Ok(page)
     }
 
-    /// The object of that id as it is stored, and its token's id.
-    fn stored(&self, id: KeyId) -> Result<Option<(KeyId, Stored)>> {
-        let read = || {
-            let text = "SELECT id, revision, nonce, sealed, token FROM objects WHERE id = ?1";
-            let mut statement = self.store.connection.prepare_cached(text)?;
-            let row = |row: &Row<'_>| Ok((KeyId(row.get(4)?), Stored::of_row(row)?));
-            statement.query_row([&id.0[..]], row).optional()
+    /// The object of that id as it is stored.
+    fn stored(&self, id: KeyId) -> Result<Option<Stored>> {
+        let read = |how: &str| {
+            let text = format!(
+                "SELECT id, revision, nonce, sealed, token FROM objects {how} WHERE id = ?1"
+            );
+            let mut statement = self.store.connection.prepare_cached(&text)?;
+            statement.query_row([&id.0[..]], Stored::of_row).optional()
         };
-        read().map_err(self.store.failed())
+        let mut found = read("");
+        if !self.store.damage.is_empty() && !matches!(found, Ok(Some(_))) {
+            // As above.
+            found = read("NOT INDEXED");
+        }
+        found.map_err(self.store.failed())
     }
 
     fn count_objects(&self, token: KeyId) -> Result<u64> {
@@ -323,6 +351,7 @@ impl Stored {
                 nonce: row.get(2)?,
                 sealed: row.get(3)?,
             },
+            token: KeyId(row.get(4)?),
         })
     }
 

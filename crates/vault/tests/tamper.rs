@@ -8,7 +8,9 @@ use std::fs;
 use std::path::Path;
 
 use common::{ADMIN, MASTER, Place, enter, key, name, open, private};
-use outboard_vault::{Error, NewToken, Record, Register, Vault};
+use outboard_vault::{
+    Error, KeyType, NewObject, NewToken, Object, ObjectsKey, Record, Register, Vault,
+};
 
 const KEYS: [&str; 4] = ["one", "two", "three", "four"];
 const PAGE: usize = 4096;
@@ -139,6 +141,91 @@ fn look(store: &Path, records: &[Record]) -> Option<usize> {
     }
     assert!(listing.records.len() + listing.damaged.len() >= records.len());
     Some(damaged)
+}
+
+/// The same for a token: its objects are what they were, or are named; at most one is damaged by a bit outside of what the file
+/// needs for all of them.
+#[test]
+fn no_changed_bit_changes_an_object() {
+    let place = Place::in_memory();
+    let vault = place.create();
+    let new = NewToken {
+        name: name("web"),
+        label: "Web",
+        pins: None,
+    };
+    let token = vault.create_token(ADMIN, &new).expect("a token");
+    let object = |text: &&str| NewObject {
+        private: true,
+        attributes: Vec::from(*text).into(),
+        key: Some(ObjectsKey {
+            key_type: KeyType::P256,
+            private: private(text).into(),
+        }),
+        public: None,
+    };
+    let objects: Vec<_> = KEYS.iter().map(object).collect();
+    let ids = vault.insert_objects(ADMIN, &token, &objects).expect("room");
+    drop(vault);
+    let content = fs::read(place.file()).expect("the store");
+    let step = match std::env::var_os("VAULT_TAMPER") {
+        Some(_) => 1,
+        None => 23,
+    };
+    let is_whole = |found: &Object| {
+        let at = ids
+            .iter()
+            .position(|id| *id == found.id)
+            .expect("it is one");
+        let key = found.content.key.as_ref().expect("its key");
+        assert_eq!(found.content.attributes[..], *KEYS[at].as_bytes());
+        assert_eq!(key.private[..], private(KEYS[at]));
+    };
+    let (mut whole, mut one) = (0, 0);
+    for at in (0..content.len()).step_by(step) {
+        let mut changed = content.clone();
+        changed[at] ^= 1 << (at % 8);
+        fs::write(place.file(), changed).expect("it is ours");
+        let vault = place.open();
+        let token = match vault.token(token.record.id) {
+            Ok(token) => token,
+            // Its row, or its state.
+            Err(Error::DamagedKey { .. }) => continue,
+            Err(error) => panic!("byte {at}: {error}"),
+        };
+        let page = vault.objects(&token, None, usize::MAX).expect("a page");
+        page.objects.iter().for_each(is_whole);
+        let mut found = 0;
+        for id in &ids {
+            match vault.find_object(*id) {
+                Ok((_, object)) => {
+                    is_whole(&object);
+                    found += 1;
+                }
+                Err(
+                    Error::DamagedObject { .. } | Error::NoKey { .. } | Error::DamagedStore { .. },
+                ) => {}
+                Err(error) => panic!("byte {at}: {error}"),
+            }
+        }
+        let is_named = page.objects.len() == ids.len() || !page.damaged.is_empty();
+        assert!(is_named, "page {}, byte {}", at / PAGE + 1, at % PAGE);
+        match found {
+            4 => whole += 1,
+            3 => one += 1,
+            _ => assert!(
+                at % PAGE < 64,
+                "page {}, byte {}: {found}",
+                at / PAGE + 1,
+                at % PAGE
+            ),
+        }
+    }
+    println!(
+        "{} bytes; objects damaged: none {whole}, one {one}",
+        content.len()
+    );
+    assert!(one > 20, "objects were changed");
 }
 
 /// A store as the earlier versions of Outboard's schema had it: its keys are there, and can have certificates; there can be tokens.

@@ -4,10 +4,12 @@ mod common;
 
 use common::{ADMIN, MASTER, NEXT, Place, enter, key, name};
 use outboard_vault::{
-    Act, Error, Grants, KeyType, Login, MOST_FAILURES, NewObject, NewToken, ObjectsKey, Outcome,
-    Register, Right, Role, Subject, Token, Vault,
+    Act, Error, Grants, KeyId, KeyType, Login, MOST_FAILURES, NewObject, NewToken, ObjectsKey,
+    Outcome, Register, Right, Role, Subject, Token, Vault,
 };
+use proptest::prelude::*;
 use rusqlite::Connection;
+use std::collections::BTreeMap;
 use zeroize::Zeroizing;
 
 /// Who uses a token.
@@ -338,6 +340,94 @@ fn an_older_state_of_a_token_is_found() {
     }
     let (tokens, damaged) = place.open().tokens().expect("the store");
     assert_eq!((tokens.len(), damaged.len()), (0, 1));
+}
+
+/// What is done to one of two tokens.
+#[derive(Clone, Debug)]
+enum Step {
+    Insert(usize, u8),
+    Change(usize, usize),
+    Destroy(usize, usize),
+    Initialise(usize),
+    Delete(usize),
+    Reopen,
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let token = 0..2_usize;
+    prop_oneof![
+        4 => (token.clone(), 1..4_u8).prop_map(|(token, count)| Step::Insert(token, count)),
+        2 => (token.clone(), any::<usize>()).prop_map(|(token, at)| Step::Change(token, at)),
+        2 => (token.clone(), any::<usize>()).prop_map(|(token, at)| Step::Destroy(token, at)),
+        1 => token.clone().prop_map(Step::Initialise),
+        1 => token.prop_map(Step::Delete),
+        1 => Just(Step::Reopen),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+
+    #[test]
+    fn tokens_are_what_the_steps_made(steps in proptest::collection::vec(step(), 1..24)) {
+        let place = Place::in_memory();
+        let mut vault = place.create();
+        let open = |text: &'static str| NewToken { name: name(text), label: "Token", pins: None };
+        let names = ["one", "other"];
+        for text in names {
+            vault.create_token(ADMIN, &open(text)).expect("a token");
+        }
+        let mut model: [BTreeMap<KeyId, String>; 2] = Default::default();
+        for (number, step) in steps.into_iter().enumerate() {
+            let token = |which: usize| vault.token(&name(names[which])).expect("it");
+            let nth = |which: usize, at: usize| {
+                let objects: &BTreeMap<_, _> = &model[which];
+                objects.keys().nth(at % objects.len().max(1)).copied()
+            };
+            match step {
+                Step::Insert(which, count) => {
+                    let texts: Vec<_> = (0..count).map(|at| format!("{number} {at}")).collect();
+                    let new: Vec<_> = texts.iter().map(|text| object(text, text.len() % 2 == 0)).collect();
+                    let ids = vault.insert_objects(USER, &token(which), &new).expect("room");
+                    model[which].extend(ids.into_iter().zip(texts));
+                }
+                Step::Change(which, at) => if let Some(id) = nth(which, at) {
+                    let text = format!("changed {number}");
+                    let attributes = object(&text, false).attributes;
+                    vault.change_object(&token(which), id, attributes).expect("it is there");
+                    // Another token has no such object.
+                    let other = vault.destroy_object(USER, &token(1 - which), id);
+                    assert!(matches!(other, Err(Error::NoObject { .. })));
+                    model[which].insert(id, text);
+                },
+                Step::Destroy(which, at) => if let Some(id) = nth(which, at) {
+                    vault.destroy_object(USER, &token(which), id).expect("it is there");
+                    model[which].remove(&id);
+                },
+                Step::Initialise(which) => {
+                    let id = token(which).record.id;
+                    vault.initialise(USER, id, None, "Again").expect("no PIN");
+                    model[which].clear();
+                }
+                Step::Delete(which) => {
+                    vault.delete(ADMIN, token(which).record.id).expect("deleted");
+                    vault.create_token(ADMIN, &open(names[which])).expect("a token");
+                    model[which].clear();
+                }
+                Step::Reopen => {
+                    drop(vault);
+                    vault = place.open();
+                }
+            }
+        }
+        for (text, objects) in names.iter().zip(model) {
+            let token = vault.token(&name(text)).expect("it");
+            let mut texts_of_model: Vec<_> = objects.into_values().collect();
+            texts_of_model.sort();
+            prop_assert_eq!(texts(&vault, &token), texts_of_model);
+        }
+        vault.verify().expect("it is whole");
+    }
 }
 
 #[test]

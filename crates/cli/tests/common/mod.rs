@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "each test uses its part")]
 
+#[path = "../../../pkcs11/tests/common/calls.rs"]
+pub(crate) mod calls;
 mod schema;
 pub(crate) mod service;
 pub(crate) mod tokens;

@@ -1,9 +1,13 @@
-//! Tokens of a test's own service.
+//! The PKCS #11 module with a test's own service, and that service's tokens.
 
-use super::service::Service;
+use super::service::{Service, succeeds};
+use super::token;
 use outboard_administration::{
     Connection, Grant, Pins, Reply, Request, Right, Secret, Subject, TokenInfo, TokenRequest,
 };
+use std::fs;
+use std::path::Path;
+use std::process::Command;
 
 /// The PIN of a token's security officer, and that of its user.
 pub(crate) const PINS: (&str, &str) = ("officer's", "user's");
@@ -45,4 +49,47 @@ pub(crate) fn ask(service: &Service, name: &str, what: TokenRequest) -> Reply {
 
 fn connect(service: &Service) -> Connection {
     Connection::open(service.directory()).expect("it listens")
+}
+
+/// A program that finds the service of a test's own.
+pub(crate) fn program(service: &Service, name: &str) -> Command {
+    let mut command = Command::new(name);
+    command.env("OUTBOARD_PKCS11", settings(service));
+    command
+}
+
+/// What the module is told in a test.
+pub(crate) fn settings(service: &Service) -> String {
+    let directory = service.directory().display();
+    format!("service={directory}, ledger={directory}/ledger")
+}
+
+/// All that a program says that succeeds.
+#[track_caller]
+pub(crate) fn output(command: &mut Command) -> String {
+    let output = command.output().expect("it is installed");
+    succeeds(&output);
+    let both = [&output.stdout[..], &output.stderr].concat();
+    String::from_utf8_lossy(&both).into_owned()
+}
+
+/// Runs `Handshakes.java`, whose server and client both have each key of a key store: a file, `token`, or `login` for a token
+/// that wants its user's PIN.
+pub(crate) fn handshakes(service: &Service, slot: u64, store: &Path, more: &[&str]) -> String {
+    let configuration = service.path("p11.cfg");
+    let module = token();
+    let text = format!(
+        "name = Outboard\nlibrary = {}\nslot = {slot}\n\
+         enabledMechanisms = {{ KeyStore CKM_RSA_PKCS CKM_RSA_PKCS_PSS CKM_ECDSA }}\n",
+        module.display()
+    );
+    fs::write(&configuration, text).expect("it is ours");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/token/Handshakes.java");
+    let mut java = program(service, "java");
+    java.args(more).arg(source).arg(&configuration).arg(store);
+    let password = match store.to_str() {
+        Some("login") => PINS.1,
+        _ => "changeit",
+    };
+    output(java.args([password, "5"]))
 }

@@ -11,7 +11,8 @@ import javax.net.ssl.*;
 /**
  * TLS handshakes of a server and a client that both prove themselves with each key of a key store.
  *
- * Arguments: the configuration of SunPKCS11, "token" or a PKCS #12 file, its password, handshakes of each kind.
+ * Arguments: the configuration of SunPKCS11; "token", "login" (a token with a PIN) or a PKCS #12 file; the PIN or the file's
+ * password; handshakes of each kind.
  */
 public class Handshakes {
     /** The key of one alias, whatever the peer would like. */
@@ -58,13 +59,14 @@ public class Handshakes {
     public static void main(String[] arguments) throws Exception {
         Provider provider = Security.getProvider("SunPKCS11").configure(arguments[0]);
         Security.addProvider(provider);
-        boolean ofToken = arguments[1].equals("token");
+        boolean hasPin = arguments[1].equals("login");
+        boolean ofToken = hasPin || arguments[1].equals("token");
         char[] password = arguments[2].toCharArray();
         int count = Integer.parseInt(arguments[3]);
         KeyStore keys;
         if (ofToken) {
             keys = KeyStore.getInstance("PKCS11", provider);
-            keys.load(null, null);
+            keys.load(null, hasPin ? password : null);
         } else {
             keys = KeyStore.getInstance(new java.io.File(arguments[1]), password);
         }

@@ -6,11 +6,11 @@
 
 use cryptoki_sys::*;
 
-use super::answer;
 use super::arguments::{Output, Place, bytes};
 use super::exchange::Exchange;
 use super::mechanism::cipher;
 use super::template::Template;
+use super::{answer, go_on};
 use crate::operation::Direction;
 
 type Session = CK_SESSION_HANDLE;
@@ -40,7 +40,7 @@ macro_rules! ciphers {
             output: *mut CK_BYTE,
             output_length: *mut CK_ULONG,
         ) -> CK_RV {
-            answer(|module| {
+            go_on(session, $direction.place(), |module| {
                 let exchange = unsafe { Exchange::new(input, length, output, output_length)? };
                 module.cipher(session, $direction, exchange)
             })
@@ -53,7 +53,7 @@ macro_rules! ciphers {
             output: *mut CK_BYTE,
             output_length: *mut CK_ULONG,
         ) -> CK_RV {
-            answer(|module| {
+            go_on(session, $direction.place(), |module| {
                 let mut exchange = unsafe { Exchange::new(part, length, output, output_length)? };
                 module.cipher_update(session, $direction, &mut exchange)
             })
@@ -64,7 +64,7 @@ macro_rules! ciphers {
             output: *mut CK_BYTE,
             output_length: *mut CK_ULONG,
         ) -> CK_RV {
-            answer(|module| {
+            go_on(session, $direction.place(), |module| {
                 let mut output = unsafe { Output::new(output, output_length)? };
                 module.cipher_final(session, $direction, &mut output)
             })

@@ -14,7 +14,7 @@ use cryptoki_sys::*;
 use super::arguments::{Output, Place, bytes, list, room};
 use super::lists::{INTERFACES, LIST_2_40, NEWEST, find};
 use super::template::{self, Template};
-use super::{answer, enter, mechanism};
+use super::{answer, enter, go_on, mechanism};
 use crate::error::Error;
 use crate::mechanism::all as all_mechanisms;
 use crate::module::{Module, Threads};
@@ -372,10 +372,15 @@ pub(super) unsafe extern "C" fn C_Digest(
     digest: *mut CK_BYTE,
     digest_length: *mut CK_ULONG,
 ) -> CK_RV {
-    answer(|module| {
-        let (data, output) = unsafe { (bytes(data, length)?, Output::new(digest, digest_length)?) };
-        module.digest_final(session, Some(data), output)
-    })
+    go_on(
+        session,
+        |session| &mut session.digest,
+        |module| {
+            let (data, output) =
+                unsafe { (bytes(data, length)?, Output::new(digest, digest_length)?) };
+            module.digest_final(session, Some(data), output)
+        },
+    )
 }
 
 pub(super) unsafe extern "C" fn C_DigestUpdate(
@@ -383,7 +388,11 @@ pub(super) unsafe extern "C" fn C_DigestUpdate(
     part: *mut CK_BYTE,
     length: CK_ULONG,
 ) -> CK_RV {
-    answer(|module| module.digest_update(session, unsafe { bytes(part, length)? }))
+    go_on(
+        session,
+        |session| &mut session.digest,
+        |module| module.digest_update(session, unsafe { bytes(part, length)? }),
+    )
 }
 
 pub(super) unsafe extern "C" fn C_DigestKey(session: Session, key: Object) -> CK_RV {
@@ -395,10 +404,14 @@ pub(super) unsafe extern "C" fn C_DigestFinal(
     digest: *mut CK_BYTE,
     digest_length: *mut CK_ULONG,
 ) -> CK_RV {
-    answer(|module| {
-        let output = unsafe { Output::new(digest, digest_length)? };
-        module.digest_final(session, None, output)
-    })
+    go_on(
+        session,
+        |session| &mut session.digest,
+        |module| {
+            let output = unsafe { Output::new(digest, digest_length)? };
+            module.digest_final(session, None, output)
+        },
+    )
 }
 
 // Keys

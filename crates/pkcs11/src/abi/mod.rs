@@ -40,10 +40,28 @@ use outboard_guest::memory;
 
 use crate::error::Result;
 use crate::module::Module;
+use crate::session::Session;
 
 /// Runs the body of a function that needs the module initialised.
 fn answer(body: impl FnOnce(&'static Module) -> Result<()>) -> CK_RV {
     enter(|| body(Module::get()?))
+}
+
+/// As [`answer`], for a function that goes on with what is under way at a place of a session. Pointers that lead nowhere end it, as
+/// every error does but a buffer that is too small (PKCS #11, 5.10 to 5.14).
+fn go_on<T>(
+    session: CK_SESSION_HANDLE,
+    place: impl FnOnce(&mut Session) -> &mut Option<T>,
+    body: impl FnOnce(&'static Module) -> Result<()>,
+) -> CK_RV {
+    answer(|module| {
+        let answer = body(module);
+        if answer == Err(CKR_ARGUMENTS_BAD.into()) {
+            // Nothing may be under way.
+            let _ = module.take(session, place);
+        }
+        answer
+    })
 }
 
 /// Runs the body of a function: no panic passes, and the thread is not cancelled in it.

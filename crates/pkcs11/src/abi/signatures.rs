@@ -7,7 +7,7 @@
 use cryptoki_sys::*;
 
 use super::arguments::{Output, bytes};
-use super::{answer, mechanism};
+use super::{answer, go_on, mechanism};
 
 type Session = CK_SESSION_HANDLE;
 type Object = CK_OBJECT_HANDLE;
@@ -33,15 +33,19 @@ pub(super) unsafe extern "C" fn C_Sign(
     signature: *mut CK_BYTE,
     signature_length: *mut CK_ULONG,
 ) -> CK_RV {
-    answer(|module| {
-        let (data, output) = unsafe {
-            (
-                bytes(data, length)?,
-                Output::new(signature, signature_length)?,
-            )
-        };
-        module.sign(session, data, output)
-    })
+    go_on(
+        session,
+        |session| &mut session.signing,
+        |module| {
+            let (data, output) = unsafe {
+                (
+                    bytes(data, length)?,
+                    Output::new(signature, signature_length)?,
+                )
+            };
+            module.sign(session, data, output)
+        },
+    )
 }
 
 pub(super) unsafe extern "C" fn C_SignUpdate(
@@ -49,7 +53,11 @@ pub(super) unsafe extern "C" fn C_SignUpdate(
     part: *mut CK_BYTE,
     length: CK_ULONG,
 ) -> CK_RV {
-    answer(|module| module.sign_update(session, unsafe { bytes(part, length)? }))
+    go_on(
+        session,
+        |session| &mut session.signing,
+        |module| module.sign_update(session, unsafe { bytes(part, length)? }),
+    )
 }
 
 pub(super) unsafe extern "C" fn C_SignFinal(
@@ -57,10 +65,14 @@ pub(super) unsafe extern "C" fn C_SignFinal(
     signature: *mut CK_BYTE,
     signature_length: *mut CK_ULONG,
 ) -> CK_RV {
-    answer(|module| {
-        let output = unsafe { Output::new(signature, signature_length)? };
-        module.sign_final(session, output)
-    })
+    go_on(
+        session,
+        |session| &mut session.signing,
+        |module| {
+            let output = unsafe { Output::new(signature, signature_length)? };
+            module.sign_final(session, output)
+        },
+    )
 }
 
 pub(super) unsafe extern "C" fn C_VerifyInit(
@@ -86,11 +98,15 @@ pub(super) unsafe extern "C" fn C_Verify(
     signature: *mut CK_BYTE,
     signature_length: CK_ULONG,
 ) -> CK_RV {
-    answer(|module| {
-        let (data, signature) =
-            unsafe { (bytes(data, length)?, bytes(signature, signature_length)?) };
-        module.verify(session, data, signature)
-    })
+    go_on(
+        session,
+        |session| &mut session.verifying,
+        |module| {
+            let (data, signature) =
+                unsafe { (bytes(data, length)?, bytes(signature, signature_length)?) };
+            module.verify(session, data, signature)
+        },
+    )
 }
 
 pub(super) unsafe extern "C" fn C_VerifyUpdate(
@@ -98,7 +114,11 @@ pub(super) unsafe extern "C" fn C_VerifyUpdate(
     part: *mut CK_BYTE,
     length: CK_ULONG,
 ) -> CK_RV {
-    answer(|module| module.verify_update(session, unsafe { bytes(part, length)? }))
+    go_on(
+        session,
+        |session| &mut session.verifying,
+        |module| module.verify_update(session, unsafe { bytes(part, length)? }),
+    )
 }
 
 pub(super) unsafe extern "C" fn C_VerifyFinal(
@@ -106,5 +126,9 @@ pub(super) unsafe extern "C" fn C_VerifyFinal(
     signature: *mut CK_BYTE,
     length: CK_ULONG,
 ) -> CK_RV {
-    answer(|module| module.verify_final(session, unsafe { bytes(signature, length)? }))
+    go_on(
+        session,
+        |session| &mut session.verifying,
+        |module| module.verify_final(session, unsafe { bytes(signature, length)? }),
+    )
 }

@@ -57,13 +57,6 @@ impl Halves {
         }
     }
 
-    /// A pair with what its halves say besides their classes.
-    pub(super) fn of(public: Values, private: Values) -> Self {
-        let mut halves = Self { public, private };
-        halves.add_classes();
-        halves
-    }
-
     /// What the halves say of a key pair that the card service is to make: all but its numbers.
     pub(crate) fn expected(kind: KeyType, curve: Option<&[u8]>) -> Self {
         let key_type = match kind {
@@ -71,16 +64,18 @@ impl Halves {
             KeyType::Ed25519 => CKK_EC_EDWARDS,
             _ => CKK_EC,
         };
-        let mut halves = Self::default();
-        for values in [&mut halves.public, &mut halves.private] {
-            values.push((CKA_KEY_TYPE, Zeroizing::new(number(key_type))));
-            let curve = curve.map(|curve| (CKA_EC_PARAMS, Zeroizing::new(curve.to_vec())));
-            values.extend(curve);
-        }
+        let mut private = vec![(CKA_KEY_TYPE, Zeroizing::new(number(key_type)))];
+        private.extend(curve.map(|curve| (CKA_EC_PARAMS, Zeroizing::new(curve.to_vec()))));
+        let mut public = private.clone();
         if let KeyType::Rsa(bits) = kind {
-            let bits = Zeroizing::new(number(bits.into()));
-            halves.public.push((CKA_MODULUS_BITS, bits));
+            public.push((CKA_MODULUS_BITS, Zeroizing::new(number(bits.into()))));
         }
+        Self::of(public, private)
+    }
+
+    /// A pair with what its halves say besides their classes.
+    pub(super) fn of(public: Values, private: Values) -> Self {
+        let mut halves = Self { public, private };
         halves.add_classes();
         halves
     }

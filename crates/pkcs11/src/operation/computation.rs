@@ -17,7 +17,7 @@ use outboard_wire::Operation;
 use zeroize::Zeroizing;
 
 use crate::abi::{Kept, Output};
-use crate::coprocessor::{ServiceKey, refused};
+use crate::coprocessor::{ServiceKey, refusal};
 use crate::error::{Error, Result};
 use crate::module::Module;
 use crate::slot::Slot;
@@ -46,7 +46,7 @@ type Then<T> = Box<dyn FnOnce(Result<Bytes>) -> Result<T> + Send>;
 /// Who has a computation.
 pub(crate) enum Work {
     Card(Ticket),
-    /// For that slot.
+    /// With a key of that slot.
     Service(Slot, Box<Pending>),
 }
 
@@ -128,7 +128,8 @@ impl Work {
                 let mut bytes = Bytes::default();
                 match pending.go_on(&mut bytes) {
                     Progress::Done(done) => {
-                        Ok(done.map(|()| bytes).map_err(|error| refused(slot, error)))
+                        let done = done.map(|()| bytes);
+                        Ok(done.map_err(|error| refusal(slot, error)))
                     }
                     Progress::Later(pending) => Err(Self::Service(slot, Box::new(pending))),
                 }
@@ -143,7 +144,7 @@ impl Work {
             Self::Service(slot, pending) => {
                 let mut bytes = Bytes::default();
                 let collected = pending.collect(&mut bytes);
-                collected.map_err(|error| refused(slot, error))?;
+                collected.map_err(|error| refusal(slot, error))?;
                 Ok(bytes)
             }
         }

@@ -60,7 +60,7 @@ impl Login {
 }
 
 /// The bytes of a ticket.
-type Proof = Zeroizing<[u8; Ticket::LENGTH]>;
+pub(crate) type Proof = Zeroizing<[u8; Ticket::LENGTH]>;
 
 impl Tokens {
     pub(crate) const fn new() -> Self {

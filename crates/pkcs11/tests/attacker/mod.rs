@@ -35,8 +35,8 @@ const OPEN_SESSION: usize = 12;
 const ENDS: [usize; 3] = [1, 13, 14];
 /// What is there to be worked on, and works on it.
 #[rustfmt::skip]
-const USEFUL: [u64; 41] = [
-    0, 12, 12, 20, 20, 20, 21, 22, 24, 24, 25, 26, 27, 27, 28, 37, 38, 39, 41, 42, 42, 43, 43, 44, 45, 48, 48, 49, 50, 51,
+const USEFUL: [u64; 42] = [
+    0, 12, 12, 18, 20, 20, 20, 21, 22, 24, 24, 25, 26, 27, 27, 28, 37, 38, 39, 41, 42, 42, 43, 43, 44, 45, 48, 48, 49, 50, 51,
     58, 59, 59, 62, 62, 71, 92, 93, 99, 99, 99,
 ];
 
@@ -79,6 +79,7 @@ pub(crate) struct Attacker {
     choices: Choices,
     sessions: Vec<u64>,
     objects: Vec<u64>,
+    slot: u64,
     /// The function that is called.
     which: usize,
     /// What this call's pointers lead to.
@@ -99,11 +100,11 @@ enum Choices {
 }
 
 impl Attacker {
-    /// Somebody who draws calls.
+    /// Somebody who draws calls, and mostly opens sessions of that slot. In a token's he keeps some of his objects.
     #[allow(dead_code, reason = "the tests'")]
-    pub(crate) fn new(functions: &Functions, seed: u64) -> Self {
+    pub(crate) fn new(functions: &Functions, seed: u64, slot: u64) -> Self {
         let seed = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-        Self::by(functions, Choices::Drawn(seed))
+        Self::by(functions, Choices::Drawn(seed), slot)
     }
 
     /// Somebody who makes the calls that those bytes choose.
@@ -112,6 +113,7 @@ impl Attacker {
         Self::by(
             functions,
             Choices::Given(bytes.iter().rev().copied().collect()),
+            1, // the accelerator
         )
     }
 
@@ -121,7 +123,7 @@ impl Attacker {
         matches!(&self.choices, Choices::Given(bytes) if bytes.is_empty())
     }
 
-    fn by(functions: &Functions, choices: Choices) -> Self {
+    fn by(functions: &Functions, choices: Choices, slot: u64) -> Self {
         let count = SHAPES.len();
         assert_eq!(
             size_of::<Functions>(),
@@ -137,6 +139,7 @@ impl Attacker {
             choices,
             sessions: Vec::new(),
             objects: Vec::new(),
+            slot,
             which: 0,
             memory: Vec::new(),
             kept: Vec::new(),
@@ -220,7 +223,7 @@ impl Attacker {
         match kind {
             's' => arguments.push(self.handle(true)),
             'o' => arguments.push(self.handle(false)),
-            'S' => arguments.push(self.one_of(&[0, 1, 1, 1, 2, u64::MAX])),
+            'S' => arguments.push(self.one_of(&[0, 1, self.slot, self.slot, 2, u64::MAX])),
             'k' => arguments.push(self.one_of(&MECHANISMS)),
             'u' => arguments.push(self.one_of(&[CKU_SO, CKU_USER, CKU_CONTEXT_SPECIFIC, 9])),
             'f' if self.which == OPEN_SESSION => {
@@ -505,10 +508,13 @@ impl Attacker {
             _ => &[],
         };
         let mut attributes = Vec::new();
-        for &(kind, number) in kinds {
+        let keeps = self.slot > 1 && self.below(2) == 0;
+        let kept = [(CKA_TOKEN, 0)];
+        for &(kind, number) in kinds.iter().chain(kept.iter().filter(|_| keeps)) {
             let (value, length) = match (kind, number) {
                 (CKA_CLASS | CKA_KEY_TYPE | CKA_VALUE_LEN, _) => self.number(number),
                 (CKA_EC_PARAMS, 3) => self.copy(CURVES[3]),
+                (CKA_TOKEN, _) => self.copy(&[CK_TRUE]),
                 (CKA_VALUE, 32) => (self.bytes(32), 32),
                 _ => self.value(kind),
             };

@@ -22,7 +22,7 @@ pub(crate) use call;
 
 /// Loads the module, and answers its handle.
 pub(crate) fn load(flags: i32) -> *mut c_void {
-    let file = CString::new(super::file().into_os_string().into_vec()).expect("a name");
+    let file = CString::new(super::token().into_os_string().into_vec()).expect("a name");
     // SAFETY: a name; the module's constructors are its own.
     unsafe { libc::dlopen(file.as_ptr(), libc::RTLD_NOW | flags) }
 }

@@ -13,7 +13,7 @@ use cryptoki::session::Session;
 use cryptoki::slot::Slot;
 
 /// The module, which cargo builds beside its tests.
-fn file() -> PathBuf {
+fn token() -> PathBuf {
     let test = std::env::current_exe().expect("a process knows its program");
     let module = test.with_file_name("liboutboard_pkcs11.so");
     assert!(module.exists(), "cargo builds {}", module.display());
@@ -22,7 +22,7 @@ fn file() -> PathBuf {
 
 /// The module of this process, initialised.
 pub(crate) fn module() -> Pkcs11 {
-    let module = Pkcs11::new(file()).expect("it is a module");
+    let module = Pkcs11::new(token()).expect("it is a module");
     let arguments = CInitializeArgs::new(CInitializeFlags::OS_LOCKING_OK);
     // Another test of this process may have done so.
     let _ = module.initialize(arguments);

@@ -86,7 +86,7 @@ fn result(code: CK_RV) -> Result<()> {
 
 /// The functions of the module.
 fn functions() -> &'static CK_FUNCTION_LIST_3_0 {
-    let file = super::file();
+    let file = super::token();
     let file = std::ffi::CString::new(file.to_str().expect("a path")).expect("a path");
     // SAFETY: the module's file; the function has the standard's type; the structures live as long as they are used.
     unsafe {

@@ -14,6 +14,7 @@ mod services;
 mod settings;
 mod store;
 mod system;
+mod tokens;
 mod unserved;
 
 use crate::Failure;

@@ -12,13 +12,13 @@ use rustix::io::Errno;
 use rustix::net::{self, AddressFamily, SocketAddrUnix, SocketFlags, SocketType, sockopt};
 
 use super::system::unfit_for_root;
-use super::{Finding, State, store};
+use super::{Finding, State, store, tokens};
 use crate::card_service::{Answer, Place, Unit};
 use crate::command::service::daemon;
 use crate::processes;
 use crate::ssh_agent::{self, Front};
 
-const SUBJECT: &str = "card service";
+pub(super) const SUBJECT: &str = "card service";
 
 /// The findings about the service; none where there is none and nobody wants one.
 pub(super) fn examine(place: &Place) -> Vec<Finding> {
@@ -50,6 +50,7 @@ pub(super) fn look(place: &Place, needed: bool) -> (Vec<Finding>, Option<Status>
     };
     let before = findings.len();
     findings.extend(locked(place, &status));
+    findings.extend(tokens::locked(place));
     findings.extend(sockets(place));
     findings.extend(front(place));
     findings.extend(memory(place, &status));

@@ -1,7 +1,7 @@
 # OpenSC's p11test: what a token does with the keys that it has.
 . "$here/token.sh"
 ways=token
-packages='build-essential dpkg-dev autoconf automake libtool pkg-config libcmocka-dev libssl-dev zlib1g-dev opensc'
+packages='build-essential dpkg-dev autoconf automake libtool pkg-config libcmocka-dev libssl-dev zlib1g-dev libpcsclite-dev opensc'
 
 source=$sources/opensc
 
@@ -10,7 +10,7 @@ prepare() {
     [ ! -e "$source/src/tests/p11test/p11test" ] || return 0
     cd "$source"
     ./bootstrap
-    ./configure --disable-doc --disable-man --disable-notify --disable-pcsc --enable-cmocka CFLAGS=-w
+    ./configure --disable-doc --disable-man --disable-notify --enable-pcsc --disable-openct --enable-cmocka CFLAGS=-w
     make -C src/common
     make -C src/tests/p11test p11test
 }

@@ -9,7 +9,7 @@ mod rules;
 mod secret;
 mod stored;
 
-pub(crate) use attributes::{Attributes, Origin, number};
+pub(crate) use attributes::{Attributes, Origin, number, significant};
 pub(crate) use generated::{Halves, What, halves};
 pub(crate) use lattice::Lattice;
 pub(crate) use material::{Material, Named, point_of};

@@ -170,6 +170,33 @@ fn a_session_that_is_not_there_goes_before_all_else() {
     );
 }
 
+/// A program that has lost count gets an answer.
+#[test]
+fn lengths_that_nothing_has_are_refused() {
+    let (functions, session) = session();
+    let (mut sha, mut byte) = (mechanism(CKM_SHA256), 0);
+    for length in [CK_ULONG::MAX, CK_ULONG::MAX / 2, 1 << 60] {
+        assert_eq!(
+            call!(functions, C_DigestInit(session, &raw mut sha)),
+            CKR_OK
+        );
+        let update = call!(functions, C_DigestUpdate(session, &raw mut byte, length));
+        assert_eq!(update, CKR_ARGUMENTS_BAD);
+        let random = call!(functions, C_GenerateRandom(session, &raw mut byte, length));
+        assert_eq!(random, CKR_ARGUMENTS_BAD);
+    }
+    for length in [CK_ULONG::MAX, 1 << 60, 0xffff_ffff] {
+        let (class, mut object) = ([CKO_DATA], 0);
+        let mut template = [attribute(CKA_CLASS, &class), attribute(CKA_VALUE, b"a")];
+        template[1].ulValueLen = length;
+        let made = call!(
+            functions,
+            C_CreateObject(session, template.as_mut_ptr(), 2, &raw mut object)
+        );
+        assert_eq!(made, CKR_ATTRIBUTE_VALUE_INVALID);
+    }
+}
+
 /// A number may begin with zeros.
 #[test]
 fn an_exponent_may_begin_with_a_zero() {

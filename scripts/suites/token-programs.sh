@@ -15,14 +15,13 @@ test_pkcs11_tool_token() {
     pkcs11-tool --module "$pkcs11" --slot 2 --login --pin $user --delete-object --type pubkey --id 70
 }
 
-# NSS asks for the database's password and for the token's PIN; the file has both.
+# The database has no password. The file has the token's PIN.
 nss() { "$@" -d "sql:$service/nss" -f "$service/pins"; }
 
 test_nss_module() {
     mkdir "$service/nss"
-    printf 'NSS Certificate DB:%s\nsuite:%s\n' $user $user >"$service/pins"
-    echo $user >"$service/database-pin"
-    certutil -N -d "sql:$service/nss" -f "$service/database-pin"
+    echo "suite:$user" >"$service/pins"
+    certutil -N -d "sql:$service/nss" --empty-password
     modutil -force -add Outboard -libfile "$pkcs11" -dbdir "sql:$service/nss"
     modutil -list Outboard -dbdir "sql:$service/nss" | grep 'Token Name: suite'
 }

@@ -197,6 +197,27 @@ fn lengths_that_nothing_has_are_refused() {
     }
 }
 
+/// The user is asked before each operation only by the service, with its own keys.
+#[test]
+fn a_key_of_a_session_promises_no_question_to_its_user() {
+    let (functions, session) = session();
+    let mut pair = mechanism(CKM_EC_KEY_PAIR_GEN);
+    let curve = common::raw::P256;
+    for (asks, code) in [(CK_FALSE, CKR_OK), (CK_TRUE, CKR_ATTRIBUTE_VALUE_INVALID)] {
+        let asks = [asks];
+        let mut public = [attribute(CKA_EC_PARAMS, curve)];
+        let mut private = [attribute(CKA_ALWAYS_AUTHENTICATE, &asks)];
+        let (public, private) = (public.as_mut_ptr(), private.as_mut_ptr());
+        let mut keys = [0; 2];
+        let [one, other] = &mut keys;
+        let made = call!(
+            functions,
+            C_GenerateKeyPair(session, &raw mut pair, public, 1, private, 1, one, other)
+        );
+        assert_eq!(made, code);
+    }
+}
+
 /// A number may begin with zeros.
 #[test]
 fn an_exponent_may_begin_with_a_zero() {

@@ -49,6 +49,11 @@ impl Object {
         secret::check(&mut attributes, template)?;
         lattice::complete(&mut attributes)?;
         may_be_kept(slot, &attributes)?;
+        // The service asks the user before each operation, with the keys that it has. Nobody asks with others.
+        let is_lasting = attributes.flag(CKA_TOKEN) == Some(true);
+        if attributes.flag(CKA_ALWAYS_AUTHENTICATE) == Some(true) && !is_lasting {
+            return Err(CKR_ATTRIBUTE_VALUE_INVALID.into());
+        }
         let material = Material::of(&attributes)?;
         Ok(Self {
             slot,

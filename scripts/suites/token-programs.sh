@@ -72,13 +72,14 @@ test_p11_kit_modules() {
 }
 
 test_p11_kit_server() {
-    local address
+    local address id
     p11-kit server --provider "$pkcs11" --name "$service/p11-kit.sock" 'pkcs11:token=suite' >"$service/p11-kit.env"
     . "$service/p11-kit.env"
     address=$(find /usr/lib -name p11-kit-client.so | head -n 1)
-    pkcs11-tool --module "$address" --login --pin $user --list-objects --type privkey | grep imported
+    id=$(pkcs11-tool --module "$address" --login --pin $user --list-objects --type privkey |
+        sed -n '/label: *imported/,/ID:/s/.*ID: *//p')
     echo message >"$service/message"
-    pkcs11-tool --module "$address" --login --pin $user --label imported --sign --mechanism SHA256-RSA-PKCS \
+    pkcs11-tool --module "$address" --login --pin $user --id "$id" --sign --mechanism SHA256-RSA-PKCS \
         -i "$service/message" -o "$service/signature"
     openssl x509 -in "$service/certificate" -pubkey -noout >"$service/public"
     openssl dgst -sha256 -verify "$service/public" -signature "$service/signature" "$service/message"
@@ -95,6 +96,5 @@ run() {
 
 suite() {
     with_service run
-    grep -E '^(not )?ok ' "$1/log" >"$1/results.tap"
     stand_in
 }

@@ -9,6 +9,7 @@ use attacker::Attacker;
 use common::calls::functions;
 use common::service::Service;
 use common::tokens;
+use outboard_administration::{Reply, TokenRequest};
 use outboard_programs::child::ends_well;
 use std::thread;
 
@@ -45,4 +46,8 @@ fn whatever_is_asked_of_a_token_is_answered() {
         };
         assert!(ends_well(in_threads), "seed {seed}, threads");
     }
+    let Reply::Tokens { tokens } = tokens::ask(&service, "drawn", TokenRequest::Show) else {
+        panic!("it is there");
+    };
+    assert!(tokens[0].objects > 0, "none of the calls kept an object");
 }

@@ -385,6 +385,16 @@ fn objects(service: &Service, module: &Pkcs11, slot: Slot) {
         .expect("it may be changed");
     assert_eq!(tells(kept, AttributeType::Label), Some(label));
     assert_eq!(labelled(&session, "renamed"), [kept]);
+    assert_eq!(labelled(&session, "data"), []);
+    // Another session's object that stays no longer than that.
+    let passing = reads.create_object(&[
+        Attribute::Class(ObjectClass::DATA),
+        Attribute::Label(b"passing".to_vec()),
+    ]);
+    assert_eq!(
+        labelled(&session, "passing"),
+        [passing.expect("a session may")]
+    );
     let too_much = [Attribute::Value(vec![0; 40_000])];
     refused(
         session.update_attributes(kept, &too_much),

@@ -330,3 +330,33 @@ fn nss_makes_keys_and_certificates() {
     let certificates = nss("certutil", &[&["-L"], &of_token[..]].concat());
     says(&certificates, "u,u,u");
 }
+
+/// The command writes objects, and the module reads them.
+#[test]
+fn programs_use_keys_that_an_administrator_imports() {
+    if !are_installed(&["java", "p11tool"]) {
+        return;
+    }
+    let (service, slot) = service();
+    let [key, certificate, ca] = chain(&service);
+    let both = [&certificate, &ca].map(|file| fs::read_to_string(file).expect("it is there"));
+    let (whole, pin) = (service.path("chain.pem"), service.path("pin"));
+    fs::write(&whole, both.concat()).expect("it is ours");
+    fs::write(&pin, PINS.1).expect("it is ours");
+    let [key, whole, pin] = [&key, &whole, &pin].map(|file| file.to_str().expect("ASCII"));
+    let import = ["token", "import", "web", "site", "--pin-file", pin];
+    service.says(&[&import[..], &["--key", key, "--certificate", whole]].concat());
+    let said = handshakes(&service, slot, Path::new("login"), &[]);
+    says(&said, "site TLSv1.3 5");
+    says(&said, "site TLSv1.2 5");
+    let mut sign = program(&service, "p11tool");
+    sign.env("GNUTLS_PIN", PINS.1)
+        .arg("--provider")
+        .arg(token());
+    sign.args(["--login", "--test-sign", &format!("{URI};object=site")]);
+    says(
+        &output(&mut sign),
+        "Verifying against public key in the token... ok",
+    );
+    service.says(&["token", "check", "web", "--pin-file", pin]);
+}

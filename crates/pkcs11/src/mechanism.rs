@@ -208,7 +208,7 @@ pub(crate) fn all() -> impl Iterator<Item = (CK_MECHANISM_TYPE, CK_MECHANISM_INF
             CKF_GENERATE_KEY_PAIR,
         ),
         (CKM_RSA_PKCS, RSA_BITS, SIGNS | CKF_ENCRYPT | CKF_DECRYPT),
-        (CKM_RSA_X_509, RSA_BITS, CKF_SIGN),
+        (CKM_RSA_X_509, RSA_BITS, SIGNS | CKF_ENCRYPT | CKF_DECRYPT),
         (CKM_RSA_PKCS_PSS, RSA_BITS, SIGNS),
         (
             CKM_EC_KEY_PAIR_GEN,

@@ -340,7 +340,16 @@ impl Module {
         }
         let is_it =
             |object: &Arc<Object>| object.slot == slot && object.attributes.match_all(template);
-        let mut found = self.objects.find(is_it);
+        let mut found = match self.candidates(slot, template) {
+            Some(mut candidates) => {
+                candidates.retain(|&handle| {
+                    let is_it = |object: &mut Arc<Object>| is_it(object);
+                    self.objects.with(handle, is_it) == Some(true)
+                });
+                candidates
+            }
+            None => self.objects.find(is_it),
+        };
         found.reverse();
         self.begin(session, |session| &mut session.found, found)
     }

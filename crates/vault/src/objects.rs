@@ -296,6 +296,13 @@ impl Inner {
                 break;
             }
         }
+        // No log tells which objects there were: some may be missing.
+        if let Some(reason) = self.store.damage.first() {
+            page.damaged.push(Error::DamagedStore {
+                path: self.store.file.clone(),
+                reason: reason.clone(),
+            });
+        }
         Ok(page)
     }
 

@@ -1,4 +1,4 @@
-//! ML-DSA (FIPS 204), the pure variant: hedged signatures.
+//! ML-DSA (FIPS 204), the pure variant: hedged signatures. AWS-LC's take up to 128 KiB of the caller's stack.
 
 use std::ptr;
 

@@ -41,6 +41,8 @@ pub(crate) enum Cipher<'a> {
         tag: usize,
     },
     KeyWrap(Padding),
+    /// RSA without a padding.
+    RsaRaw,
     RsaPkcs1,
     RsaOaep {
         digest: Digest,

@@ -187,15 +187,6 @@ impl Module {
         }
     }
 
-    /// Whether the program of a session waits.
-    pub(super) fn manner(&self, session: CK_SESSION_HANDLE) -> Result<Manner> {
-        let is_asynchronous = self.session(session, |session| session.is_asynchronous)?;
-        Ok(match is_asynchronous {
-            true => Manner::Returns,
-            false => Manner::Waits,
-        })
-    }
-
     /// Gives the program the bytes that come out, or leaves that to `C_AsyncComplete`. There is room for them.
     ///
     /// # Errors
@@ -253,13 +244,15 @@ impl Module {
         Err(CKR_PENDING.into())
     }
 
-    /// Nothing begins where something of its kind is outstanding: two could not be told apart.
-    pub(super) fn admit_another(&self, session: CK_SESSION_HANDLE, flag: CK_FLAGS) -> Result<()> {
+    /// Whether the program of a session waits for what begins there. Nothing begins where something of its kind is outstanding:
+    /// two could not be told apart.
+    pub(super) fn manner(&self, session: CK_SESSION_HANDLE, flag: CK_FLAGS) -> Result<Manner> {
         let is_there = |one: &Outstanding| one.function.flag() == flag;
-        match self.session(session, |session| session.outstanding.iter().any(is_there))? {
-            true => Err(CKR_OPERATION_ACTIVE.into()),
-            false => Ok(()),
-        }
+        self.session(session, |session| match session.is_asynchronous {
+            true if session.outstanding.iter().any(is_there) => Err(CKR_OPERATION_ACTIVE.into()),
+            true => Ok(Manner::Returns),
+            false => Ok(Manner::Waits),
+        })?
     }
 
     /// Gives up what is under way at a place of the session, or outstanding, of that kind.

@@ -35,8 +35,7 @@ impl Module {
             return Err(CKR_MECHANISM_INVALID.into());
         };
         base.admit(CKA_DERIVE, mechanism.kind)?;
-        self.admit_another(session, CKF_DERIVE)?;
-        let manner = self.manner(session)?;
+        let manner = self.manner(session, CKF_DERIVE)?;
         let invalid = |_| Error::from(CKR_MECHANISM_PARAM_INVALID);
         let shared = match &base.material {
             Material::Ec(key) if key.is_private() => {

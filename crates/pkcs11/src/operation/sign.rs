@@ -31,6 +31,7 @@ pub(crate) struct Signing {
     sign: Sign,
     /// What has come of a message in parts.
     hasher: Option<Hasher>,
+    manner: Manner,
 }
 
 /// An ECDSA signature as the engine has it (RFC 3279, 2.2.3).
@@ -52,7 +53,7 @@ impl Module {
         mechanism: &Mechanism,
         key: CK_OBJECT_HANDLE,
     ) -> Result<()> {
-        self.admit_another(session, CKF_SIGN)?;
+        let manner = self.manner(session, CKF_SIGN)?;
         let key = self.key(session, key)?;
         if let What::Code(code, length) = &mechanism.what {
             let coding = Coding::new(&key, code, *length)?;
@@ -65,7 +66,12 @@ impl Module {
         fits(&key.material, &sign.scheme)?;
         key.admit(CKA_SIGN, mechanism.kind)?;
         let (sign, hasher) = (sign.clone(), None);
-        let signing = Signing { key, sign, hasher };
+        let signing = Signing {
+            key,
+            sign,
+            hasher,
+            manner,
+        };
         self.begin(session, place, OrCode::Signature(signing))
     }
 
@@ -85,10 +91,9 @@ impl Module {
         }
         match output.is_question(length(&signing.key.material)) {
             Ok(false) => {
-                let manner = self.manner(session)?;
                 let signature = match signing.sign.hash {
-                    Some(digest) => signing.finish(self, &hash(digest, data)?, manner)?,
-                    None => signing.finish(self, data, manner)?,
+                    Some(digest) => signing.finish(self, &hash(digest, data)?)?,
+                    None => signing.finish(self, data)?,
                 };
                 self.give(session, Function::Sign, signature, output)
             }
@@ -123,7 +128,7 @@ impl Module {
         match output.is_question(length(&signing.key.material)) {
             Ok(false) => {
                 let value = end(&mut signing.hasher, &signing.sign)?;
-                let signature = signing.finish(self, &value, self.manner(session)?)?;
+                let signature = signing.finish(self, &value)?;
                 self.give(session, Function::SignFinal, signature, output)
             }
             answer => {
@@ -208,7 +213,8 @@ pub(super) fn length(key: &Material) -> usize {
 
 impl Signing {
     /// The signature of a digest, or of what the program gave instead.
-    fn finish(&self, module: &Module, value: &[u8], manner: Manner) -> Result<Computation<Bytes>> {
+    fn finish(&self, module: &Module, value: &[u8]) -> Result<Computation<Bytes>> {
+        let manner = self.manner;
         Ok(match &self.key.material {
             Material::Rsa(key) => rsa(module, key, &self.sign, value, manner)?,
             Material::Ec(key) => {

@@ -91,12 +91,12 @@ impl Module {
             }
             Err(error) => return Err(error),
         };
-        let mut bytes = Zeroizing::new([0; Ticket::LENGTH]);
-        if ticket.0.len() != bytes.len() {
-            return Err(CKR_DEVICE_ERROR.into());
+        let mut proof = Arc::new(Zeroizing::new([0; Ticket::LENGTH]));
+        match Arc::get_mut(&mut proof) {
+            Some(place) if place.len() == ticket.0.len() => place.copy_from_slice(&ticket.0),
+            _ => return Err(CKR_DEVICE_ERROR.into()),
         }
-        bytes.copy_from_slice(&ticket.0);
-        let ticket = bytes;
+        let ticket = proof;
         Ok(Login { role, ticket })
     }
 

@@ -59,8 +59,8 @@ impl Login {
     }
 }
 
-/// The bytes of a ticket.
-pub(crate) type Proof = Zeroizing<[u8; Ticket::LENGTH]>;
+/// The bytes of a ticket, in one place: a copy would leave them where it was.
+pub(crate) type Proof = Arc<Zeroizing<[u8; Ticket::LENGTH]>>;
 
 impl Tokens {
     pub(crate) const fn new() -> Self {

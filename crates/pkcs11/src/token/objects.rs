@@ -1,6 +1,7 @@
 //! The objects of a token: what the process knows of them, and what it has made, changed and destroyed.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{DefaultHasher, Hasher};
 use std::sync::Arc;
 
 use cryptoki_sys::*;
@@ -20,7 +21,27 @@ pub(super) struct Known {
     /// How often this process has stored some.
     stored: u64,
     /// By their ids.
-    handles: BTreeMap<String, CK_OBJECT_HANDLE>,
+    handles: BTreeMap<String, Entry>,
+}
+
+/// An object in a token of many.
+struct Entry {
+    handle: CK_OBJECT_HANDLE,
+    /// Of what programs search for: most objects differ in that, and need not be looked at.
+    marks: [u64; MARKED.len()],
+}
+
+/// The attributes that programs search for most.
+const MARKED: [CK_ATTRIBUTE_TYPE; 2] = [CKA_LABEL, CKA_ID];
+
+fn marks(attributes: &Attributes) -> [u64; MARKED.len()] {
+    MARKED.map(|kind| mark(attributes.get(kind).unwrap_or_default()))
+}
+
+fn mark(value: &[u8]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    hasher.write(value);
+    hasher.finish()
 }
 
 impl Known {
@@ -59,10 +80,10 @@ impl Module {
             }
             objects.generation = generation;
             let mut gone = Vec::new();
-            objects.handles.retain(|id, handle| {
+            objects.handles.retain(|id, entry| {
                 let stays = ids.contains(&id[..]);
                 if !stays {
-                    gone.push(*handle);
+                    gone.push(entry.handle);
                 }
                 stays
             });
@@ -117,8 +138,8 @@ impl Module {
         user: Option<&Login>,
     ) -> Result<Option<CK_OBJECT_HANDLE>> {
         let look = |token: &mut Token| {
-            let handle = token.objects.handles.get(&info.id).copied();
-            (Arc::clone(&token.info), handle)
+            let known = token.objects.handles.get(&info.id);
+            (Arc::clone(&token.info), known.map(|entry| entry.handle))
         };
         let (token, known) = self.tokens.with(slot, look)?;
         let Ok(attributes) = Attributes::of_store(info) else {
@@ -133,6 +154,7 @@ impl Module {
         let Ok(object) = Object::of_store(slot, &token.name, info, attributes) else {
             return Ok(None);
         };
+        let marks = marks(&object.attributes);
         let mut object = Some(Arc::new(object));
         let (handle, before) = self.tokens.with(slot, |token| {
             // Nothing is put there once the module is finalised, or the user has logged out.
@@ -142,19 +164,51 @@ impl Module {
             }
             let handles = &mut token.objects.handles;
             let mut before = None;
-            if let Some(&handle) = handles.get(&info.id) {
+            let mut handle = handles.get(&info.id).map(|entry| entry.handle);
+            if let Some(handle) = handle {
                 self.objects.with(handle, |place| {
                     before = object.take().map(|new| std::mem::replace(place, new));
                 });
             }
             if let Some(object) = object.take() {
-                handles.insert(info.id.clone(), self.objects.insert(object));
+                handle = Some(self.objects.insert(object));
             }
-            Ok((handles.get(&info.id).copied(), before))
+            if let Some(handle) = handle {
+                handles.insert(info.id.clone(), Entry { handle, marks });
+            }
+            Ok((handle, before))
         })??;
         // Without the lock.
         drop(before);
         Ok(handle)
+    }
+
+    /// The objects of a slot that may be what a search asks for; none where all of them may.
+    pub(crate) fn candidates(
+        &self,
+        slot: Slot,
+        template: &Template<'_>,
+    ) -> Option<Vec<CK_OBJECT_HANDLE>> {
+        let wanted = MARKED.map(|kind| template.get(kind).map(mark));
+        if !slot.is_token() || wanted == [None; MARKED.len()] {
+            return None;
+        }
+        let may_be = |entry: &&Entry| {
+            let mut pairs = wanted.iter().zip(&entry.marks);
+            pairs.all(|(wanted, mark)| wanted.is_none_or(|wanted| wanted == *mark))
+        };
+        let look = |token: &mut Token| {
+            let entries = token.objects.handles.values().filter(may_be);
+            entries.map(|entry| entry.handle).collect()
+        };
+        let mut candidates: Vec<_> = self.tokens.with(slot, look).ok()?;
+        self.sessions.each(|session| {
+            if session.slot == slot {
+                candidates.extend(&session.own);
+            }
+        });
+        candidates.sort_unstable();
+        Some(candidates)
     }
 
     /// Gives the service an object to keep: the answer is its handle.
@@ -247,12 +301,20 @@ impl Module {
     ) -> Result<()> {
         let slot = self.slot_for_writing(session)?;
         let login = self.login_for_writing(slot, object.is_private())?;
+        let marks = marks(attributes);
         let NewObject { attributes, .. } = attributes.to_store()?;
         let object = object.id()?.to_owned();
-        let change = TokenRequest::Change { object, attributes };
+        let change = TokenRequest::Change {
+            object: object.clone(),
+            attributes,
+        };
         self.question_of(slot, Some(&login), change)
             .map_err(of_object)?;
-        Ok(())
+        self.tokens.with(slot, |token| {
+            if let Some(entry) = token.objects.handles.get_mut(&object) {
+                entry.marks = marks;
+            }
+        })
     }
 
     /// Destroys an object of a token in the service.

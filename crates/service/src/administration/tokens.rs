@@ -13,6 +13,7 @@ use outboard_vault::{self as vault, Error, KeyId, KeyType, Login, Name, NewToken
 
 use super::translate::{engine_kind, failed, malformed, of_message, refused, wire_kind};
 use super::{Administration, Result, administrates, administrator};
+use crate::complaints::About;
 use crate::keys::sees;
 use crate::peer::Peer;
 
@@ -31,8 +32,8 @@ impl Administration {
     /// The tokens that the peer may know of.
     pub(super) fn tokens(&self, peer: &Peer) -> Result<Reply> {
         let (tokens, damaged) = self.keys.vault.tokens().map_err(refused)?;
-        for error in damaged {
-            tracing::warn!("{error}");
+        for problem in damaged {
+            self.gate.complaints.of_system(About::Store, problem);
         }
         let seen = tokens.into_iter().filter(|token| sees(peer, &token.record));
         let tokens: Result<_> = seen.map(|token| self.token_info(&token)).collect();
@@ -253,7 +254,7 @@ impl Administration {
             more = after.is_some();
         }
         for problem in &damaged {
-            tracing::warn!("{problem}");
+            self.gate.complaints.of_system(About::Store, problem);
         }
         Ok(Reply::Objects {
             generation,

@@ -61,11 +61,11 @@ pub(super) fn findings(token: &TokenInfo, objects: &[Object], option: &str) -> V
         if certificates.is_empty() && !of(Class::PublicKey).any(|other| belongs(&other)) {
             let what = "the private key has neither a public key nor a certificate of the same id (CKA_ID)";
             let remedy = "import its public key or its certificate with that id";
-            find(Some(key), "OpenSSH, GnuTLS", what.into(), remedy.into());
+            find(Some(key), "OpenSSH", what.into(), remedy.into());
         }
         if key.key_type.as_deref() == Some("ed25519") {
-            let what = "it knows no Ed25519 keys of tokens";
-            let remedy = "use a key of type p256, or OpenSSH 10 and newer";
+            let what = "they know no Ed25519 keys of tokens";
+            let remedy = "use a key of type p256 for them";
             find(Some(key), "Java, OpenSSH 9.2", what.into(), remedy.into());
         }
         let public = key.public.as_deref().map(Base64::decode_vec);
@@ -102,7 +102,7 @@ pub(super) fn findings(token: &TokenInfo, objects: &[Object], option: &str) -> V
         ),
         (
             Class::PrivateKey,
-            "OpenSSL, GnuTLS, nginx",
+            "OpenSSL, GnuTLS",
             "several private keys have that label, so a URI with it means any of them",
         ),
     ] {
@@ -153,4 +153,97 @@ pub(super) fn text(token: &TokenInfo, findings: &[Finding], objects: usize) -> S
         format!("{object}: {programs}: {what} ({remedy})\n")
     });
     lines.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use outboard_administration::{Grant, Login, Subject, TokenPolicy};
+
+    use super::*;
+
+    fn token() -> TokenInfo {
+        TokenInfo {
+            id: "0".repeat(32),
+            name: "web".into(),
+            label: "Web".into(),
+            slot: 2,
+            created: 0,
+            user: Login::Grant,
+            officer: Login::Grant,
+            objects: 0,
+            grants: vec![Grant {
+                to: Subject::User(33),
+                right: Right::Use,
+            }],
+            policy: TokenPolicy::default(),
+        }
+    }
+
+    fn object(class: Class, label: &str, key_id: &str) -> Object {
+        Object {
+            id: format!("id of {label}"),
+            class,
+            label: label.into(),
+            key_id: key_id.into(),
+            key_type: (class == Class::PrivateKey).then(|| "p256".into()),
+            private: false,
+            inside: class == Class::PrivateKey,
+            certificate: Vec::new(),
+            public: None,
+        }
+    }
+
+    /// What is said of which label.
+    fn found(objects: &[Object]) -> Vec<(String, String)> {
+        let found = findings(&token(), objects, "").into_iter();
+        found
+            .map(|finding| (finding.label.unwrap_or_default(), finding.what))
+            .collect()
+    }
+
+    #[track_caller]
+    fn says(found: &[(String, String)], label: &str, what: &str) {
+        let is = |(of, said): &(String, String)| of == label && said.contains(what);
+        assert!(
+            found.iter().any(is),
+            "no '{what}' of '{label}' in {found:#?}"
+        );
+    }
+
+    #[test]
+    fn what_lacks_an_id_has_nothing_that_belongs_to_it() {
+        let objects = [
+            object(Class::PrivateKey, "key", ""),
+            object(Class::PublicKey, "half", ""),
+        ];
+        let found = found(&objects);
+        says(&found, "key", "no id (CKA_ID)");
+        says(&found, "key", "neither a public key nor a certificate");
+    }
+
+    #[test]
+    fn equal_labels_are_named() {
+        let objects = [
+            object(Class::PrivateKey, "key", "01"),
+            object(Class::PrivateKey, "key", "02"),
+            object(Class::Certificate, "key", "01"),
+            object(Class::Certificate, "key", "02"),
+            object(Class::PublicKey, "key", "01"),
+        ];
+        let found = found(&objects);
+        says(&found, "key", "several private keys");
+        says(&found, "key", "several certificates");
+        // These are none.
+        says(&found, "key", "no X.509 certificate");
+    }
+
+    #[test]
+    fn nothing_is_said_of_what_is_seen() {
+        let objects = [
+            object(Class::Data, "data", ""),
+            object(Class::PublicKey, "other", "01"),
+            object(Class::SecretKey, "secret", ""),
+        ];
+        assert_eq!(found(&objects), []);
+    }
 }

@@ -63,6 +63,17 @@ impl Key {
         self.raise(&block, output, lc::RSA_NO_PADDING)
     }
 
+    /// Raises a number of [`Key::length`] bytes that is below the modulus; `output` holds as many.
+    ///
+    /// # Errors
+    /// [`Error::InvalidInput`]: it is not.
+    pub fn encrypt_unpadded(&self, number: &[u8], output: &mut [u8]) -> Result<()> {
+        match number.len() == self.length {
+            true => self.raise(number, output, lc::RSA_NO_PADDING),
+            false => Err(Error::InvalidInput),
+        }
+    }
+
     /// Raises what is padded so to the public exponent.
     fn raise(&self, data: &[u8], output: &mut [u8], padding: i32) -> Result<()> {
         let mut length = 0;

@@ -30,6 +30,7 @@ pub(in crate::abi) unsafe fn read<'a>(
         CKM_AES_ECB => none(Cipher::Ecb)?,
         CKM_AES_KEY_WRAP => none(Cipher::KeyWrap(Padding::None))?,
         CKM_AES_KEY_WRAP_KWP => none(Cipher::KeyWrap(Padding::Zeros))?,
+        CKM_RSA_X_509 => none(Cipher::RsaRaw)?,
         CKM_RSA_PKCS => none(Cipher::RsaPkcs1)?,
         // SAFETY: by the caller's word.
         CKM_AES_CBC => Cipher::Cbc(unsafe { parameter(raw)? }),

@@ -5,6 +5,7 @@ mod ccm;
 mod gcm;
 mod key_wrap;
 mod rsa;
+mod rsa_raw;
 mod service;
 mod stream;
 
@@ -103,6 +104,7 @@ pub(crate) struct Ciphering {
     cipher: Box<dyn Cipher>,
     /// Whether a part of the message was there already.
     has_begun: bool,
+    manner: Manner,
 }
 
 /// Begins a cipher with a key.
@@ -134,6 +136,7 @@ pub(super) fn begin(
             (length, tag),
         )?),
         KeyWrap(padding) => Box::new(key_wrap::KeyWrap::new(key, direction, padding)?),
+        RsaRaw => rsa_raw::begin(key, direction)?,
         RsaPkcs1 => rsa::begin(key, direction, None)?,
         RsaOaep {
             digest,
@@ -155,13 +158,14 @@ impl Module {
         mechanism: &CipherMechanism<'_>,
         key: CK_OBJECT_HANDLE,
     ) -> Result<()> {
-        self.admit_another(session, direction.flag())?;
+        let manner = self.manner(session, direction.flag())?;
         let key = self.key(session, key)?;
         let cipher = begin(&key, direction, &mechanism.cipher)?;
         key.admit(direction.usage(), mechanism.kind)?;
         let ciphering = Ciphering {
             cipher,
             has_begun: false,
+            manner,
         };
         self.begin(session, direction.place(), ciphering)
     }
@@ -178,7 +182,7 @@ impl Module {
             return Err(CKR_OPERATION_ACTIVE.into());
         }
         if !direction.is_encrypt()
-            && self.manner(session)? == Manner::Returns
+            && ciphering.manner == Manner::Returns
             && let Some(message) = ciphering.cipher.leave(&mut exchange)?
         {
             return self.give(session, Function::Decrypt, message, exchange.output);

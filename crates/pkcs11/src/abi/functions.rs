@@ -131,7 +131,7 @@ pub(super) unsafe extern "C" fn C_GetSlotList(
 pub(super) unsafe extern "C" fn C_GetSlotInfo(id: CK_SLOT_ID, info: *mut CK_SLOT_INFO) -> CK_RV {
     answer(|module| {
         let slot = module.slot(id)?;
-        unsafe { Place::new(info)? }.put(slot.info());
+        unsafe { Place::new(info)? }.put(module.slot_info(slot));
         Ok(())
     })
 }

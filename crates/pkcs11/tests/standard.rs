@@ -218,7 +218,7 @@ fn a_key_of_a_session_promises_no_question_to_its_user() {
     }
 }
 
-/// A number may begin with zeros.
+/// A number may begin with zeros. Nothing is derived from an RSA key.
 #[test]
 fn an_exponent_may_begin_with_a_zero() {
     let (functions, session) = session();
@@ -240,6 +240,15 @@ fn an_exponent_may_begin_with_a_zero() {
             C_GenerateKeyPair(session, &raw mut pair, public, 2, none, 0, one, other)
         );
         assert_eq!(made, code);
+        if made == CKR_OK {
+            let mut derives = [CK_TRUE];
+            let mut asked = [room(CKA_DERIVE, &mut derives)];
+            let told = call!(
+                functions,
+                C_GetAttributeValue(session, keys[1], asked.as_mut_ptr(), 1)
+            );
+            assert_eq!((told, derives), (CKR_OK, [CK_FALSE]));
+        }
     }
 }
 

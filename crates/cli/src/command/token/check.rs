@@ -50,8 +50,7 @@ pub(super) fn findings(token: &TokenInfo, objects: &[Object], option: &str) -> V
         let certificates: Vec<_> = of(Class::Certificate).filter(belongs).collect();
         if key.key_id.is_empty() {
             let what = "the private key has no id (CKA_ID), so no certificate belongs to it";
-            let remedy =
-                "give it one: pkcs11-tool, or import it again with 'outboard token import'";
+            let remedy = "give it one with 'pkcs11-tool --set-id', or import it again with 'outboard token import'";
             find(Some(key), ALL, what.into(), remedy.into());
         } else if certificates.is_empty() {
             let what = "the private key has no certificate of the same id (CKA_ID)";

@@ -211,7 +211,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
             };
             let token = shown(service, &name, TokenRequest::Show)?;
             has_pin(&token, role, &option)?;
-            let old = pin.source("the PIN until now").read()?;
+            let old = pin.source("the old PIN").read()?;
             let new = new.source().read_new()?;
             let set = TokenRequest::SetPin { role, old, new };
             done(service, &request(&name, None, set))?;

@@ -125,9 +125,11 @@ fn pins_are_set_tried_locked_and_reset() {
         .env("PIN", tokens.0.path("user"));
     succeeds(&command.output().expect("bash is there"));
 
-    let said = tokens.refuses(&["delete", "web"], &[]);
+    let said = tokens.0.says(&["keys", "rename", "web", "shop"]);
+    common::says(&said, "The token is now called shop.");
+    let said = tokens.refuses(&["delete", "shop"], &[]);
     common::says(&said, "--yes");
-    tokens.says(&["delete", "web", "--yes"], &[]);
+    tokens.says(&["delete", "shop", "--yes"], &[]);
     common::says(
         &tokens.refuses(&["objects", "web"], &[USER]),
         "there is no token web",

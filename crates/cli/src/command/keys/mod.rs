@@ -122,7 +122,7 @@ enum Command {
     },
     /// Print a certificate request that the key signs, as PEM
     Csr(csr::Arguments),
-    /// Give a key another name; references stay valid
+    /// Give a key or a token another name; references stay valid
     Rename {
         /// The key's name
         name: String,
@@ -318,11 +318,17 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
             print(&csr::make(&key, &what, &arguments.directory)?)?;
         }
         Command::Rename { name, to } => {
-            let key = key(service, &Request::Rename { name, to })?;
-            print(&format!(
-                "The key is now called {}. References to it stay valid.\n",
-                key.name
-            ))?;
+            let text = match service.ask(&Request::Rename { name, to })? {
+                Reply::Key(key) => format!(
+                    "The key is now called {}. References to it stay valid.\n",
+                    key.name
+                ),
+                Reply::Tokens { tokens } if tokens.len() == 1 => {
+                    format!("The token is now called {}.\n", tokens[0].name)
+                }
+                _ => return Err(service.surprised().into()),
+            };
+            print(&text)?;
         }
         Command::Delete { name, yes: false } => {
             let problem = format!(

@@ -76,7 +76,7 @@ fn a_key_is_made_granted_used_and_destroyed() {
     common::says(&said, "--yes");
     service.says(&["keys", "delete", "shop", "--yes"]);
     let said = service.refuses(&["keys", "show", "shop"]);
-    common::says(&said, "there is no key shop");
+    common::says(&said, "there is no key or token shop");
     service.says(&["keys", "audit", "--check"]);
 }
 

@@ -152,7 +152,7 @@ fn a_key_is_imported_with_its_certificate_and_seen() {
     common::says(&said, "another public half");
     common::says(&tokens.says(&["objects", "web"], &[USER]), "no object");
     let said = tokens.says(&["import", "web", "site"], &with("site", "site.pem"));
-    common::says(&said, "1 certificate");
+    common::says(&said, "1 new certificate");
     let said = tokens.refuses(&["import", "web", "site"], &with("other", "other.pem"));
     common::says(&said, "'site' already");
     tokens.says(&["import", "web", "shop"], &with("other", "other.pem"));

@@ -20,7 +20,7 @@ pub enum Error {
         path: PathBuf,
     },
     /// There is a store already.
-    #[error("{} exists already (open it, or choose another directory)", .path.display())]
+    #[error("{} exists already (choose another name or another directory)", .path.display())]
     Exists {
         /// The file.
         path: PathBuf,
@@ -120,16 +120,18 @@ pub enum Error {
         reason: String,
     },
     /// No master key was ever entered.
-    #[error("the vault has no master key yet (enter one)")]
+    #[error("the card service has no master key yet (run 'outboard service enter')")]
     Empty,
     /// The master key is not entered.
-    #[error("the vault is locked (enter the master key with verification pattern {expected})")]
+    #[error(
+        "the master key is not entered (run 'outboard service enter' with the key of verification pattern {expected})"
+    )]
     Locked {
         /// The pattern of the key to enter.
         expected: Pattern,
     },
     /// No key has that name or id.
-    #[error("there is no key {key} (run 'outboard keys list')")]
+    #[error("there is no key or token {key} (run 'outboard keys list' or 'outboard token list')")]
     NoKey {
         /// The name or id.
         key: String,

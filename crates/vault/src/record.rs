@@ -142,7 +142,7 @@ impl FromStr for Name {
         match is_name(name) {
             true => Ok(Self(name.to_owned())),
             false => Err(Error::Invalid {
-                what: "the key name",
+                what: "the name",
                 value: name.chars().take(80).collect(),
                 reason: "a name has 1 to 64 characters of a-z, 0-9, '.', '_' and '-', and begins with a letter or a digit",
             }),

@@ -347,7 +347,7 @@ fn text(directory: &Path, status: &Status) -> String {
             ", from a file: for development, not for keys that matter"
         }
         (MasterState::Open, Some("credential")) => ", from a systemd credential",
-        (MasterState::Open, Some("parts")) => ", entered by people",
+        (MasterState::Open, Some("parts")) => ", by people",
         _ => "",
     };
     line("master key", format!("{master}{source}"));

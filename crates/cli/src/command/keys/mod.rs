@@ -122,7 +122,7 @@ enum Command {
     },
     /// Print a certificate request that the key signs, as PEM
     Csr(csr::Arguments),
-    /// Give a key another name; references stay valid
+    /// Give a key or a token another name; references stay valid
     Rename {
         /// The key's name
         name: String,

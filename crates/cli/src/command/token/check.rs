@@ -50,8 +50,7 @@ pub(super) fn findings(token: &TokenInfo, objects: &[Object], option: &str) -> V
         let certificates: Vec<_> = of(Class::Certificate).filter(belongs).collect();
         if key.key_id.is_empty() {
             let what = "the private key has no id (CKA_ID), so no certificate belongs to it";
-            let remedy =
-                "give it one: pkcs11-tool, or import it again with 'outboard token import'";
+            let remedy = "give it one with 'pkcs11-tool --set-id', or import it again with 'outboard token import'";
             find(Some(key), ALL, what.into(), remedy.into());
         } else if certificates.is_empty() {
             let what = "the private key has no certificate of the same id (CKA_ID)";
@@ -98,7 +97,7 @@ pub(super) fn findings(token: &TokenInfo, objects: &[Object], option: &str) -> V
         (
             Class::Certificate,
             JAVA,
-            "several certificates have that label, so the key store cannot be changed",
+            "several certificates have that label, so their aliases are LABEL/ISSUER/NUMBER",
         ),
         (
             Class::PrivateKey,
@@ -107,7 +106,8 @@ pub(super) fn findings(token: &TokenInfo, objects: &[Object], option: &str) -> V
         ),
     ] {
         let mut labels: BTreeMap<&str, Vec<&Object>> = BTreeMap::new();
-        for object in of(class) {
+        // keytool gives private keys and issuers' certificates no label, and finds them all the same.
+        for object in of(class).filter(|object| !object.label.is_empty()) {
             labels.entry(&object.label).or_default().push(object);
         }
         for several in labels.values().filter(|several| several.len() > 1) {
@@ -245,5 +245,20 @@ mod tests {
             object(Class::SecretKey, "secret", ""),
         ];
         assert_eq!(found(&objects), []);
+    }
+
+    #[test]
+    fn what_has_no_label_shares_none() {
+        let objects = [
+            object(Class::PrivateKey, "", "01"),
+            object(Class::PrivateKey, "", "02"),
+            object(Class::Certificate, "", "01"),
+            object(Class::Certificate, "", "02"),
+        ];
+        let found = found(&objects);
+        assert!(
+            !found.iter().any(|(_, what)| what.contains("several")),
+            "{found:#?}"
+        );
     }
 }

@@ -218,7 +218,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
             };
             let token = shown(service, &name, TokenRequest::Show)?;
             has_pin(&token, role, &option)?;
-            let old = pin.source("the PIN until now").read()?;
+            let old = pin.source("the old PIN").read()?;
             let new = new.source().read_new()?;
             let set = TokenRequest::SetPin { role, old, new };
             done(service, &request(&name, None, set))?;
@@ -281,12 +281,12 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
             if let Some(import) = import {
                 let count = import.store(service, &token.name, &ticket)?;
                 let certificates = match count {
-                    0 => "no certificate".to_owned(),
-                    1 => "1 certificate".to_owned(),
-                    count => format!("{count} certificates"),
+                    0 => "no new certificate".to_owned(),
+                    1 => "1 new certificate".to_owned(),
+                    count => format!("{count} new certificates"),
                 };
                 print(&format!(
-                    "Token '{}' has the key, and {certificates} more. The file with the key is no longer needed.\n",
+                    "Token '{}' now has the key and {certificates}. The file with the key is no longer needed.\n",
                     token.name
                 ))?;
             }

@@ -43,6 +43,7 @@ fn login(login: Login) -> String {
         Login::Unset => "not set".into(),
         Login::Pin { locked: true, .. } => "locked".into(),
         Login::Pin { failures: 0, .. } => "set".into(),
+        Login::Pin { failures: 1, .. } => "set, 1 wrong try".into(),
         Login::Pin { failures, .. } => format!("set, {failures} wrong tries"),
     }
 }

@@ -81,6 +81,12 @@ fn refused<T>(answer: Result<T, Error>, reason: RvError) {
     }
 }
 
+/// All objects but those that tell the token's profiles, which stay.
+fn all(session: &Session) -> Vec<ObjectHandle> {
+    let stays_not = [Attribute::Destroyable(true)];
+    session.find_objects(&stays_not).expect("a search")
+}
+
 #[track_caller]
 fn is_in(session: &Session, state: SessionState) {
     let info = session.get_session_info().expect("it is there");
@@ -171,13 +177,13 @@ fn pins(module: &Pkcs11, slot: Slot) {
     let officer = pin(tokens::PINS.0);
     session.login(UserType::So, Some(&officer)).expect("right");
     // The officer sees no private object, and makes none.
-    assert_eq!(session.find_objects(&[]).expect("a search").len(), 0);
+    assert_eq!(all(&session).len(), 0);
     refused(data(&session, "no", true), RvError::UserNotLoggedIn);
     is_in(&session, SessionState::RwSecurityOfficer);
     session.init_pin(&user()).expect("an officer may");
     session.logout().expect("somebody was logged in");
     session.login(UserType::User, Some(&user())).expect("right");
-    assert_eq!(session.find_objects(&[]).expect("a search").len(), 1);
+    assert_eq!(all(&session).len(), 1);
     drop(session);
     refused(
         module.init_token(slot, &user(), "another"),
@@ -198,7 +204,7 @@ fn pins(module: &Pkcs11, slot: Slot) {
     session.init_pin(&user()).expect("an officer may");
     session.logout().expect("somebody was logged in");
     session.login(UserType::User, Some(&user())).expect("right");
-    assert_eq!(session.find_objects(&[]).expect("a search").len(), 0);
+    assert_eq!(all(&session).len(), 0);
 }
 
 fn locked(module: &Pkcs11, slot: Slot) {
@@ -404,13 +410,13 @@ fn objects(service: &Service, module: &Pkcs11, slot: Slot) {
         session.update_attributes(kept, &too_much),
         RvError::DeviceMemory,
     );
-    let found = session.find_objects(&[]).expect("a search").len();
+    let found = all(&session).len();
 
     // A service that is killed comes back, and the program is still logged in.
     service.kill();
     service.says(&["service", "start"]);
     assert!(signs(&session, key));
-    assert_eq!(session.find_objects(&[]).expect("a search").len(), found);
+    assert_eq!(all(&session).len(), found);
     assert_eq!(labelled(&session, "renamed"), [kept]);
 
     // So is a child, and its grandchild.
@@ -427,7 +433,7 @@ fn objects(service: &Service, module: &Pkcs11, slot: Slot) {
     session.logout().expect("somebody was logged in");
     assert!(!signs(&session, key));
     assert!(labelled(&session, "secret").is_empty());
-    let public = session.find_objects(&[]).expect("a search");
+    let public = all(&session);
     assert!(public.contains(&kept) && public.contains(&key.0));
     refused(session.destroy_object(kept), RvError::UserNotLoggedIn);
     session.login(UserType::User, Some(&user())).expect("right");
@@ -444,12 +450,12 @@ fn objects(service: &Service, module: &Pkcs11, slot: Slot) {
     let secret = labelled(&session, "secret");
     let again = session.encrypt(&Mechanism::AesEcb, secret[0], &[7; 16]);
     assert_eq!(again.expect("it encrypts"), block);
-    assert_eq!(session.find_objects(&[]).expect("a search").len(), found);
+    assert_eq!(all(&session).len(), found);
     refused(reads.destroy_object(kept), RvError::SessionReadOnly);
-    for object in session.find_objects(&[]).expect("a search") {
+    for object in all(&session) {
         session.destroy_object(object).expect("ours");
     }
-    assert_eq!(session.find_objects(&[]).expect("a search").len(), 0);
+    assert_eq!(all(&session).len(), 0);
 }
 
 /// A key whose user says before each signature that he is there.

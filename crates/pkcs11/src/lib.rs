@@ -10,6 +10,7 @@
 //! - `slot`, `mechanism`: what is there, and what it can do.
 //! - `coprocessor`: the card service's keys, as objects.
 //! - `token`: the card service's tokens: logins, and objects that stay.
+//! - `profile`: the profiles of the standard that slots have, as objects.
 //! - `object`: attributes, which ones an object may have, and keys that are ready to compute.
 //! - `operation`: what is done with them.
 
@@ -21,6 +22,7 @@ mod mechanism;
 mod module;
 mod object;
 mod operation;
+mod profile;
 mod session;
 mod settings;
 mod slot;

@@ -13,6 +13,7 @@ use crate::coprocessor::Coprocessor;
 use crate::error::{Error, Result};
 use crate::lock::lock;
 use crate::object::{Material, Object, Origin};
+use crate::profile;
 use crate::session::Session;
 use crate::settings::Settings;
 use crate::slot::Slot;
@@ -25,7 +26,7 @@ static MODULE: Module = Module {
     turn: Mutex::new(()),
     by: AtomicU32::new(0),
     sessions: Table::new(),
-    objects: Table::new(),
+    objects: Table::above(profile::LAST),
     coprocessor: Coprocessor::new(),
     tokens: Tokens::new(),
     decision: OnceLock::new(),
@@ -212,7 +213,10 @@ impl Module {
         otherwise: CK_RV,
     ) -> Result<Arc<Object>> {
         let slot = self.session(session, |session| session.slot)?;
-        let found = self.objects.with(handle, |object| Arc::clone(object));
+        let found = match handle {
+            0..=profile::LAST => self.profile(slot, handle),
+            _ => self.objects.with(handle, |object| Arc::clone(object)),
+        };
         let found = found.filter(|object| object.slot == slot);
         found.ok_or(otherwise.into())
     }
@@ -350,6 +354,7 @@ impl Module {
             }
             None => self.objects.find(is_it),
         };
+        found.extend(self.profiles_found(slot, template));
         found.reverse();
         self.begin(session, |session| &mut session.found, found)
     }

@@ -21,9 +21,14 @@ pub(crate) struct Table<T> {
 
 impl<T> Table<T> {
     pub(crate) const fn new() -> Self {
+        Self::above(0)
+    }
+
+    /// One whose handles are greater than that.
+    pub(crate) const fn above(handle: u64) -> Self {
         Self {
             parts: [const { Mutex::new(BTreeMap::new()) }; PARTS],
-            last: AtomicU64::new(0),
+            last: AtomicU64::new(handle),
         }
     }
 

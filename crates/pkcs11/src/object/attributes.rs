@@ -128,6 +128,25 @@ impl Attributes {
         Ok(attributes)
     }
 
+    /// The attributes of the object that tells a profile of its slot. No program makes one, or changes it.
+    pub(crate) fn of_profile(profile: CK_PROFILE_ID, label: &str) -> Self {
+        let mut attributes = Self(BTreeMap::new());
+        for (kind, value) in [
+            (CKA_CLASS, &number(CKO_PROFILE)[..]),
+            (CKA_TOKEN, &[CK_TRUE]),
+            (CKA_PRIVATE, &[CK_FALSE]),
+            (CKA_MODIFIABLE, &[CK_FALSE]),
+            (CKA_COPYABLE, &[CK_FALSE]),
+            (CKA_DESTROYABLE, &[CK_FALSE]),
+            (CKA_LABEL, label.as_bytes()),
+            (CKA_UNIQUE_ID, format!("profile-{profile}").as_bytes()),
+            (CKA_PROFILE_ID, &number(profile)),
+        ] {
+            attributes.set(kind, value);
+        }
+        attributes
+    }
+
     /// What the module says of where it comes from.
     fn describe(&mut self, origin: Origin) {
         if origin != Origin::Service {

@@ -95,3 +95,58 @@ pub(crate) fn mechanism(kind: CK_MECHANISM_TYPE) -> CK_MECHANISM {
         ulParameterLen: 0,
     }
 }
+
+/// The objects that a session finds.
+pub(crate) fn found(
+    functions: &Functions,
+    session: CK_SESSION_HANDLE,
+    template: &mut [CK_ATTRIBUTE],
+) -> Vec<CK_OBJECT_HANDLE> {
+    let length = template.len() as CK_ULONG;
+    let begun = call!(
+        functions,
+        C_FindObjectsInit(session, template.as_mut_ptr(), length)
+    );
+    assert_eq!(begun, CKR_OK);
+    let mut objects = [0; 64];
+    let mut count = 0;
+    let answer = call!(
+        functions,
+        C_FindObjects(session, objects.as_mut_ptr(), 64, &raw mut count)
+    );
+    assert_eq!(answer, CKR_OK);
+    assert_eq!(call!(functions, C_FindObjectsFinal(session)), CKR_OK);
+    objects[..count as usize].to_vec()
+}
+
+/// The value of an attribute: its length is asked for first.
+pub(crate) fn value(
+    functions: &Functions,
+    session: CK_SESSION_HANDLE,
+    object: CK_OBJECT_HANDLE,
+    kind: CK_ATTRIBUTE_TYPE,
+) -> Vec<u8> {
+    let mut value = Vec::new();
+    for _ in 0..2 {
+        let mut asked = room(kind, &mut value);
+        if value.is_empty() {
+            asked.pValue = ptr::null_mut();
+        }
+        let answer = call!(
+            functions,
+            C_GetAttributeValue(session, object, &raw mut asked, 1)
+        );
+        assert_eq!(answer, CKR_OK, "{kind:#x}");
+        value.resize(asked.ulValueLen as usize, 0);
+    }
+    value
+}
+
+/// The profiles that the objects of a session's slot tell.
+pub(crate) fn profiles(functions: &Functions, session: CK_SESSION_HANDLE) -> Vec<CK_PROFILE_ID> {
+    let mut class = [attribute(CKA_CLASS, &[CKO_PROFILE])];
+    let objects = found(functions, session, &mut class).into_iter();
+    let told = objects.map(|object| value(functions, session, object, CKA_PROFILE_ID));
+    told.map(|told| CK_PROFILE_ID::from_ne_bytes(told.try_into().expect("a number")))
+        .collect()
+}

@@ -14,7 +14,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 #[non_exhaustive]
 pub enum Error {
     /// There is no store.
-    #[error("{} does not exist (create a store, or restore one from a backup)", .path.display())]
+    #[error("{} does not exist (create a store, or name a backup that is there)", .path.display())]
     Missing {
         /// The store's file.
         path: PathBuf,

@@ -4,6 +4,7 @@
 #   make run        run real programs with stock OpenSSL and with Outboard: CPU time, ratio, proof
 #   make test       formatting, lints, every test
 #   make test-openssl, make test-others   test suites of others, with stock and with Outboard: the same results
+#   make test-token test suites of others against the PKCS #11 module
 #   make measure    measure every workload, smaller (MEASURE=--quick); results and a report in outboard-results
 #   make results    the same, into results/: the figures and pictures of README and docs
 #   make bench      measure each operation through EVP: stock and Outboard take turns in one process
@@ -50,7 +51,7 @@ test_packages  = $(run_packages) rsync python3 postgresql wrk valgrind perl chro
                  haproxy apache2 stunnel4 linux-perf systemd logrotate \
                  opensc gnutls-bin libnss3-tools openjdk-17-jdk-headless softhsm2
 
-.PHONY: build run test test-evp test-openssl test-others emulated measure results report bench install uninstall fmt lint check deny help need-build need-run need-measure need-test
+.PHONY: build run test test-evp test-openssl test-others test-token emulated measure results report bench install uninstall fmt lint check deny help need-build need-run need-measure need-test
 .DEFAULT_GOAL := build
 
 build: need-build
@@ -90,6 +91,10 @@ test-openssl: build $(if $(has_lanes),,emulated)
 
 test-others: build
 	scripts/suites/run.sh cryptography cpython openssh ruby
+
+# Test suites of others against the PKCS #11 module: docs/token.md tells what they say.
+test-token: build
+	scripts/suites/run.sh token-pkcs11test token-p11test token-provider token-programs
 
 # The provider with emulated lanes: target/emulated/liboutboard.so. It is slow; only tests use it.
 emulated: need-build

@@ -41,6 +41,15 @@ debian_source() {
     return 1
 }
 
+# git_source REPOSITORY COMMIT DIRECTORY: that commit of a repository.
+git_source() {
+    [ ! -e "$3" ] || return 0
+    git init -q "$3.part"
+    git -C "$3.part" fetch -q --depth 1 "$1" "$2"
+    git -C "$3.part" checkout -q FETCH_HEAD
+    mv "$3.part" "$3"
+}
+
 # evidence LEDGER: says what Outboard served, and fails where an operation that the suite names is not among it.
 evidence() {
     local counted

@@ -16,7 +16,7 @@
 #
 # In a suite, `$way` is the way of the run, and `as_usual COMMAND…` runs a command that way: with the system's
 # configuration of OpenSSL, and Outboard in it unless the way is stock. Differences that are known stand in
-# expected/NAME.txt, with their reasons. All that is built or written is in target/suites.
+# expected/NAME.txt, or for one way in expected/NAME-WAY.txt, with their reasons. All that is built or written is in target/suites.
 #
 #   OUTBOARD=FILE MODULE=FILE   other builds of the command and of the provider than target/release
 #   EMULATED=FILE               another build of the provider with emulated lanes than target/emulated: what cards are
@@ -76,7 +76,8 @@ for name; do
             (suite "$out") >"$out/log" 2>&1 </dev/null || true
             echo " $way: $((SECONDS - begun)) seconds"
             [ "$way" != stock ] || continue
-            list=$here/expected/$name.txt
+            list=$here/expected/$name-$way.txt
+            [ -e "$list" ] || list=$here/expected/$name.txt
             [ "$way" != cards ] || serves=$in_lanes
             [ -z "$ONLY" ] || list=/dev/null serves=
             python3 "$here/compare.py" "$cache/stock" "$out" "$list" || fine=no

@@ -3,7 +3,8 @@
 mod common;
 
 use common::service::{Service, succeeds, us};
-use common::{document, stdout};
+use common::tokens::{output, program};
+use common::{are_installed, document, stdout, token};
 use std::fs;
 use std::process::Command;
 
@@ -125,11 +126,14 @@ fn pins_are_set_tried_locked_and_reset() {
         .env("PIN", tokens.0.path("user"));
     succeeds(&command.output().expect("bash is there"));
 
-    let said = tokens.0.says(&["keys", "rename", "web", "shop"]);
-    common::says(&said, "The token is now called shop.");
-    let said = tokens.refuses(&["delete", "shop"], &[]);
+    let said = tokens.says(&["rename", "web", "net"], &[]);
+    common::says(&said, "now called net");
+    tokens.says(&["objects", "net"], &[USER]);
+    // What the token is called belongs to keys, too.
+    tokens.0.says(&["keys", "rename", "net", "web"]);
+    let said = tokens.refuses(&["delete", "web"], &[]);
     common::says(&said, "--yes");
-    tokens.says(&["delete", "shop", "--yes"], &[]);
+    tokens.says(&["delete", "web", "--yes"], &[]);
     common::says(
         &tokens.refuses(&["objects", "web"], &[USER]),
         "there is no token web",
@@ -184,6 +188,77 @@ fn a_key_is_imported_with_its_certificate_and_seen() {
     common::says(&said, "destroyed: 3");
     let said = tokens.refuses(&["remove", "web", "shop"], &[USER]);
     common::says(&said, "has no object 'shop'");
+}
+
+#[test]
+fn programs_see_and_use_what_is_imported() {
+    if !are_installed(&["pkcs11-tool", "keytool"]) {
+        return;
+    }
+    let tokens = Tokens::start();
+    tokens.init();
+    tokens.certified("site", P256);
+    tokens.certified("shop", &["rsa:2048"]);
+    tokens.certified("edwards", &["ed25519"]);
+    for name in ["site", "shop", "edwards"] {
+        let certificate = format!("{name}.pem");
+        let files = [("--key", name), ("--certificate", &*certificate), USER];
+        tokens.says(&["import", "web", name], &files);
+    }
+    let (message, signature) = (tokens.0.path("message"), tokens.0.path("signature"));
+    fs::write(&message, [7; 300]).expect("it is ours");
+    for (name, mechanism) in [("site", "ECDSA-SHA256"), ("shop", "SHA256-RSA-PKCS")] {
+        let mut sign = program(&tokens.0, "pkcs11-tool");
+        sign.arg("--module").arg(token());
+        sign.args([
+            "--token-label",
+            "Web server",
+            "--login",
+            "--pin",
+            "user-1234",
+        ]);
+        // The label is the id, too.
+        let id: String = name.bytes().map(|byte| format!("{byte:02x}")).collect();
+        sign.args(["--sign", "--id", &id, "--mechanism", mechanism]);
+        sign.args(["--signature-format", "openssl", "--input-file"]);
+        sign.arg(&message).arg("--output-file").arg(&signature);
+        output(&mut sign);
+        let public = tokens.0.path("public");
+        let certificate = tokens.0.path(&format!("{name}.pem"));
+        let mut half = Command::new("openssl");
+        half.args(["x509", "-noout", "-pubkey", "-in"])
+            .arg(certificate);
+        fs::write(&public, output(&mut half)).expect("it is ours");
+        let mut verify = Command::new("openssl");
+        verify.args(["dgst", "-sha256", "-verify"]).arg(public);
+        verify.arg("-signature").arg(&signature).arg(&message);
+        common::says(&output(&mut verify), "Verified OK");
+    }
+    // As `outboard token check` says: Java uses no Ed25519 key, but the two others.
+    let configuration = tokens.0.path("java.cfg");
+    let text = format!("name = Web\nlibrary = {}\nslot = 2\n", token().display());
+    fs::write(&configuration, text).expect("it is ours");
+    let keytool = |what: &[&str]| {
+        let mut keytool = program(&tokens.0, "keytool");
+        keytool.args(what);
+        keytool.args(["-keystore", "NONE", "-storetype", "PKCS11"]);
+        keytool.args([
+            "-providerName",
+            "SunPKCS11-Web",
+            "-addprovider",
+            "SunPKCS11",
+        ]);
+        keytool.arg("-providerArg").arg(&configuration);
+        keytool.args(["-storepass", "user-1234"]);
+        keytool
+    };
+    let listed = output(&mut keytool(&["-list"]));
+    for name in ["site", "shop"] {
+        common::says(&listed, &format!("{name}, PrivateKeyEntry"));
+        output(&mut keytool(&["-certreq", "-alias", name]));
+    }
+    let of_edwards = keytool(&["-certreq", "-alias", "edwards"]).output();
+    assert!(!of_edwards.expect("it is installed").status.success());
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 mod common;
 
+use common::calls::{call, functions, mechanism};
 use common::service::Service;
 use common::{public_directory, token, tokens};
 use cryptoki::context::{CInitializeArgs, CInitializeFlags, Pkcs11};
@@ -11,8 +12,10 @@ use cryptoki::object::{Attribute, AttributeType, KeyType, ObjectClass, ObjectHan
 use cryptoki::session::{Session, SessionState, UserType};
 use cryptoki::slot::Slot;
 use cryptoki::types::AuthPin;
+use cryptoki_sys::*;
 use outboard_administration::{Role, Secret, TokenPolicy, TokenRequest};
 use outboard_programs::child::ends_well;
+use std::ptr::null_mut;
 
 const P256: &[u8] = b"\x06\x08\x2a\x86\x48\xce\x3d\x03\x01\x07";
 const ED25519: &[u8] = b"\x06\x03\x2b\x65\x70";
@@ -53,6 +56,7 @@ fn a_token_is_what_the_standard_says() {
     without_pins(&module, slot("open", false));
     policy(&service, &module, slot("policy", false));
     changes_from_outside(&service, &module, slot("outside", true));
+    asynchronously(&service, &module, slot("later", true));
     gone(&service, &module, slot("gone", true));
 }
 
@@ -523,13 +527,7 @@ fn changes_from_outside(service: &Service, module: &Pkcs11, slot: Slot) {
     let key = pair(&session, "pair", &[]).expect("it is made");
     assert!(ends_well(|| data(&session, "of another", true).is_ok()));
     assert_eq!(labelled(&session, "of another").len(), 1);
-    let secret = |text: &str| Secret::new(text.as_bytes());
-    let set = TokenRequest::SetPin {
-        role: Role::User,
-        old: secret(tokens::PINS.1),
-        new: secret("another one"),
-    };
-    tokens::ask(service, "outside", set);
+    set_pin(service, "outside");
     refused(
         session.sign(&Mechanism::EcdsaSha256, key.1, b"a message"),
         RvError::UserNotLoggedIn,
@@ -538,6 +536,54 @@ fn changes_from_outside(service: &Service, module: &Pkcs11, slot: Slot) {
     let new = pin("another one");
     session.login(UserType::User, Some(&new)).expect("right");
     assert_eq!(labelled(&session, "of another").len(), 1);
+}
+
+/// Another process changes the user's PIN.
+fn set_pin(service: &Service, token: &str) {
+    let secret = |text: &str| Secret::new(text.as_bytes());
+    let set = TokenRequest::SetPin {
+        role: Role::User,
+        old: secret(tokens::PINS.1),
+        new: secret("another one"),
+    };
+    tokens::ask(service, token, set);
+}
+
+/// A signature that the program asks for again is a token's, too: with the ticket, and refused where that is no longer good.
+fn asynchronously(service: &Service, module: &Pkcs11, slot: Slot) {
+    let session = module.open_rw_session(slot).expect("a session");
+    session.login(UserType::User, Some(&user())).expect("right");
+    let key = pair(&session, "pair", &[]).expect("it is made");
+    let (functions, flags) = (functions(), CKF_SERIAL_SESSION | CKF_ASYNC_SESSION);
+    let mut later = 0;
+    let opened = call!(
+        functions,
+        C_OpenSession(slot.id(), flags, null_mut(), None, &raw mut later)
+    );
+    assert_eq!(opened, CKR_OK);
+    let (message, mut signature) = (*b"a message", [0; 64]);
+    let mut sign = || {
+        let mut ecdsa = mechanism(CKM_ECDSA_SHA256);
+        let begun = call!(functions, C_SignInit(later, &raw mut ecdsa, key.1.handle()));
+        assert_eq!(begun, CKR_OK);
+        let (message, mut length) = (message.as_ptr().cast_mut(), 64);
+        let place = signature.as_mut_ptr();
+        let mut answer = call!(functions, C_Sign(later, message, 9, place, &raw mut length));
+        assert_eq!(answer, CKR_PENDING);
+        while answer == CKR_PENDING {
+            let mut data = CK_ASYNC_DATA::default();
+            let name = c"C_Sign".as_ptr().cast_mut().cast();
+            answer = call!(functions, C_AsyncComplete(later, name, &raw mut data));
+        }
+        answer
+    };
+    assert_eq!(sign(), CKR_OK);
+    set_pin(service, "later");
+    assert_eq!(sign(), CKR_USER_NOT_LOGGED_IN);
+    is_in(&session, SessionState::RwPublic);
+    let verified = session.verify(&Mechanism::EcdsaSha256, key.0, &message, &signature);
+    verified.expect("a signature");
+    assert_eq!(call!(functions, C_CloseSession(later)), CKR_OK);
 }
 
 fn gone(service: &Service, module: &Pkcs11, slot: Slot) {

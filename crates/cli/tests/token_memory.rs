@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::calls::{attribute, call, functions};
+use common::calls::{attribute, call, functions, mechanism};
 use common::service::Service;
 use common::tokens::{self, PINS};
 use cryptoki_sys::*;
@@ -158,13 +158,39 @@ fn nothing_secret_stays() {
         let made = call!(functions, C_CreateObject(session, place, 4, &raw mut key));
         assert_eq!(made, CKR_OK);
     }
+    // A request of many bytes, which its buffer grows for.
+    let mut edwards = mechanism(CKM_EC_EDWARDS_KEY_PAIR_GEN);
+    let (curve, mut keys) = (b"\x06\x03\x2b\x65\x70", [0; 2]);
+    let mut public = [
+        attribute(CKA_TOKEN, &[CK_TRUE]),
+        attribute(CKA_EC_PARAMS, curve),
+    ];
+    let mut private = [attribute(CKA_TOKEN, &[CK_TRUE])];
+    let (public, private) = (public.as_mut_ptr(), private.as_mut_ptr());
+    let [first, second] = keys.each_mut().map(|key| &raw mut *key);
+    let edwards = &raw mut edwards;
+    let made = call!(
+        functions,
+        C_GenerateKeyPair(session, edwards, public, 2, private, 1, first, second)
+    );
+    assert_eq!(made, CKR_OK);
+    let (mut eddsa, mut message) = (mechanism(CKM_EDDSA), [7; 20_000]);
+    let begun = call!(functions, C_SignInit(session, &raw mut eddsa, keys[1]));
+    assert_eq!(begun, CKR_OK);
+    let (mut signature, mut length) = ([0; 64], 64);
+    let (message, signature) = (message.as_mut_ptr(), signature.as_mut_ptr());
+    let signed = call!(
+        functions,
+        C_Sign(session, message, 20_000, signature, &raw mut length)
+    );
+    assert_eq!(signed, CKR_OK);
     // So that the test can fail: who is logged in has the ticket and the key.
     assert_eq!(there(), [false, true, true]);
     assert_eq!(call!(functions, C_Logout(session)), CKR_OK);
     assert_eq!(there(), [false; 3], "after logging out");
-    assert_eq!(find(), 0);
+    assert_eq!(find(), 1, "the public half");
     log_in();
-    assert_eq!(find(), 1);
+    assert_eq!(find(), 3);
     assert_eq!(there(), [false, true, true]);
     assert_eq!(call!(functions, C_Finalize(null_mut())), CKR_OK);
     assert_eq!(there(), [false; 3], "at the end");

@@ -297,13 +297,19 @@ impl Client {
         let until = Instant::now() + self.settings.limit;
         let id = self.numbers.fetch_add(1, Relaxed);
         let mut packet = Zeroizing::new(Vec::with_capacity(256));
-        let request = Request {
+        let mut request = Request {
             id,
             key: key.id,
-            ticket: key.ticket,
+            ticket: None,
             operation,
         };
         request.encode(&mut packet);
+        if key.ticket.is_some() {
+            // In room that does not grow: what it leaves behind would have the ticket.
+            packet = Zeroizing::new(Vec::with_capacity(packet.len() + Ticket::LENGTH));
+            request.ticket = key.ticket;
+            request.encode(&mut packet);
+        }
         let most = match operation {
             Operation::List { .. } => MOST,
             _ => MOST_ANSWER,

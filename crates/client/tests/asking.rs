@@ -318,6 +318,6 @@ fn sixty_four_threads_share_few_connections() {
 fn a_message_that_fits_no_packet_is_refused() {
     let _alone = alone();
     let place = place();
-    let error = ask(&client(place.path(), LONG), &vec![0; 1 << 16]).unwrap_err();
+    let error = ask(&client(place.path(), LONG), &vec![0; outboard_wire::MOST]).unwrap_err();
     assert!(matches!(error.problem, Problem::Long { .. }), "{error}");
 }

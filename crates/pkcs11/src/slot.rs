@@ -50,10 +50,12 @@ impl Slot {
         }
     }
 
-    /// What `C_GetSlotInfo` tells.
-    pub(crate) fn info(self) -> CK_SLOT_INFO {
+    /// What `C_GetSlotInfo` tells, where the slot's token has a name, or none.
+    pub(crate) fn info(self, token: Option<&str>) -> CK_SLOT_INFO {
+        let token = token.unwrap_or_default();
+        let description = format!("Outboard {} {token}", self.name());
         CK_SLOT_INFO {
-            slotDescription: padded(&format!("Outboard {}", self.name())),
+            slotDescription: padded(description.trim_end()),
             manufacturerID: padded(MANUFACTURER),
             flags: CKF_TOKEN_PRESENT,
             hardwareVersion: CK_VERSION { major: 0, minor: 0 },

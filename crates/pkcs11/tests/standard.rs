@@ -116,6 +116,142 @@ fn pointers_that_lead_nowhere_end_an_operation() {
     );
 }
 
+/// 5.1.8: that there is no such session goes before what else is wrong with a call.
+#[test]
+fn a_session_that_is_not_there_goes_before_all_else() {
+    let (functions, session) = session();
+    assert_eq!(call!(functions, C_CloseSession(session)), CKR_OK);
+    let mut unknown = mechanism(CKM_VENDOR_DEFINED);
+    let unknown = &raw mut unknown;
+    let (null, no_length) = (ptr::null_mut::<u8>(), ptr::null_mut::<CK_ULONG>());
+    let no_template = ptr::null_mut::<CK_ATTRIBUTE>();
+    macro_rules! refused {
+        ($($name:ident($($argument:expr),*)),*) => {$(
+            let told = call!(functions, $name(session, $($argument),*));
+            assert_eq!(told, CKR_SESSION_HANDLE_INVALID, stringify!($name));
+        )*};
+    }
+    refused!(
+        C_GetSessionInfo(ptr::null_mut()),
+        C_Login(9, null, 1),
+        C_InitPIN(null, 1),
+        C_SetPIN(null, 1, null, 1),
+        C_CreateObject(no_template, 1, no_length),
+        C_CopyObject(1, no_template, 1, no_length),
+        C_GetObjectSize(1, no_length),
+        C_SetAttributeValue(1, no_template, 1),
+        C_FindObjectsInit(no_template, 1),
+        C_FindObjects(no_length, 1, no_length),
+        C_DigestInit(unknown),
+        C_Digest(null, 1, null, no_length),
+        C_DigestFinal(null, no_length),
+        C_EncryptInit(unknown, 1),
+        C_Encrypt(null, 1, null, no_length),
+        C_DecryptInit(unknown, 1),
+        C_SignInit(unknown, 1),
+        C_Sign(null, 1, null, no_length),
+        C_VerifyInit(unknown, 1),
+        C_Verify(null, 1, null, 1),
+        C_GenerateKey(unknown, no_template, 1, no_length),
+        C_GenerateKeyPair(
+            unknown,
+            no_template,
+            1,
+            no_template,
+            1,
+            no_length,
+            no_length
+        ),
+        C_WrapKey(unknown, 1, 1, null, no_length),
+        C_UnwrapKey(unknown, 1, null, 1, no_template, 1, no_length),
+        C_DeriveKey(unknown, 1, no_template, 1, no_length),
+        C_SeedRandom(null, 1),
+        C_GenerateRandom(null, 1)
+    );
+}
+
+/// A program that has lost count gets an answer.
+#[test]
+fn lengths_that_nothing_has_are_refused() {
+    let (functions, session) = session();
+    let (mut sha, mut byte) = (mechanism(CKM_SHA256), 0);
+    for length in [CK_ULONG::MAX, CK_ULONG::MAX / 2, 1 << 60] {
+        assert_eq!(
+            call!(functions, C_DigestInit(session, &raw mut sha)),
+            CKR_OK
+        );
+        let update = call!(functions, C_DigestUpdate(session, &raw mut byte, length));
+        assert_eq!(update, CKR_ARGUMENTS_BAD);
+        let random = call!(functions, C_GenerateRandom(session, &raw mut byte, length));
+        assert_eq!(random, CKR_ARGUMENTS_BAD);
+    }
+    for length in [CK_ULONG::MAX, 1 << 60, 0xffff_ffff] {
+        let (class, mut object) = ([CKO_DATA], 0);
+        let mut template = [attribute(CKA_CLASS, &class), attribute(CKA_VALUE, b"a")];
+        template[1].ulValueLen = length;
+        let made = call!(
+            functions,
+            C_CreateObject(session, template.as_mut_ptr(), 2, &raw mut object)
+        );
+        assert_eq!(made, CKR_ATTRIBUTE_VALUE_INVALID);
+    }
+}
+
+/// The user is asked before each operation only by the service, with its own keys.
+#[test]
+fn a_key_of_a_session_promises_no_question_to_its_user() {
+    let (functions, session) = session();
+    let mut pair = mechanism(CKM_EC_KEY_PAIR_GEN);
+    let curve = common::raw::P256;
+    for (asks, code) in [(CK_FALSE, CKR_OK), (CK_TRUE, CKR_ATTRIBUTE_VALUE_INVALID)] {
+        let asks = [asks];
+        let mut public = [attribute(CKA_EC_PARAMS, curve)];
+        let mut private = [attribute(CKA_ALWAYS_AUTHENTICATE, &asks)];
+        let (public, private) = (public.as_mut_ptr(), private.as_mut_ptr());
+        let mut keys = [0; 2];
+        let [one, other] = &mut keys;
+        let made = call!(
+            functions,
+            C_GenerateKeyPair(session, &raw mut pair, public, 1, private, 1, one, other)
+        );
+        assert_eq!(made, code);
+    }
+}
+
+/// A number may begin with zeros. Nothing is derived from an RSA key.
+#[test]
+fn an_exponent_may_begin_with_a_zero() {
+    let (functions, session) = session();
+    let mut pair = mechanism(CKM_RSA_PKCS_KEY_PAIR_GEN);
+    let bits = [2048 as CK_ULONG];
+    for (exponent, code) in [
+        (&[0_u8, 1, 0, 1], CKR_OK),
+        (&[1, 1, 0, 1], CKR_ATTRIBUTE_VALUE_INVALID),
+    ] {
+        let mut public = [
+            attribute(CKA_MODULUS_BITS, &bits),
+            attribute(CKA_PUBLIC_EXPONENT, exponent),
+        ];
+        let (public, none) = (public.as_mut_ptr(), ptr::null_mut());
+        let mut keys = [0; 2];
+        let [one, other] = &mut keys;
+        let made = call!(
+            functions,
+            C_GenerateKeyPair(session, &raw mut pair, public, 2, none, 0, one, other)
+        );
+        assert_eq!(made, code);
+        if made == CKR_OK {
+            let mut derives = [CK_TRUE];
+            let mut asked = [room(CKA_DERIVE, &mut derives)];
+            let told = call!(
+                functions,
+                C_GetAttributeValue(session, keys[1], asked.as_mut_ptr(), 1)
+            );
+            assert_eq!((told, derives), (CKR_OK, [CK_FALSE]));
+        }
+    }
+}
+
 #[test]
 fn an_operation_is_given_up() {
     let (functions, session) = session();

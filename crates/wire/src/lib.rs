@@ -38,8 +38,10 @@ pub use ticket::Ticket;
 /// The version of the messages.
 pub const VERSION: u8 = 1;
 
-/// The longest packet, request or answer, in bytes.
-pub const MOST: usize = 64 * 1024;
+/// The longest message that a key signs, in bytes.
+pub const MOST_MESSAGE: usize = 64 * 1024;
+/// The longest packet, request or answer, in bytes: such a message, with what stands before it.
+pub const MOST: usize = MOST_MESSAGE + 64;
 
 /// The name of the socket for the use of keys, in a service's directory.
 pub const SERVICE_SOCKET: &str = "service.sock";

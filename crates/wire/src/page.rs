@@ -11,10 +11,10 @@ use der::{Decode as _, Header, Reader as _, SliceReader, Tag};
 
 use crate::bytes::Reader;
 use crate::reference::Reference;
-use crate::{MOST, Malformed};
+use crate::{MOST_MESSAGE, Malformed};
 
 /// The most bytes of a page; the rest of a packet is the answer's head.
-const MOST_PAGE: usize = MOST - 64;
+const MOST_PAGE: usize = MOST_MESSAGE - 64;
 
 /// Keys that follow each other by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -446,6 +446,21 @@ mod tests {
     }
 
     #[test]
+    fn the_longest_message_fits_with_a_ticket() {
+        let request = Request {
+            id: 7,
+            key: KeyId([1; 16]),
+            ticket: Some(Ticket(&[2; Ticket::LENGTH])),
+            operation: Operation::Ed25519 {
+                message: &[0; crate::MOST_MESSAGE],
+            },
+        };
+        let mut packet = Vec::new();
+        request.encode(&mut packet);
+        assert_eq!(Request::decode(&packet), Ok(request));
+    }
+
+    #[test]
     fn what_is_no_name_is_refused() {
         let mut packet = Vec::new();
         let operation = Operation::Find { name: "site" };

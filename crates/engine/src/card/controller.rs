@@ -18,9 +18,10 @@ use std::sync::atomic::Ordering::Relaxed;
 
 /// How many requests may be queued in vain after the last batch that paid.
 const CREDIT: u32 = 32;
-/// Requests run inline between two probes, at first and at last.
-const FIRST: u32 = 8;
-const LAST: u32 = 512;
+/// Requests run inline between two probes, at first and at last. Odd numbers, all that are between too: for callers that make
+/// eight at a time, every eighth would be the last of its round, and never find company.
+const FIRST: u32 = 7;
+const LAST: u32 = 511;
 
 /// Decides for one kind.
 pub(super) struct Controller {
@@ -66,7 +67,7 @@ impl Controller {
         let left = credit.saturating_sub(filled as u32);
         self.credit.store(left, Relaxed);
         if credit > 0 && left == 0 {
-            let interval = (self.interval.load(Relaxed) * 2).min(LAST);
+            let interval = (self.interval.load(Relaxed) * 2 + 1).min(LAST);
             self.interval.store(interval, Relaxed);
             self.until_probe.store(interval, Relaxed);
         }
@@ -95,6 +96,23 @@ mod tests {
             }
         }
         assert!((10..40).contains(&queued), "{queued}");
+    }
+
+    /// Whatever the round, sooner or later one that is not its last is probed.
+    #[test]
+    fn company_of_every_round_is_found() {
+        for round in 2..=16 {
+            let controller = Controller::new();
+            let found = (0..20_000).any(|request| {
+                let probed = controller.wants();
+                let is_last = request % round == round - 1;
+                if probed && is_last {
+                    controller.observe(1, false);
+                }
+                probed && !is_last
+            });
+            assert!(found, "{round}");
+        }
     }
 
     #[test]

@@ -7,6 +7,9 @@ use zeroize::Zeroize;
 
 use crate::error::Result;
 
+/// More bytes than a process has addresses for: a program that says so has lost count.
+const MOST: CK_ULONG = 1 << 56;
+
 /// The bytes that a pointer and a length stand for.
 ///
 /// # Safety
@@ -15,14 +18,11 @@ pub(super) unsafe fn bytes<'a>(from: *const CK_BYTE, length: CK_ULONG) -> Result
     if length == 0 {
         return Ok(&[]);
     }
-    if from.is_null() {
+    if from.is_null() || length > MOST {
         return Err(CKR_ARGUMENTS_BAD.into());
     }
-    match isize::try_from(length) {
-        // SAFETY: by the caller's word.
-        Ok(_) => Ok(unsafe { slice::from_raw_parts(from, length as usize) }),
-        Err(_) => Err(CKR_ARGUMENTS_BAD.into()),
-    }
+    // SAFETY: by the caller's word.
+    Ok(unsafe { slice::from_raw_parts(from, length as usize) })
 }
 
 /// Bytes that the program wants filled.
@@ -33,7 +33,7 @@ pub(super) unsafe fn room<'a>(to: *mut CK_BYTE, length: CK_ULONG) -> Result<&'a 
     if length == 0 {
         return Ok(&mut []);
     }
-    if to.is_null() || isize::try_from(length).is_err() {
+    if to.is_null() || length > MOST {
         return Err(CKR_ARGUMENTS_BAD.into());
     }
     // SAFETY: by the caller's word.

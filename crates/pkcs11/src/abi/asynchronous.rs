@@ -8,8 +8,8 @@ use std::ffi::CStr;
 
 use cryptoki_sys::*;
 
-use super::answer;
 use super::arguments::Place;
+use super::within;
 use crate::error::Result;
 use crate::operation::{Function, Product};
 
@@ -20,7 +20,7 @@ pub(super) unsafe extern "C" fn C_AsyncComplete(
     function: *mut CK_UTF8CHAR,
     data: *mut CK_ASYNC_DATA,
 ) -> CK_RV {
-    answer(|module| {
+    within(session, |module| {
         let function = unsafe { named(function)? }.ok_or(CKR_OPERATION_NOT_INITIALIZED)?;
         let place = unsafe { Place::new(data)? };
         // Nobody knows the structure's later versions.
@@ -52,7 +52,7 @@ pub(super) unsafe extern "C" fn C_AsyncGetID(
     function: *mut CK_UTF8CHAR,
     id: *mut CK_ULONG,
 ) -> CK_RV {
-    answer(|module| {
+    within(session, |module| {
         let function = unsafe { named(function)? };
         unsafe { Place::new(id)? };
         let is_outstanding = |function| module.is_outstanding(session, function);
@@ -72,7 +72,9 @@ pub(super) unsafe extern "C" fn C_AsyncJoin(
     _length: CK_ULONG,
 ) -> CK_RV {
     // Nothing has an id.
-    answer(|module| module.session(session, |_| Err(CKR_SAVED_STATE_INVALID.into()))?)
+    within(session, |module| {
+        module.session(session, |_| Err(CKR_SAVED_STATE_INVALID.into()))?
+    })
 }
 
 /// The function of a name; none where the results of that function are never outstanding.

@@ -10,7 +10,7 @@ use super::arguments::{Output, Place, bytes};
 use super::exchange::Exchange;
 use super::mechanism::cipher;
 use super::template::Template;
-use super::{answer, go_on};
+use super::{go_on, within};
 use crate::operation::Direction;
 
 type Session = CK_SESSION_HANDLE;
@@ -23,7 +23,7 @@ macro_rules! ciphers {
             mechanism: *mut CK_MECHANISM,
             key: Object,
         ) -> CK_RV {
-            answer(|module| {
+            within(session, |module| {
                 // No mechanism: what is under way is given up (PKCS #11 3.0).
                 if mechanism.is_null() {
                     return module.give_up(session, $direction.flag(), $direction.place());
@@ -85,7 +85,7 @@ pub(super) unsafe extern "C" fn C_WrapKey(
     wrapped: *mut CK_BYTE,
     wrapped_length: *mut CK_ULONG,
 ) -> CK_RV {
-    answer(|module| {
+    within(session, |module| {
         let mechanism = unsafe { cipher::read(mechanism)? };
         let output = unsafe { Output::new(wrapped, wrapped_length)? };
         module.wrap(session, &mechanism, wrapping, key, output)
@@ -102,7 +102,7 @@ pub(super) unsafe extern "C" fn C_UnwrapKey(
     count: CK_ULONG,
     key: *mut Object,
 ) -> CK_RV {
-    answer(|module| {
+    within(session, |module| {
         let place = unsafe { Place::new(key)? };
         let mechanism = unsafe { cipher::read(mechanism)? };
         let wrapped = unsafe { bytes(wrapped, length)? };

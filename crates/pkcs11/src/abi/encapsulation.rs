@@ -8,7 +8,7 @@ use cryptoki_sys::*;
 
 use super::arguments::{Output, Place, bytes};
 use super::template::Template;
-use super::{answer, mechanism};
+use super::{mechanism, within};
 
 type Session = CK_SESSION_HANDLE;
 type Object = CK_OBJECT_HANDLE;
@@ -23,7 +23,7 @@ pub(super) unsafe extern "C" fn C_EncapsulateKey(
     ciphertext_length: *mut CK_ULONG,
     key: *mut Object,
 ) -> CK_RV {
-    answer(|module| {
+    within(session, |module| {
         let mechanism = unsafe { mechanism::read(mechanism)? };
         let template = unsafe { Template::new(attributes, count)? };
         let output = unsafe { Output::new(ciphertext, ciphertext_length)? };
@@ -50,7 +50,7 @@ pub(super) unsafe extern "C" fn C_DecapsulateKey(
     length: CK_ULONG,
     key: *mut Object,
 ) -> CK_RV {
-    answer(|module| {
+    within(session, |module| {
         let place = unsafe { Place::new(key)? };
         let mechanism = unsafe { mechanism::read(mechanism)? };
         let template = unsafe { Template::new(attributes, count)? };

@@ -14,7 +14,7 @@ use cryptoki_sys::*;
 use super::arguments::{Output, Place, bytes, list, room};
 use super::lists::{INTERFACES, LIST_2_40, NEWEST, find};
 use super::template::{self, Template};
-use super::{answer, enter, go_on, mechanism};
+use super::{answer, enter, go_on, mechanism, within};
 use crate::error::Error;
 use crate::mechanism::all as all_mechanisms;
 use crate::module::{Module, Threads};
@@ -131,7 +131,7 @@ pub(super) unsafe extern "C" fn C_GetSlotList(
 pub(super) unsafe extern "C" fn C_GetSlotInfo(id: CK_SLOT_ID, info: *mut CK_SLOT_INFO) -> CK_RV {
     answer(|module| {
         let slot = module.slot(id)?;
-        unsafe { Place::new(info)? }.put(slot.info());
+        unsafe { Place::new(info)? }.put(module.slot_info(slot));
         Ok(())
     })
 }
@@ -202,7 +202,7 @@ pub(super) unsafe extern "C" fn C_OpenSession(
 }
 
 pub(super) unsafe extern "C" fn C_CloseSession(session: Session) -> CK_RV {
-    answer(|module| module.close(session))
+    within(session, |module| module.close(session))
 }
 
 pub(super) unsafe extern "C" fn C_CloseAllSessions(id: CK_SLOT_ID) -> CK_RV {
@@ -216,7 +216,7 @@ pub(super) unsafe extern "C" fn C_GetSessionInfo(
     session: Session,
     info: *mut CK_SESSION_INFO,
 ) -> CK_RV {
-    answer(|module| {
+    within(session, |module| {
         let place = unsafe { Place::new(info)? };
         let slot = module.session(session, |session| session.slot)?;
         let role = module.tokens.role(slot);
@@ -226,7 +226,9 @@ pub(super) unsafe extern "C" fn C_GetSessionInfo(
 }
 
 pub(super) unsafe extern "C" fn C_SessionCancel(session: Session, flags: CK_FLAGS) -> CK_RV {
-    answer(|module| module.session(session, |session| session.cancel(flags)))
+    within(session, |module| {
+        module.session(session, |session| session.cancel(flags))
+    })
 }
 
 pub(super) unsafe extern "C" fn C_GetSessionValidationFlags(
@@ -234,7 +236,7 @@ pub(super) unsafe extern "C" fn C_GetSessionValidationFlags(
     _kind: CK_SESSION_VALIDATION_FLAGS_TYPE,
     flags: *mut CK_FLAGS,
 ) -> CK_RV {
-    answer(|module| {
+    within(session, |module| {
         let place = unsafe { Place::new(flags)? };
         module.session(session, |_| ())?;
         place.put(0);
@@ -250,7 +252,7 @@ pub(super) unsafe extern "C" fn C_CreateObject(
     count: CK_ULONG,
     object: *mut Object,
 ) -> CK_RV {
-    answer(|module| {
+    within(session, |module| {
         let place = unsafe { Place::new(object)? };
         let template = unsafe { Template::new(attributes, count)? };
         place.put(module.create(session, &template)?);
@@ -265,7 +267,7 @@ pub(super) unsafe extern "C" fn C_CopyObject(
     count: CK_ULONG,
     copy: *mut Object,
 ) -> CK_RV {
-    answer(|module| {
+    within(session, |module| {
         let place = unsafe { Place::new(copy)? };
         let template = unsafe { Template::new(attributes, count)? };
         place.put(module.copy(session, object, &template)?);
@@ -274,7 +276,7 @@ pub(super) unsafe extern "C" fn C_CopyObject(
 }
 
 pub(super) unsafe extern "C" fn C_DestroyObject(session: Session, object: Object) -> CK_RV {
-    answer(|module| module.destroy(session, object))
+    within(session, |module| module.destroy(session, object))
 }
 
 pub(super) unsafe extern "C" fn C_GetObjectSize(
@@ -282,7 +284,7 @@ pub(super) unsafe extern "C" fn C_GetObjectSize(
     object: Object,
     size: *mut CK_ULONG,
 ) -> CK_RV {
-    answer(|module| {
+    within(session, |module| {
         let place = unsafe { Place::new(size)? };
         let object = module.object(session, object, CKR_OBJECT_HANDLE_INVALID)?;
         place.put(object.attributes.kept().len() as CK_ULONG);
@@ -296,7 +298,7 @@ pub(super) unsafe extern "C" fn C_GetAttributeValue(
     attributes: *mut CK_ATTRIBUTE,
     count: CK_ULONG,
 ) -> CK_RV {
-    answer(|module| {
+    within(session, |module| {
         let object = module.object(session, object, CKR_OBJECT_HANDLE_INVALID)?;
         unsafe { template::answer(attributes, count, |kind| object.attributes.tell(kind)) }
     })
@@ -308,7 +310,7 @@ pub(super) unsafe extern "C" fn C_SetAttributeValue(
     attributes: *mut CK_ATTRIBUTE,
     count: CK_ULONG,
 ) -> CK_RV {
-    answer(|module| {
+    within(session, |module| {
         let template = unsafe { Template::new(attributes, count)? };
         module.change(session, object, &template)
     })
@@ -319,7 +321,7 @@ pub(super) unsafe extern "C" fn C_FindObjectsInit(
     attributes: *mut CK_ATTRIBUTE,
     count: CK_ULONG,
 ) -> CK_RV {
-    answer(|module| {
+    within(session, |module| {
         let template = unsafe { Template::new(attributes, count)? };
         module.search(session, &template)
     })
@@ -331,7 +333,7 @@ pub(super) unsafe extern "C" fn C_FindObjects(
     most: CK_ULONG,
     count: *mut CK_ULONG,
 ) -> CK_RV {
-    answer(|module| {
+    within(session, |module| {
         let place = unsafe { Place::new(count)? };
         if objects.is_null() && most > 0 {
             return Err(CKR_ARGUMENTS_BAD.into());
@@ -344,7 +346,9 @@ pub(super) unsafe extern "C" fn C_FindObjects(
 }
 
 pub(super) unsafe extern "C" fn C_FindObjectsFinal(session: Session) -> CK_RV {
-    answer(|module| module.take(session, |session| &mut session.found).map(drop))
+    within(session, |module| {
+        module.take(session, |session| &mut session.found).map(drop)
+    })
 }
 
 // Digests
@@ -353,7 +357,7 @@ pub(super) unsafe extern "C" fn C_DigestInit(
     session: Session,
     mechanism: *mut CK_MECHANISM,
 ) -> CK_RV {
-    answer(|module| {
+    within(session, |module| {
         // No mechanism: what is under way is given up (PKCS #11 3.0), as in the functions below.
         if mechanism.is_null() {
             return module
@@ -396,7 +400,7 @@ pub(super) unsafe extern "C" fn C_DigestUpdate(
 }
 
 pub(super) unsafe extern "C" fn C_DigestKey(session: Session, key: Object) -> CK_RV {
-    answer(|module| module.digest_key(session, key))
+    within(session, |module| module.digest_key(session, key))
 }
 
 pub(super) unsafe extern "C" fn C_DigestFinal(
@@ -423,7 +427,7 @@ pub(super) unsafe extern "C" fn C_GenerateKey(
     count: CK_ULONG,
     key: *mut Object,
 ) -> CK_RV {
-    answer(|module| {
+    within(session, |module| {
         let place = unsafe { Place::new(key)? };
         let mechanism = unsafe { mechanism::read(mechanism)? };
         let template = unsafe { Template::new(attributes, count)? };
@@ -442,7 +446,7 @@ pub(super) unsafe extern "C" fn C_GenerateKeyPair(
     public_key: *mut Object,
     private_key: *mut Object,
 ) -> CK_RV {
-    answer(|module| {
+    within(session, |module| {
         let places = unsafe { (Place::new(public_key)?, Place::new(private_key)?) };
         let mechanism = unsafe { mechanism::read(mechanism)? };
         let public = unsafe { Template::new(public, public_count)? };
@@ -462,7 +466,7 @@ pub(super) unsafe extern "C" fn C_DeriveKey(
     count: CK_ULONG,
     key: *mut Object,
 ) -> CK_RV {
-    answer(|module| {
+    within(session, |module| {
         let place = unsafe { Place::new(key)? };
         let mechanism = unsafe { mechanism::read(mechanism)? };
         let template = unsafe { Template::new(attributes, count)? };
@@ -475,11 +479,12 @@ pub(super) unsafe extern "C" fn C_DeriveKey(
 
 pub(super) unsafe extern "C" fn C_SeedRandom(
     session: Session,
-    _seed: *mut CK_BYTE,
-    _length: CK_ULONG,
+    seed: *mut CK_BYTE,
+    length: CK_ULONG,
 ) -> CK_RV {
-    answer(|module| {
+    within(session, |module| {
         module.session(session, |_| ())?;
+        unsafe { bytes(seed, length)? };
         Err(CKR_RANDOM_SEED_NOT_SUPPORTED.into())
     })
 }
@@ -489,7 +494,7 @@ pub(super) unsafe extern "C" fn C_GenerateRandom(
     random: *mut CK_BYTE,
     length: CK_ULONG,
 ) -> CK_RV {
-    answer(|module| {
+    within(session, |module| {
         module.session(session, |_| ())?;
         let random = unsafe { room(random, length)? };
         outboard_engine::scalar::randomise(random).map_err(Error::from)

@@ -8,10 +8,10 @@ use std::ffi::c_void;
 
 use cryptoki_sys::*;
 
-use super::answer;
 use super::arguments::{bytes, room};
 use super::exchange::Exchange;
 use super::mechanism::cipher::tag_length;
+use super::within;
 use crate::error::{Error, Result};
 use crate::operation::{Direction, Iv, Message};
 
@@ -25,7 +25,7 @@ macro_rules! messages {
             mechanism: *mut CK_MECHANISM,
             key: Object,
         ) -> CK_RV {
-            answer(|module| match unsafe { mechanism.as_ref() } {
+            within(session, |module| match unsafe { mechanism.as_ref() } {
                 None => module.messages_final(session, $direction),
                 // Its parameter is a message's, of which there is none yet.
                 Some(CK_MECHANISM {
@@ -47,7 +47,7 @@ macro_rules! messages {
             output: *mut CK_BYTE,
             output_length: *mut CK_ULONG,
         ) -> CK_RV {
-            answer(|module| {
+            within(session, |module| {
                 let mut message = unsafe { read(parameter, parameter_length)? };
                 let associated = unsafe { bytes(associated, associated_length)? };
                 let mut exchange = unsafe { Exchange::new(input, length, output, output_length)? };
@@ -62,7 +62,7 @@ macro_rules! messages {
             associated: *mut CK_BYTE,
             associated_length: CK_ULONG,
         ) -> CK_RV {
-            answer(|module| {
+            within(session, |module| {
                 let mut message = unsafe { read(parameter, parameter_length)? };
                 let associated = unsafe { bytes(associated, associated_length)? };
                 module.message_begin(session, $direction, &mut message, associated)
@@ -79,7 +79,7 @@ macro_rules! messages {
             output_length: *mut CK_ULONG,
             flags: CK_FLAGS,
         ) -> CK_RV {
-            answer(|module| {
+            within(session, |module| {
                 let message = unsafe { read(parameter, parameter_length)? };
                 let mut exchange = unsafe { Exchange::new(part, length, output, output_length)? };
                 let tag = match flags & CKF_END_OF_MESSAGE {
@@ -91,7 +91,7 @@ macro_rules! messages {
         }
 
         pub(super) unsafe extern "C" fn $finish(session: Session) -> CK_RV {
-            answer(|module| module.messages_final(session, $direction))
+            within(session, |module| module.messages_final(session, $direction))
         }
     };
 }

@@ -47,14 +47,19 @@ fn answer(body: impl FnOnce(&'static Module) -> Result<()>) -> CK_RV {
     enter(|| body(Module::get()?))
 }
 
-/// As [`answer`], for a function that goes on with what is under way at a place of a session. Pointers that lead nowhere end it, as
+/// As [`answer`], for a function of a session: that the session is not there goes before what else is wrong (PKCS #11, 5.1.8).
+fn within(session: CK_SESSION_HANDLE, body: impl FnOnce(&'static Module) -> Result<()>) -> CK_RV {
+    answer(|module| body(module).or_else(|error| module.session(session, |_| ()).and(Err(error))))
+}
+
+/// As [`within`], for a function that goes on with what is under way at a place of a session. Pointers that lead nowhere end it, as
 /// every error does but a buffer that is too small (PKCS #11, 5.10 to 5.14).
 fn go_on<T>(
     session: CK_SESSION_HANDLE,
     place: impl FnOnce(&mut Session) -> &mut Option<T>,
     body: impl FnOnce(&'static Module) -> Result<()>,
 ) -> CK_RV {
-    answer(|module| {
+    within(session, |module| {
         let answer = body(module);
         if answer == Err(CKR_ARGUMENTS_BAD.into()) {
             // Nothing may be under way.

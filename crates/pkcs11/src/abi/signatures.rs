@@ -7,7 +7,7 @@
 use cryptoki_sys::*;
 
 use super::arguments::{Output, bytes};
-use super::{answer, go_on, mechanism};
+use super::{go_on, mechanism, within};
 
 type Session = CK_SESSION_HANDLE;
 type Object = CK_OBJECT_HANDLE;
@@ -17,7 +17,7 @@ pub(super) unsafe extern "C" fn C_SignInit(
     mechanism: *mut CK_MECHANISM,
     key: Object,
 ) -> CK_RV {
-    answer(|module| {
+    within(session, |module| {
         if mechanism.is_null() {
             return module.give_up(session, CKF_SIGN, |session| &mut session.signing);
         }
@@ -80,7 +80,7 @@ pub(super) unsafe extern "C" fn C_VerifyInit(
     mechanism: *mut CK_MECHANISM,
     key: Object,
 ) -> CK_RV {
-    answer(|module| {
+    within(session, |module| {
         if mechanism.is_null() {
             return module
                 .take(session, |session| &mut session.verifying)

@@ -10,6 +10,8 @@ use crate::error::{Error, Result};
 
 /// More attributes than the standard knows.
 const MOST: CK_ULONG = 1024;
+/// More bytes than any attribute has.
+const MOST_BYTES: CK_ULONG = 16 << 20;
 
 /// Attributes that a program gives.
 #[derive(Clone, Default)]
@@ -26,6 +28,9 @@ impl<'a> Template<'a> {
         for attribute in attributes {
             if template.get(attribute.type_).is_some() {
                 return Err(CKR_TEMPLATE_INCONSISTENT.into());
+            }
+            if attribute.ulValueLen > MOST_BYTES {
+                return Err(CKR_ATTRIBUTE_VALUE_INVALID.into());
             }
             // SAFETY: by the caller's word.
             let value = unsafe { bytes(attribute.pValue.cast(), attribute.ulValueLen) };

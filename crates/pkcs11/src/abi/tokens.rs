@@ -6,8 +6,8 @@
 
 use cryptoki_sys::*;
 
-use super::answer;
 use super::arguments::bytes;
+use super::{answer, within};
 use crate::error::Result;
 
 type Session = CK_SESSION_HANDLE;
@@ -45,7 +45,9 @@ pub(super) unsafe extern "C" fn C_InitPIN(
     users: *mut CK_UTF8CHAR,
     length: CK_ULONG,
 ) -> CK_RV {
-    answer(|module| module.init_pin(session, unsafe { pin(users, length)? }))
+    within(session, |module| {
+        module.init_pin(session, unsafe { pin(users, length)? })
+    })
 }
 
 pub(super) unsafe extern "C" fn C_SetPIN(
@@ -55,7 +57,7 @@ pub(super) unsafe extern "C" fn C_SetPIN(
     new: *mut CK_UTF8CHAR,
     new_length: CK_ULONG,
 ) -> CK_RV {
-    answer(|module| {
+    within(session, |module| {
         let (old, new) = unsafe { (pin(old, old_length)?, pin(new, new_length)?) };
         module.set_pin(session, old, new)
     })
@@ -67,7 +69,9 @@ pub(super) unsafe extern "C" fn C_Login(
     of_user: *mut CK_UTF8CHAR,
     length: CK_ULONG,
 ) -> CK_RV {
-    answer(|module| module.log_in(session, user, unsafe { pin(of_user, length)? }))
+    within(session, |module| {
+        module.log_in(session, user, unsafe { pin(of_user, length)? })
+    })
 }
 
 /// A token has one user, whatever his name.
@@ -79,9 +83,11 @@ pub(super) unsafe extern "C" fn C_LoginUser(
     _name: *mut CK_UTF8CHAR,
     _name_length: CK_ULONG,
 ) -> CK_RV {
-    answer(|module| module.log_in(session, user, unsafe { pin(of_user, length)? }))
+    within(session, |module| {
+        module.log_in(session, user, unsafe { pin(of_user, length)? })
+    })
 }
 
 pub(super) unsafe extern "C" fn C_Logout(session: Session) -> CK_RV {
-    answer(|module| module.log_out(session))
+    within(session, |module| module.log_out(session))
 }

@@ -52,11 +52,15 @@ pub(crate) fn number(value: CK_ULONG) -> Vec<u8> {
 
 /// The length of a modulus in bits, as attributes have it.
 pub(super) fn bits(modulus: &[u8]) -> Vec<u8> {
-    let first = modulus.iter().position(|&byte| byte != 0);
-    let bits = first.map_or(0, |first| {
-        8 * (modulus.len() - first) - modulus[first].leading_zeros() as usize
-    });
-    number(bits as CK_ULONG)
+    let modulus = significant(modulus);
+    let zeros = modulus.first().map_or(0, |first| first.leading_zeros());
+    number(8 * modulus.len() as CK_ULONG - CK_ULONG::from(zeros))
+}
+
+/// A big number without the zeros that it may begin with.
+pub(crate) fn significant(number: &[u8]) -> &[u8] {
+    let first = number.iter().position(|&byte| byte != 0);
+    &number[first.unwrap_or(number.len())..]
 }
 
 fn read_number(bytes: &[u8]) -> Option<CK_ULONG> {
@@ -91,7 +95,11 @@ impl Attributes {
             let rule = rule.ok_or(CKR_ATTRIBUTE_TYPE_INVALID)?;
             rule.check(value)?;
             let made = made.iter().find(|(known, _)| *known == kind);
-            if made.is_some_and(|&(_, made)| made != value) {
+            let wanted = match kind {
+                CKA_PUBLIC_EXPONENT => significant(value),
+                _ => value,
+            };
+            if made.is_some_and(|&(_, made)| made != wanted) {
                 return Err(CKR_TEMPLATE_INCONSISTENT.into());
             }
             // Whom to trust says the security officer, and there is none.

@@ -9,7 +9,7 @@ mod rules;
 mod secret;
 mod stored;
 
-pub(crate) use attributes::{Attributes, Origin, number};
+pub(crate) use attributes::{Attributes, Origin, number, significant};
 pub(crate) use generated::{Halves, What, halves};
 pub(crate) use lattice::Lattice;
 pub(crate) use material::{Material, Named, point_of};
@@ -49,6 +49,11 @@ impl Object {
         secret::check(&mut attributes, template)?;
         lattice::complete(&mut attributes)?;
         may_be_kept(slot, &attributes)?;
+        // The service asks the user before each operation, with the keys that it has. Nobody asks with others.
+        let is_lasting = attributes.flag(CKA_TOKEN) == Some(true);
+        if attributes.flag(CKA_ALWAYS_AUTHENTICATE) == Some(true) && !is_lasting {
+            return Err(CKR_ATTRIBUTE_VALUE_INVALID.into());
+        }
         let material = Material::of(&attributes)?;
         Ok(Self {
             slot,

@@ -137,7 +137,6 @@ const SECRET_HALF: &[Rule] = &[
 ];
 
 const PRIVATE: &[Rule] = &[
-    modifiable(CKA_DERIVE, Flag, YES),
     modifiable(CKA_SUBJECT, Bytes, EMPTY),
     modifiable(CKA_SIGN_RECOVER, Flag, NO),
     fixed(CKA_ALWAYS_AUTHENTICATE, Flag, NO),
@@ -161,6 +160,7 @@ const RSA_PUBLIC: &[Rule] = &[
     fixed(CKA_PUBLIC_EXPONENT, Bytes, Creator),
 ];
 const RSA_PRIVATE: &[Rule] = &[
+    modifiable(CKA_DERIVE, Flag, NO),
     fixed(CKA_MODULUS, Bytes, Creator),
     fixed(CKA_PUBLIC_EXPONENT, Bytes, Creator),
     fixed(CKA_PRIVATE_EXPONENT, Bytes, Creator),
@@ -175,6 +175,7 @@ const CURVE_PUBLIC: &[Rule] = &[
     fixed(CKA_EC_POINT, Bytes, Creator),
 ];
 const CURVE_PRIVATE: &[Rule] = &[
+    modifiable(CKA_DERIVE, Flag, YES),
     fixed(CKA_EC_PARAMS, Bytes, Creator),
     fixed(CKA_VALUE, Bytes, Creator),
     fixed(CKA_EC_POINT, Bytes, Nobody),
@@ -186,6 +187,7 @@ const KEM_PUBLIC: &[Rule] = &[
     modifiable(CKA_ENCAPSULATE, Flag, YES),
 ];
 const KEM_PRIVATE: &[Rule] = &[
+    modifiable(CKA_DERIVE, Flag, NO),
     fixed(CKA_PARAMETER_SET, Number, Creator),
     fixed(CKA_SEED, Bytes, Nobody),
     fixed(CKA_VALUE, Bytes, Nobody),
@@ -196,6 +198,7 @@ const DSA_PUBLIC: &[Rule] = &[
     fixed(CKA_VALUE, Bytes, Creator),
 ];
 const DSA_PRIVATE: &[Rule] = &[
+    modifiable(CKA_DERIVE, Flag, NO),
     fixed(CKA_PARAMETER_SET, Number, Creator),
     fixed(CKA_SEED, Bytes, Nobody),
     fixed(CKA_VALUE, Bytes, Nobody),

@@ -9,7 +9,7 @@ use crate::abi::Template;
 use crate::error::{Error, Result};
 use crate::mechanism::{self, Mechanism};
 use crate::module::Module;
-use crate::object::{Halves, Lattice, Named, Object, Origin, What, fixed_length};
+use crate::object::{Halves, Lattice, Named, Object, Origin, What, fixed_length, significant};
 
 /// The longest secret that is made here.
 const MOST_SECRET: CK_ULONG = 4096;
@@ -78,7 +78,7 @@ fn wanted(mechanism: &Mechanism, template: &Template<'_>) -> Result<What> {
         mechanism::What::RsaKeyPair => {
             let bits = wanted_number(template, CKA_MODULUS_BITS)?;
             let exponent = template.get(CKA_PUBLIC_EXPONENT);
-            if exponent.is_some_and(|exponent| exponent != [1, 0, 1]) {
+            if exponent.is_some_and(|exponent| significant(exponent) != [1, 0, 1]) {
                 return Err(CKR_ATTRIBUTE_VALUE_INVALID.into());
             }
             match bits {

@@ -21,7 +21,7 @@ use outboard_administration::{Reply, Request, Role, Secret, TokenInfo};
 use outboard_wire::Ticket;
 use zeroize::Zeroizing;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::lock::{Held, lock};
 use crate::mechanism;
 use crate::module::Module;
@@ -76,9 +76,14 @@ impl Tokens {
 
     /// What `look` answers of the token of a slot.
     fn with<R>(&self, slot: Slot, look: impl FnOnce(&mut Token) -> R) -> Result<R> {
+        let absent = Error::from(CKR_TOKEN_NOT_PRESENT);
+        // The other slots are used by programs that pay for no token.
+        if !slot.is_token() {
+            return Err(absent);
+        }
         let mut known = self.hold();
         let token = known.tokens.get_mut(&slot.id());
-        token.map(look).ok_or(CKR_TOKEN_NOT_PRESENT.into())
+        token.map(look).ok_or(absent)
     }
 
     /// The slots of tokens.
@@ -149,18 +154,22 @@ impl Module {
 
     /// The slot of that number. A program may know the number of a token's without having asked.
     pub(crate) fn slot(&self, id: CK_SLOT_ID) -> Result<Slot> {
-        let is_there = self.coprocessor.look();
-        if let Some(slot) = Slot::own(is_there).iter().find(|slot| slot.id() == id) {
-            return Ok(*slot);
+        let known = || {
+            let own = Slot::own(self.coprocessor.is_there());
+            let own = own.iter().find(|slot| slot.id() == id).copied();
+            let token = || Some(Slot::Token(id)).filter(|slot| self.tokens.info(*slot).is_ok());
+            own.or_else(token)
+        };
+        let absent = Error::from(CKR_SLOT_ID_INVALID);
+        let found = known();
+        if found.is_some() || !self.coprocessor.look() {
+            return found.ok_or(absent);
         }
-        let slot = Slot::Token(id);
-        if is_there && self.tokens.info(slot).is_err() {
+        // The service may be there only now.
+        if known().is_none() {
             self.look_for_tokens(Patience::Settings)?;
         }
-        match self.tokens.info(slot) {
-            Ok(_) => Ok(slot),
-            Err(_) => Err(CKR_SLOT_ID_INVALID.into()),
-        }
+        known().ok_or(absent)
     }
 
     /// Whether programs may use a mechanism in a slot.
@@ -172,6 +181,12 @@ impl Module {
             true => Ok(()),
             false => Err(CKR_MECHANISM_INVALID.into()),
         }
+    }
+
+    /// What `C_GetSlotInfo` tells.
+    pub(crate) fn slot_info(&self, slot: Slot) -> CK_SLOT_INFO {
+        let token = self.tokens.info(slot).ok();
+        slot.info(token.as_ref().map(|token| &token.name[..]))
     }
 
     /// What `C_GetTokenInfo` tells.

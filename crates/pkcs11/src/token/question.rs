@@ -113,12 +113,13 @@ fn refusal(failure: &Failure) -> Error {
         return CKR_DEVICE_ERROR.into();
     };
     let code = match refusal.code {
-        Code::WrongPin => CKR_PIN_INCORRECT,
+        // Denied is who plays the officer of a token without PINs.
+        Code::WrongPin | Code::Denied => CKR_PIN_INCORRECT,
         Code::LockedPin => CKR_PIN_LOCKED,
         Code::NoPin => CKR_USER_PIN_NOT_INITIALIZED,
         Code::UnfitPin => CKR_PIN_LEN_RANGE,
         Code::LoggedOut => CKR_USER_NOT_LOGGED_IN,
-        Code::Denied | Code::NoKey => CKR_TOKEN_NOT_PRESENT,
+        Code::NoKey => CKR_TOKEN_NOT_PRESENT,
         Code::Full => CKR_DEVICE_MEMORY,
         Code::NotAllowed => CKR_TEMPLATE_INCONSISTENT,
         Code::Malformed => CKR_ATTRIBUTE_VALUE_INVALID,

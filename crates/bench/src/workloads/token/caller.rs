@@ -16,10 +16,12 @@ use cryptoki::object::{Attribute, KeyType, ObjectClass, ObjectHandle};
 use cryptoki::session::{Session, UserType};
 use cryptoki::slot::Slot;
 use cryptoki::types::AuthPin;
+use cryptoki_sys::{CK_MECHANISM_TYPE, CKM_ECDSA, CKM_RSA_PKCS};
 use outboard_measure::{Contender, Context, Keys, Library, Workload};
 use outboard_programs::cpu_time_of;
 
 use super::module::Module;
+use super::outstanding::Outstanding;
 use crate::Failure;
 
 /// Bytes of a record.
@@ -55,6 +57,8 @@ pub(super) enum Kind {
 pub(super) enum Task {
     /// Signatures, by every thread.
     Sign,
+    /// Signatures by one thread, eight of them outstanding.
+    Outstanding,
     /// AES-256-GCM of a record.
     Seal,
     /// SHA-256 of a record.
@@ -89,6 +93,7 @@ pub fn serve(arguments: &CallerArguments) -> Result<ExitCode, Failure> {
         slot,
         session,
         signing: None,
+        outstanding: None,
         sealing: None,
         evp: None,
         objects: 0,
@@ -117,6 +122,7 @@ struct Caller<'a> {
     slot: Slot,
     session: Session,
     signing: Option<(ObjectHandle, Vec<Session>)>,
+    outstanding: Option<Outstanding>,
     sealing: Option<ObjectHandle>,
     evp: Option<[Box<Contender<'static>>; 2]>,
     objects: u64,
@@ -127,6 +133,7 @@ impl Caller<'_> {
         let length = Duration::from_millis(number);
         match task {
             Task::Sign => self.sign(length),
+            Task::Outstanding => self.sign_asynchronously(length),
             Task::Seal => self.seal(length),
             Task::Digest => Ok(repeat(length, || {
                 let digest = self.session.digest(&Mechanism::Sha256, &[0x61; RECORD]);
@@ -177,6 +184,24 @@ impl Caller<'_> {
             counts.sum::<cryptoki::error::Result<u64>>()
         });
         Ok((counts?, start.elapsed()))
+    }
+
+    fn sign_asynchronously(&mut self, length: Duration) -> Result<(u64, Duration), Failure> {
+        let outstanding = match &mut self.outstanding {
+            Some(outstanding) => outstanding,
+            None => {
+                let (module, slot) = (&self.arguments.module, self.slot.id());
+                let made = Outstanding::new(module, slot, self.key()?.handle())?;
+                self.outstanding.insert(made)
+            }
+        };
+        let kind = self.arguments.kind;
+        let mut count = 0;
+        let (_, elapsed) = repeat(length, || {
+            count += outstanding.sign(kind.number(), kind.mechanism().1)?;
+            Ok::<_, Failure>(())
+        })?;
+        Ok((count, elapsed))
     }
 
     /// The key that was named, or a new one.
@@ -296,6 +321,14 @@ impl Kind {
         };
         public.extend([Attribute::Token(false), Attribute::Verify(true)]);
         (mechanism, public)
+    }
+
+    /// The number of its mechanism.
+    fn number(self) -> CK_MECHANISM_TYPE {
+        match self {
+            Self::Rsa2048 | Self::Rsa4096 => CKM_RSA_PKCS,
+            Self::P256 | Self::P384 => CKM_ECDSA,
+        }
     }
 
     /// A signature of a digest, as TLS stacks ask for it.

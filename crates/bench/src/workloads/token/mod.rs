@@ -3,7 +3,7 @@
 //! ```text
 //! module       where a contender's module is, and what its process needs
 //!   └─ caller       a process that calls the module as fast as it can, steered by a line for each window
-//!        ├─ signatures   one thread and eight
+//!        ├─ signatures   one thread, eight, and one with eight outstanding
 //!        ├─ records      AES-GCM and SHA-256 of 8 KiB, against the EVP calls of the same process
 //!        └─ objects      10 and 10,000 of them: found, made and dropped
 //! ```
@@ -11,6 +11,7 @@
 mod caller;
 mod module;
 mod objects;
+mod outstanding;
 mod records;
 mod signatures;
 

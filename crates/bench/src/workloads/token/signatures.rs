@@ -2,7 +2,7 @@
 
 use outboard_programs::CardService;
 
-use super::caller::{Kind, Process, Task, argument};
+use super::caller::{Kind, Process, Task, Window, argument};
 use super::module::Module;
 use crate::Failure;
 use crate::proof::{Expected, Proof};
@@ -21,16 +21,24 @@ const KINDS: [(Key, Kind); 4] = [
     (Key::P384, Kind::P384),
 ];
 
+/// What one thread has outstanding, compared with so many threads.
+const OUTSTANDING: usize = 8;
+
+const WAYS: [&str; 2] = ["8 threads", "8 outstanding"];
+
 /// Milliseconds.
 const WINDOW: u64 = 150;
 
 pub(super) fn plan(options: &Options) -> Vec<Step> {
     let rounds = rounds(options);
-    let turns = f64::from(rounds.warm_up + rounds.measured) * SETUPS.len() as f64;
-    let seconds = 2.0 + turns * 1e-3 * WINDOW as f64;
+    let seconds = |threads| {
+        let setups = SETUPS.len() + if threads == OUTSTANDING { 4 } else { 0 };
+        let turns = f64::from(rounds.warm_up + rounds.measured) * setups as f64;
+        2.0 + turns * 1e-3 * WINDOW as f64
+    };
     let cases = cases(options).into_iter();
     cases
-        .map(|(key, _, threads)| Step::new(name(key, threads), seconds))
+        .map(|(key, _, threads)| Step::new(name(key, threads), seconds(threads)))
         .collect()
 }
 
@@ -44,6 +52,11 @@ pub(super) fn run(session: &mut Session<'_>) -> Result<(), Failure> {
         "a process for each setup signs digests through C_SignInit and C_Sign with every thread. No process is held to a core. CPU is \
          that of one signature, the card service's included. With SoftHSM2 and in the accelerator the process makes its key; \
          the coprocessor's is the card service's.",
+    );
+    session.table(
+        "outstanding",
+        "Eight threads, and one thread with eight signatures outstanding in asynchronous sessions",
+        &["key", "slot"],
     );
     for (key, kind, threads) in cases(session.options()) {
         session.step(&name(key, threads));
@@ -83,12 +96,23 @@ fn measure(session: &mut Session<'_>, key: Key, kind: Kind, threads: usize) -> R
         let window = callers[setup].run(Task::Sign, WINDOW)?;
         let of_service = cpu(&held.service, setup) - before;
         done[setup] += window.count;
-        let count = window.count as f64;
-        Ok(vec![
-            count / window.elapsed,
-            (window.cpu + of_service) / count,
-        ])
+        Ok(values(window, of_service))
     })?;
+    let rounds = self::rounds(session.options());
+    let mut asynchronous = Vec::new();
+    if threads == OUTSTANDING {
+        for (setup, caller) in callers.iter_mut().enumerate().skip(1) {
+            let tasks = [Task::Sign, Task::Outstanding];
+            let comparison = session.alternate(&WAYS, rounds, |_, way| {
+                let before = cpu(&held.service, setup);
+                let window = caller.run(tasks[way], WINDOW)?;
+                let of_service = cpu(&held.service, setup) - before;
+                done[setup] += window.count;
+                Ok(values(window, of_service))
+            })?;
+            asynchronous.push((SETUPS[setup], comparison));
+        }
+    }
     drop(callers);
     let proofs = &session.installation.proofs;
     let expected = [Expected::operations(key.signature, done[1])];
@@ -100,7 +124,19 @@ fn measure(session: &mut Session<'_>, key: Key, kind: Kind, threads: usize) -> R
     held.service.stop()?;
     let threads = threads.to_string();
     let labels = [("key", key.name), ("threads", &*threads)];
-    session.record("signatures", &labels, &MEASURES, &comparison, &proofs)
+    session.record("signatures", &labels, &MEASURES, &comparison, &proofs)?;
+    for ((slot, comparison), proof) in asynchronous.into_iter().zip(&proofs[1..]) {
+        let labels = [("key", key.name), ("slot", slot)];
+        let proofs = [proof.clone(), proof.clone()];
+        session.record("outstanding", &labels, &MEASURES, &comparison, &proofs)?;
+    }
+    Ok(())
+}
+
+/// A window's rate, and the CPU time of each signature.
+fn values(window: Window, of_service: f64) -> Vec<f64> {
+    let count = window.count as f64;
+    vec![count / window.elapsed, (window.cpu + of_service) / count]
 }
 
 /// What the service has used, where it takes part.

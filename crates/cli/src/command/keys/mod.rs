@@ -317,19 +317,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
             let key = key(service, &Request::Show { name })?;
             print(&csr::make(&key, &what, &arguments.directory)?)?;
         }
-        Command::Rename { name, to } => {
-            let text = match service.ask(&Request::Rename { name, to })? {
-                Reply::Key(key) => format!(
-                    "The key is now called {}. References to it stay valid.\n",
-                    key.name
-                ),
-                Reply::Tokens { tokens } if tokens.len() == 1 => {
-                    format!("The token is now called {}.\n", tokens[0].name)
-                }
-                _ => return Err(service.surprised().into()),
-            };
-            print(&text)?;
-        }
+        Command::Rename { name, to } => rename(service, name, to)?,
         Command::Delete { name, yes: false } => {
             let problem = format!(
                 "the key '{name}' would be lost for ever (to destroy it, run 'outboard keys delete {name} --yes{}')",
@@ -484,6 +472,27 @@ fn read_certificates() -> Result<String, Failure> {
             "standard input is no PEM: turn certificates in DER into PEM with 'openssl x509 -inform DER -in FILE'",
         ),
     }
+}
+
+/// Gives a key or a token another name.
+pub(in crate::command) fn rename(
+    service: &mut Connection,
+    name: String,
+    to: String,
+) -> Result<(), Failure> {
+    let said = match service.ask(&Request::Rename { name, to })? {
+        Reply::Key(key) => format!(
+            "The key is now called {}. References to it stay valid.\n",
+            key.name
+        ),
+        Reply::Tokens { tokens } if tokens.len() == 1 => format!(
+            "The token is now called {}. Its label and its slot stay.\n",
+            tokens[0].name
+        ),
+        _ => return Err(service.surprised().into()),
+    };
+    print(&said)?;
+    Ok(())
 }
 
 /// Gives or takes a right to a key or a token.

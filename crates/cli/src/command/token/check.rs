@@ -67,7 +67,7 @@ pub(super) fn findings(token: &TokenInfo, objects: &[Object], option: &str) -> V
             find(Some(key), ALL, what.into(), remove(name, key, option));
         }
         if key.key_type.as_deref() == Some("ed25519") {
-            let what = "they know no Ed25519 keys of tokens";
+            let what = "they cannot use Ed25519 keys of tokens";
             let remedy = "use a key of type p256 for them";
             find(Some(key), "Java, OpenSSH 9.2", what.into(), remedy.into());
         }

@@ -18,7 +18,7 @@ use outboard_wording::printable;
 use serde::Serialize;
 
 use crate::card_service::option;
-use crate::command::keys::{Grantee, done, grant};
+use crate::command::keys::{Grantee, done, grant, rename};
 use crate::output::{complain, print, print_json};
 use crate::{Failure, WrongUsage};
 
@@ -143,6 +143,13 @@ enum Command {
     Grant(GrantArguments),
     /// Take a grant back
     Revoke(GrantArguments),
+    /// Give a token another name; programs see no change
+    Rename {
+        /// The token's name
+        name: String,
+        /// Its new name
+        to: String,
+    },
     /// Destroy a token and all its objects
     Delete {
         /// The token's name
@@ -326,6 +333,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
         }
         Command::Grant(what) => grant(service, what.name, &what.grantee, true)?,
         Command::Revoke(what) => grant(service, what.name, &what.grantee, false)?,
+        Command::Rename { name, to } => rename(service, name, to)?,
         Command::Delete { name, yes: false } => {
             let problem = format!(
                 "token '{name}' and all its keys would be lost for ever (to destroy it, run 'outboard token delete \

@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 
 use outboard_administration::{PIN_LENGTH, Secret};
-use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
+use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, tcgetattr, tcsetattr};
 use zeroize::{Zeroize, Zeroizing};
 
 use crate::{Failure, WrongUsage};
@@ -136,14 +136,23 @@ impl Source {
         io::stderr().flush()?;
         let before = tcgetattr(&stdin)?;
         let mut unseen = before.clone();
-        unseen.local_modes -= LocalModes::ECHO;
+        // Ctrl-C ends the line, and not the command: the terminal would stay without echo.
+        unseen.local_modes -= LocalModes::ECHO | LocalModes::ISIG;
+        unseen.special_codes[SpecialCodeIndex::VEOL] = INTERRUPT;
         tcsetattr(&stdin, OptionalActions::Flush, &unseen)?;
         let pin = first_line(Unbuffered);
         tcsetattr(&stdin, OptionalActions::Flush, &before)?;
         eprintln!();
-        Ok(pin?)
+        let pin = pin?;
+        match pin.0.contains(&INTERRUPT) {
+            true => Err(format!("{} was not typed to its end", self.whose).into()),
+            false => Ok(pin),
+        }
     }
 }
+
+/// Ctrl-C.
+const INTERRUPT: u8 = 3;
 
 /// Standard input without the buffer that the standard library keeps.
 struct Unbuffered;
@@ -161,6 +170,9 @@ fn first_line(mut from: impl Read) -> io::Result<Secret> {
     let mut byte = [0];
     while line.len() < line.capacity() && from.read(&mut byte)? == 1 && byte[0] != b'\n' {
         line.push(byte[0]);
+        if byte[0] == INTERRUPT {
+            break;
+        }
     }
     byte.zeroize();
     Ok(Secret(line))

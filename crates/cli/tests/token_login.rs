@@ -413,6 +413,22 @@ fn objects(service: &Service, module: &Pkcs11, slot: Slot) {
     assert_eq!(session.find_objects(&[]).expect("a search").len(), found);
     assert_eq!(labelled(&session, "renamed"), [kept]);
 
+    // One whose master key is entered after it has started is waited for.
+    let file = service.path("store/master.key");
+    let digits = std::fs::read_to_string(&file).expect("a development instance has one");
+    service.kill();
+    std::fs::remove_file(&file).expect("ours");
+    let _ = service.outboard(&["service", "start"]).assert();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            std::thread::sleep(std::time::Duration::from_millis(300));
+            let mut enter = service.outboard(&["service", "enter"]);
+            enter.write_stdin(digits).assert().success();
+        });
+        assert_eq!(labelled(&session, "renamed"), [kept]);
+        assert!(signs(&session, key));
+    });
+
     // So is a child, and its grandchild.
     assert!(ends_well(|| {
         signs(&session, key)

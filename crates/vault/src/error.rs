@@ -161,7 +161,7 @@ pub enum Error {
         object: KeyId,
     },
     /// The PIN is another one.
-    #[error("the PIN of token {token} is wrong ({left} more tries until the PIN is locked)")]
+    #[error("the PIN of token {token} is wrong ({})", tries(*left))]
     WrongPin {
         /// The token's name.
         token: String,
@@ -306,5 +306,14 @@ impl Error {
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::InUse { path },
             _ => Self::Database { path, reason },
         }
+    }
+}
+
+/// How many wrong PINs are still compared.
+fn tries(left: u8) -> String {
+    match left {
+        0 => "it is locked now".to_owned(),
+        1 => "1 more try until it is locked".to_owned(),
+        left => format!("{left} more tries until it is locked"),
     }
 }

@@ -73,7 +73,9 @@ impl Module {
             let may_pass = match &failure {
                 Failure::Unreachable { reason, .. } => is_passing(reason),
                 Failure::Lost { reason, .. } => is_passing(reason) && may_be_repeated(request),
-                _ => false,
+                // It has started, and waits for its master key: nothing was done.
+                Failure::Refused(refusal) => refusal.code == Code::Locked,
+                Failure::Misunderstood { .. } => false,
             };
             if !may_pass || patience == Patience::None || Instant::now() + PAUSE > until {
                 return Err(refusal(&failure));

@@ -53,6 +53,7 @@ fn a_token_is_what_the_standard_says() {
     without_pins(&module, slot("open", false));
     policy(&service, &module, slot("policy", false));
     changes_from_outside(&service, &module, slot("outside", true));
+    changes_by_two(&module, slot("two", true));
     gone(&service, &module, slot("gone", true));
 }
 
@@ -538,6 +539,39 @@ fn changes_from_outside(service: &Service, module: &Pkcs11, slot: Slot) {
     let new = pin("another one");
     session.login(UserType::User, Some(&new)).expect("right");
     assert_eq!(labelled(&session, "of another").len(), 1);
+}
+
+/// What another process has changed stays so, although this one has not seen it: a key that became sensitive above all.
+fn changes_by_two(module: &Pkcs11, slot: Slot) {
+    let session = module.open_rw_session(slot).expect("a session");
+    session.login(UserType::User, Some(&user())).expect("right");
+    let template = [
+        Attribute::Token(true),
+        Attribute::Label(b"before".to_vec()),
+        Attribute::Sensitive(false),
+        Attribute::ValueLen(16.into()),
+    ];
+    let key = session.generate_key(&Mechanism::AesKeyGen, &template);
+    let key = key.expect("it is made");
+    let sensitive = [Attribute::Sensitive(true)];
+    assert!(ends_well(|| session
+        .update_attributes(key, &sensitive)
+        .is_ok()));
+    // The first one changes nothing that this process knows of.
+    let changes = [
+        Attribute::Sensitive(false),
+        Attribute::Label(b"after".to_vec()),
+    ];
+    session.update_attributes(key, &changes).expect("changed");
+    let kinds = [AttributeType::Sensitive, AttributeType::Label];
+    let now = || session.get_attributes(key, &kinds).expect("they are told");
+    let expected = [
+        Attribute::Sensitive(true),
+        Attribute::Label(b"after".to_vec()),
+    ];
+    assert_eq!(now(), expected);
+    assert_eq!(labelled(&session, "after"), [key]);
+    assert_eq!(now(), expected);
 }
 
 fn gone(service: &Service, module: &Pkcs11, slot: Slot) {

@@ -11,8 +11,10 @@ use cryptoki::object::{Attribute, AttributeType, KeyType, ObjectClass, ObjectHan
 use cryptoki::session::{Session, SessionState, UserType};
 use cryptoki::slot::Slot;
 use cryptoki::types::AuthPin;
-use outboard_administration::{Role, Secret, TokenPolicy, TokenRequest};
+use outboard_administration::{Connection, Request, Role, Secret, TokenPolicy, TokenRequest};
 use outboard_programs::child::ends_well;
+use std::thread;
+use std::time::Duration;
 
 const P256: &[u8] = b"\x06\x08\x2a\x86\x48\xce\x3d\x03\x01\x07";
 const ED25519: &[u8] = b"\x06\x03\x2b\x65\x70";
@@ -54,6 +56,7 @@ fn a_token_is_what_the_standard_says() {
     policy(&service, &module, slot("policy", false));
     changes_from_outside(&service, &module, slot("outside", true));
     changes_by_two(&module, slot("two", true));
+    crowded(&service, &module, slot("crowded", true));
     gone(&service, &module, slot("gone", true));
 }
 
@@ -572,6 +575,27 @@ fn changes_by_two(module: &Pkcs11, slot: Slot) {
     assert_eq!(now(), expected);
     assert_eq!(labelled(&session, "after"), [key]);
     assert_eq!(now(), expected);
+}
+
+/// A login waits until the service has room for one more connection of its user.
+fn crowded(service: &Service, module: &Pkcs11, slot: Slot) {
+    let session = module.open_rw_session(slot).expect("a session");
+    let mut others = Vec::new();
+    loop {
+        let mut other = Connection::open(service.directory()).expect("it listens");
+        if other.ask(&Request::Tokens).is_err() {
+            break;
+        }
+        others.push(other);
+    }
+    thread::scope(|scope| {
+        scope.spawn(move || {
+            thread::sleep(Duration::from_millis(200));
+            drop(others);
+        });
+        session.login(UserType::User, Some(&user())).expect("right");
+    });
+    is_in(&session, SessionState::RwUser);
 }
 
 fn gone(service: &Service, module: &Pkcs11, slot: Slot) {

@@ -160,6 +160,13 @@ fn pins(module: &Pkcs11, slot: Slot) {
     let session = module.open_rw_session(slot).expect("a session");
     refused(session.set_pin(&new, &user()), RvError::PinIncorrect);
     refused(session.set_pin(&user(), &pin("abc")), RvError::PinLenRange);
+    // Longer than a request may be.
+    let endless = pin(&"x".repeat(200_000));
+    refused(session.set_pin(&user(), &endless), RvError::PinLenRange);
+    refused(
+        session.login(UserType::User, Some(&endless)),
+        RvError::PinIncorrect,
+    );
     refused(session.init_pin(&new), RvError::UserNotLoggedIn);
     session.login(UserType::User, Some(&user())).expect("right");
     // Who is logged in stays so, with a ticket that is good.

@@ -77,11 +77,11 @@ pub enum TokenRequest {
         /// The private half that it stands for: a PrivateKeyInfo (PKCS #8) in DER.
         key: Option<Secret>,
     },
-    /// Gives an object other attributes.
+    /// Changes attributes of an object. The others stay as they are, whoever changed them meanwhile. The answer is the object.
     Change {
         /// Its id.
         object: String,
-        /// All of them.
+        /// Those that change, in the form of [`outboard_wire::attributes`].
         attributes: Secret,
     },
     /// Destroys an object.

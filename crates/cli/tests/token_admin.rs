@@ -92,9 +92,14 @@ fn pins_are_set_tried_locked_and_reset() {
     let next = [("--pin-file", "next")];
     common::says(&tokens.says(&["objects", "web"], &next), "no object");
 
-    for _ in 0..10 {
+    for left in (0..10).rev() {
         let said = tokens.refuses(&["objects", "web"], &[("--pin-file", "wrong")]);
-        common::says(&said, "more tries");
+        let tries = match left {
+            0 => "it is locked now".to_owned(),
+            1 => "1 more try until".to_owned(),
+            left => format!("{left} more tries until"),
+        };
+        common::says(&said, &tries);
     }
     assert_eq!(tokens_now()[0]["user"]["locked"], true);
     common::says(&tokens.says(&["list"], &[]), "locked");
@@ -182,6 +187,9 @@ fn a_key_is_imported_with_its_certificate_and_seen() {
     common::says(&tokens.says(&["policy", "web"], &[]), "types         p256");
     let said = tokens.refuses(&["import", "web", "late"], &with("other", "other.pem"));
     common::says(&said, "has no keys of type rsa-2048");
+    // What is refused leaves no other half, and no certificate.
+    let said = tokens.refuses(&["remove", "web", "late"], &[USER]);
+    common::says(&said, "has no object 'late'");
     tokens.says(&["policy", "web", "--types", "all"], &[]);
 
     let said = tokens.says(&["remove", "web", "shop"], &[USER]);

@@ -13,9 +13,11 @@ use cryptoki::session::{Session, SessionState, UserType};
 use cryptoki::slot::Slot;
 use cryptoki::types::AuthPin;
 use cryptoki_sys::*;
-use outboard_administration::{Role, Secret, TokenPolicy, TokenRequest};
+use outboard_administration::{Connection, Request, Role, Secret, TokenPolicy, TokenRequest};
 use outboard_programs::child::ends_well;
 use std::ptr::null_mut;
+use std::thread;
+use std::time::Duration;
 
 const P256: &[u8] = b"\x06\x08\x2a\x86\x48\xce\x3d\x03\x01\x07";
 const ED25519: &[u8] = b"\x06\x03\x2b\x65\x70";
@@ -57,6 +59,8 @@ fn a_token_is_what_the_standard_says() {
     policy(&service, &module, slot("policy", false));
     changes_from_outside(&service, &module, slot("outside", true));
     asynchronously(&service, &module, slot("later", true));
+    changes_by_two(&module, slot("two", true));
+    crowded(&service, &module, slot("crowded", true));
     gone(&service, &module, slot("gone", true));
 }
 
@@ -166,6 +170,13 @@ fn pins(module: &Pkcs11, slot: Slot) {
     let session = module.open_rw_session(slot).expect("a session");
     refused(session.set_pin(&new, &user()), RvError::PinIncorrect);
     refused(session.set_pin(&user(), &pin("abc")), RvError::PinLenRange);
+    // Longer than a request may be.
+    let endless = pin(&"x".repeat(200_000));
+    refused(session.set_pin(&user(), &endless), RvError::PinLenRange);
+    refused(
+        session.login(UserType::User, Some(&endless)),
+        RvError::PinIncorrect,
+    );
     refused(session.init_pin(&new), RvError::UserNotLoggedIn);
     session.login(UserType::User, Some(&user())).expect("right");
     // Who is logged in stays so, with a ticket that is good.
@@ -419,6 +430,22 @@ fn objects(service: &Service, module: &Pkcs11, slot: Slot) {
     assert_eq!(all(&session).len(), found);
     assert_eq!(labelled(&session, "renamed"), [kept]);
 
+    // One whose master key is entered after it has started is waited for.
+    let file = service.path("store/master.key");
+    let digits = std::fs::read_to_string(&file).expect("a development instance has one");
+    service.kill();
+    std::fs::remove_file(&file).expect("ours");
+    let _ = service.outboard(&["service", "start"]).assert();
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            thread::sleep(Duration::from_millis(300));
+            let mut enter = service.outboard(&["service", "enter"]);
+            enter.write_stdin(digits).assert().success();
+        });
+        assert_eq!(labelled(&session, "renamed"), [kept]);
+        assert!(signs(&session, key));
+    });
+
     // So is a child, and its grandchild.
     assert!(ends_well(|| {
         signs(&session, key)
@@ -590,6 +617,60 @@ fn asynchronously(service: &Service, module: &Pkcs11, slot: Slot) {
     let verified = session.verify(&Mechanism::EcdsaSha256, key.0, &message, &signature);
     verified.expect("a signature");
     assert_eq!(call!(functions, C_CloseSession(later)), CKR_OK);
+}
+
+/// What another process has changed stays so, although this one has not seen it: a key that became sensitive above all.
+fn changes_by_two(module: &Pkcs11, slot: Slot) {
+    let session = module.open_rw_session(slot).expect("a session");
+    session.login(UserType::User, Some(&user())).expect("right");
+    let template = [
+        Attribute::Token(true),
+        Attribute::Label(b"before".to_vec()),
+        Attribute::Sensitive(false),
+        Attribute::ValueLen(16.into()),
+    ];
+    let key = session.generate_key(&Mechanism::AesKeyGen, &template);
+    let key = key.expect("it is made");
+    let sensitive = [Attribute::Sensitive(true)];
+    assert!(ends_well(|| session
+        .update_attributes(key, &sensitive)
+        .is_ok()));
+    // The first one changes nothing that this process knows of.
+    let changes = [
+        Attribute::Sensitive(false),
+        Attribute::Label(b"after".to_vec()),
+    ];
+    session.update_attributes(key, &changes).expect("changed");
+    let kinds = [AttributeType::Sensitive, AttributeType::Label];
+    let now = || session.get_attributes(key, &kinds).expect("they are told");
+    let expected = [
+        Attribute::Sensitive(true),
+        Attribute::Label(b"after".to_vec()),
+    ];
+    assert_eq!(now(), expected);
+    assert_eq!(labelled(&session, "after"), [key]);
+    assert_eq!(now(), expected);
+}
+
+/// A login waits until the service has room for one more connection of its user.
+fn crowded(service: &Service, module: &Pkcs11, slot: Slot) {
+    let session = module.open_rw_session(slot).expect("a session");
+    let mut others = Vec::new();
+    loop {
+        let mut other = Connection::open(service.directory()).expect("it listens");
+        if other.ask(&Request::Tokens).is_err() {
+            break;
+        }
+        others.push(other);
+    }
+    thread::scope(|scope| {
+        scope.spawn(move || {
+            thread::sleep(Duration::from_millis(200));
+            drop(others);
+        });
+        session.login(UserType::User, Some(&user())).expect("right");
+    });
+    is_in(&session, SessionState::RwUser);
 }
 
 fn gone(service: &Service, module: &Pkcs11, slot: Slot) {

@@ -293,19 +293,26 @@ impl Module {
         handle: CK_OBJECT_HANDLE,
         template: &Template<'_>,
     ) -> Result<()> {
-        let object = self.object(session, handle, CKR_OBJECT_HANDLE_INVALID)?;
-        if object.attributes.flag(CKA_MODIFIABLE) == Some(false) {
-            return Err(CKR_ACTION_PROHIBITED.into());
+        loop {
+            let object = self.object(session, handle, CKR_OBJECT_HANDLE_INVALID)?;
+            if object.attributes.flag(CKA_MODIFIABLE) == Some(false) {
+                return Err(CKR_ACTION_PROHIBITED.into());
+            }
+            let changed = object.changed(object.session, template, false)?;
+            if object.session == 0 {
+                return self.change_stored(session, &object, &changed.attributes);
+            }
+            let changed = Arc::new(changed);
+            let replace = |place: &mut Arc<Object>| {
+                let is_same = Arc::ptr_eq(place, &object);
+                is_same.then(|| std::mem::replace(place, changed))
+            };
+            let before = self.objects.with(handle, replace);
+            // Another thread may have changed it meanwhile: then this change is one of what that left.
+            if before.ok_or(CKR_OBJECT_HANDLE_INVALID)?.is_some() {
+                return Ok(());
+            }
         }
-        let changed = object.changed(object.session, template, false)?;
-        if object.session == 0 {
-            self.change_stored(session, &object, &changed.attributes)?;
-        }
-        let changed = Arc::new(changed);
-        let before = self
-            .objects
-            .with(handle, |place| std::mem::replace(place, changed));
-        before.map(drop).ok_or(CKR_OBJECT_HANDLE_INVALID.into())
     }
 
     /// Destroys an object. What is under way with it goes on.

@@ -208,7 +208,7 @@ pub fn restore(settings: &Settings, backup: &Path) -> Result<(), Error> {
     let us = rustix::process::geteuid().as_raw();
     let restored = Vault::restore(us, backup, settings.store())?;
     tracing::info!(
-        "the store in {} is restored: {} keys",
+        "the store in {} is restored; keys in it, without those of tokens: {}",
         settings.store().display(),
         restored.keys
     );

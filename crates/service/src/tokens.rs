@@ -17,6 +17,8 @@ pub(crate) struct Tokens {
     pub(crate) logins: Turns,
     /// For new key pairs: a large one takes seconds.
     pub(crate) pairs: Turns,
+    /// For attributes: what is changed is read before.
+    pub(crate) attributes: Turns,
 }
 
 /// Lets one thing at a time be done for each token, and few at a time for all.
@@ -40,6 +42,7 @@ impl Default for Tokens {
             changes: Mutex::default(),
             logins: Turns::default(),
             pairs: Turns::default(),
+            attributes: Turns::default(),
         }
     }
 }

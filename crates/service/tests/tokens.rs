@@ -4,6 +4,7 @@
 
 mod common;
 
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -15,7 +16,7 @@ use outboard_administration::{
     Code, Connection, Error, Grant, Login, MOST_ATTRIBUTES, NewObject, ObjectInfo, Pins, Reply,
     Request, Right, Role, Secret, Subject, TokenInfo, TokenPolicy, TokenRequest,
 };
-use outboard_wire::{Operation, Status, Ticket};
+use outboard_wire::{Operation, Status, Ticket, attributes};
 
 fn secret(text: &str) -> Secret {
     Secret::new(text.as_bytes())
@@ -255,7 +256,12 @@ fn objects_are_for_those_who_logged_in() {
     let by_officer = code(&service, Some(&officer), insert(true, "a"));
     assert_eq!(by_officer, Some(Code::LoggedOut));
     let (_, public, _) = objects(told(&service, Some(&officer), insert(false, "public")));
-    let (_, private, _) = objects(told(&service, Some(&user), insert(true, "private")));
+    let attributes = |values: [(u64, &'static str); 2]| {
+        let bytes = attributes::write(&values.into_iter().collect());
+        String::from_utf8(bytes).unwrap()
+    };
+    let first = attributes([(1, "private"), (2, "stays")]);
+    let (_, private, _) = objects(told(&service, Some(&user), insert(true, &first)));
     let (for_all, seen, _) = list(None, 0, None);
     assert_eq!(seen, public);
     assert_eq!(list(Some(&officer), 0, None).1, public);
@@ -266,7 +272,7 @@ fn objects_are_for_those_who_logged_in() {
     let change = |ticket, object: &ObjectInfo| {
         let changed = TokenRequest::Change {
             object: object.id.clone(),
-            attributes: secret("changed"),
+            attributes: secret(&attributes([(1, "changed"), (3, "new")])),
         };
         code(&service, ticket, changed)
     };
@@ -282,12 +288,16 @@ fn objects_are_for_those_who_logged_in() {
     assert_eq!(change(None, &public[0]), Some(Code::LoggedOut));
     assert_eq!(change(Some(&user), &private[0]), None);
     assert_ne!(list(Some(&user), generation, None).0, generation);
+    let after = [(1, "changed"), (2, "stays"), (3, "new")];
+    let after = attributes::write(&BTreeMap::from(after));
     let found = list(Some(&user), 0, None).1;
     let changed = found.iter().find(|object| object.private).unwrap();
     assert_eq!(
         (&*changed.id, &changed.attributes),
-        (&*private[0].id, &secret("changed"))
+        (&*private[0].id, &Secret::new(&after))
     );
+    // What is no attributes changes nothing.
+    assert_eq!(change(Some(&user), &public[0]), Some(Code::Malformed));
     assert_eq!(destroy(Some(&user), &"0".repeat(32)), Some(Code::NoKey));
     assert_eq!(destroy(Some(&user), "none"), Some(Code::Malformed));
     assert_eq!(destroy(Some(&officer), &public[0].id), None);

@@ -14,7 +14,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 #[non_exhaustive]
 pub enum Error {
     /// There is no store.
-    #[error("{} does not exist (create a store, or restore one from a backup)", .path.display())]
+    #[error("{} does not exist (create a store, or name a backup that is there)", .path.display())]
     Missing {
         /// The store's file.
         path: PathBuf,
@@ -161,7 +161,7 @@ pub enum Error {
         object: KeyId,
     },
     /// The PIN is another one.
-    #[error("the PIN of token {token} is wrong ({left} more tries until the PIN is locked)")]
+    #[error("the PIN of token {token} is wrong ({})", tries(*left))]
     WrongPin {
         /// The token's name.
         token: String,
@@ -306,5 +306,14 @@ impl Error {
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::InUse { path },
             _ => Self::Database { path, reason },
         }
+    }
+}
+
+/// How many wrong PINs are still compared.
+fn tries(left: u8) -> String {
+    match left {
+        0 => "it is locked now".to_owned(),
+        1 => "1 more try until it is locked".to_owned(),
+        left => format!("{left} more tries until it is locked"),
     }
 }

@@ -169,7 +169,7 @@ impl Vault {
         let key = inner.unwrap(which.into())?;
         let detail = grants
             .iter()
-            .map(|(subject, right)| format!("{subject:?} {right:?}"))
+            .map(|(subject, right)| format!("{subject:?} {right:?}").to_lowercase())
             .collect::<Vec<_>>()
             .join(", ");
         let new = New::of(actor, Act::SetGrants).detail(detail);

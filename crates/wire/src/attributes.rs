@@ -77,6 +77,12 @@ pub fn write(attributes: &BTreeMap<u64, impl AsRef<[u8]>>) -> Vec<u8> {
     bytes
 }
 
+/// The bytes of attributes of which some are changed, or added. They are allocated once, as [`write`] does.
+pub fn changed(before: Attributes<'_>, changes: Attributes<'_>) -> Vec<u8> {
+    let all: BTreeMap<u64, &[u8]> = before.iter().chain(changes.iter()).collect();
+    write(&all)
+}
+
 /// The bytes of a type and a length.
 const HEAD: usize = 12;
 
@@ -134,6 +140,15 @@ mod tests {
         assert_eq!(read([1, 2]), Ok(2));
         assert_eq!(read([2, 1]), Err(Malformed::Order));
         assert_eq!(read([2, 2]), Err(Malformed::Order));
+    }
+
+    #[test]
+    fn what_is_not_changed_stays() {
+        let before = write(&BTreeMap::from([(1, "one"), (3, "three")]));
+        let changes = write(&BTreeMap::from([(2, "two"), (3, "")]));
+        let [before, changes] = [&before, &changes].map(|bytes| Attributes::read(bytes).unwrap());
+        let after = BTreeMap::from([(1, "one"), (2, "two"), (3, "")]);
+        assert_eq!(changed(before, changes), write(&after));
     }
 
     #[test]

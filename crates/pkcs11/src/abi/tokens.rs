@@ -5,6 +5,7 @@
 )]
 
 use cryptoki_sys::*;
+use outboard_administration::PIN_LENGTH;
 
 use super::arguments::bytes;
 use super::{answer, within};
@@ -15,16 +16,21 @@ type Session = CK_SESSION_HANDLE;
 /// The bytes of a label in `C_InitToken`, which is filled with spaces.
 const LABEL: CK_ULONG = 32;
 
-/// A PIN; none where the program leaves it to the token to ask for it.
+/// One byte more than any PIN has.
+const MOST_OF_PIN: usize = *PIN_LENGTH.end() + 1;
+
+/// A PIN; none where the program leaves it to the token to ask for it. Of one that is too long, the beginning is too long as well,
+/// and fits a request.
 ///
 /// # Safety
 /// As [`bytes`].
 unsafe fn pin<'a>(pin: *const CK_UTF8CHAR, length: CK_ULONG) -> Result<Option<&'a [u8]>> {
-    match pin.is_null() {
-        true => Ok(None),
-        // SAFETY: by the caller's word.
-        false => Ok(Some(unsafe { bytes(pin, length)? })),
+    if pin.is_null() {
+        return Ok(None);
     }
+    // SAFETY: by the caller's word.
+    let pin = unsafe { bytes(pin, length)? };
+    Ok(Some(&pin[..pin.len().min(MOST_OF_PIN)]))
 }
 
 pub(super) unsafe extern "C" fn C_InitToken(

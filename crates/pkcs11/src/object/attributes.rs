@@ -237,6 +237,15 @@ impl Attributes {
         Ok(changed)
     }
 
+    /// Those that `before` has not, or has otherwise.
+    pub(super) fn unlike(&self, before: &Self) -> Self {
+        let mut unlike = self.clone();
+        unlike
+            .0
+            .retain(|kind, value| before.get(*kind) != Some(value));
+        unlike
+    }
+
     /// The value of an attribute, whoever asks.
     pub(crate) fn get(&self, kind: CK_ATTRIBUTE_TYPE) -> Option<&[u8]> {
         self.0.get(&kind).map(|value| value.as_slice())

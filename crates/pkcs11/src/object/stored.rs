@@ -39,14 +39,18 @@ impl Attributes {
     /// # Errors
     /// `CKR_DEVICE_MEMORY`: it is too much.
     pub(crate) fn to_store(&self) -> Result<NewObject> {
-        let kept = self.kept();
-        match kept.len() {
-            0..=MOST_ATTRIBUTES => Ok(NewObject {
-                private: self.flag(CKA_PRIVATE) == Some(true),
-                attributes: Secret(kept),
-            }),
-            _ => Err(CKR_DEVICE_MEMORY.into()),
-        }
+        Ok(NewObject {
+            private: self.flag(CKA_PRIVATE) == Some(true),
+            attributes: bounded(self.kept())?,
+        })
+    }
+
+    /// What the service is given to change of what it keeps: another process may have changed the rest.
+    ///
+    /// # Errors
+    /// As of [`to_store`](Self::to_store).
+    pub(crate) fn to_change(&self, before: &Self) -> Result<Secret> {
+        bounded(self.unlike(before).kept())
     }
 
     /// The attributes of what is kept.
@@ -123,6 +127,13 @@ impl Object {
         let id = self.attributes.get(CKA_UNIQUE_ID).map(str::from_utf8);
         id.and_then(std::result::Result::ok)
             .ok_or(CKR_GENERAL_ERROR.into())
+    }
+}
+
+fn bounded(kept: Zeroizing<Vec<u8>>) -> Result<Secret> {
+    match kept.len() {
+        0..=MOST_ATTRIBUTES => Ok(Secret(kept)),
+        _ => Err(CKR_DEVICE_MEMORY.into()),
     }
 }
 

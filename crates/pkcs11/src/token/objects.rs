@@ -5,7 +5,7 @@ use std::hash::{DefaultHasher, Hasher};
 use std::sync::Arc;
 
 use cryptoki_sys::*;
-use outboard_administration::{NewObject, ObjectInfo, Reply, Secret, TokenRequest};
+use outboard_administration::{ObjectInfo, Reply, Secret, TokenRequest};
 
 use super::{Login, Token};
 use crate::abi::Template;
@@ -276,7 +276,7 @@ impl Module {
         Ok((public, private))
     }
 
-    /// Lets the service make or take objects: the answer is their handles.
+    /// Lets the service make, take or change objects: the answer is their handles.
     fn store_by(
         &self,
         slot: Slot,
@@ -301,20 +301,12 @@ impl Module {
     ) -> Result<()> {
         let slot = self.slot_for_writing(session)?;
         let login = self.login_for_writing(slot, object.is_private())?;
-        let marks = marks(attributes);
-        let NewObject { attributes, .. } = attributes.to_store()?;
-        let object = object.id()?.to_owned();
         let change = TokenRequest::Change {
-            object: object.clone(),
-            attributes,
+            object: object.id()?.to_owned(),
+            attributes: attributes.to_change(&object.attributes)?,
         };
-        self.question_of(slot, Some(&login), change)
-            .map_err(of_object)?;
-        self.tokens.with(slot, |token| {
-            if let Some(entry) = token.objects.handles.get_mut(&object) {
-                entry.marks = marks;
-            }
-        })
+        let changed = self.store_by(slot, &login, change).map_err(of_object);
+        changed.map(drop)
     }
 
     /// Destroys an object of a token in the service.

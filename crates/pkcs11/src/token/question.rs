@@ -14,8 +14,8 @@ use crate::slot::Slot;
 
 /// Between two tries.
 const PAUSE: Duration = Duration::from_millis(20);
-/// How long the answer takes at most that brings a key pair: one of 4096 bits may need many draws.
-const MAKING: Duration = Duration::from_secs(60);
+/// How long an answer takes at most for which the service takes its time.
+const LONG: Duration = Duration::from_secs(60);
 
 /// How long a service is waited for that does not listen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,12 +56,9 @@ impl Module {
     pub(super) fn question(&self, request: &Request, patience: Patience) -> Result<Reply> {
         let settings = self.coprocessor.settings();
         let settings = settings.ok_or(CKR_TOKEN_NOT_PRESENT)?;
-        let until = Instant::now() + settings.limit;
+        let begun = Instant::now();
         let answer_within = match request {
-            Request::Token {
-                what: TokenRequest::Generate { .. },
-                ..
-            } => settings.limit.max(MAKING),
+            Request::Token { what, .. } if takes_long(what) => settings.limit.max(LONG),
             _ => settings.limit,
         };
         loop {
@@ -70,17 +67,42 @@ impl Module {
                 Ok(reply) => return Ok(reply),
                 Err(failure) => failure,
             };
-            let may_pass = match &failure {
-                Failure::Unreachable { reason, .. } => is_passing(reason),
-                Failure::Lost { reason, .. } => is_passing(reason) && may_be_repeated(request),
-                _ => false,
+            let passes_within = match &failure {
+                Failure::Lost { reason, .. } if was_not_read(reason) => Some(answer_within),
+                Failure::Lost { reason, .. } if is_passing(reason) && may_be_repeated(request) => {
+                    Some(settings.limit)
+                }
+                Failure::Unreachable { reason, .. }
+                    if is_passing(reason) && patience != Patience::None =>
+                {
+                    Some(settings.limit)
+                }
+                // It has started, and waits for its master key: nothing was done.
+                Failure::Refused(refusal)
+                    if refusal.code == Code::Locked && patience != Patience::None =>
+                {
+                    Some(settings.limit)
+                }
+                _ => None,
             };
-            if !may_pass || patience == Patience::None || Instant::now() + PAUSE > until {
+            if passes_within.is_none_or(|within| begun.elapsed() + PAUSE > within) {
                 return Err(refusal(&failure));
             }
             sleep(PAUSE);
         }
     }
+}
+
+/// Whether the service takes its time for the answer: a key of 4096 bits may need many draws, and few PINs are tried at a time.
+fn takes_long(what: &TokenRequest) -> bool {
+    matches!(
+        what,
+        TokenRequest::Generate { .. }
+            | TokenRequest::Login { .. }
+            | TokenRequest::SetPin { .. }
+            | TokenRequest::InitPin { .. }
+            | TokenRequest::Initialise { .. }
+    )
 }
 
 /// Whether a service that is starting again may be the reason.
@@ -94,6 +116,13 @@ fn is_passing(reason: &io::Error) -> bool {
         UnexpectedEof,
     ];
     kinds.contains(&reason.kind())
+}
+
+/// Whether the service closed the connection before it had read the request, as where its user has too many: the end of the line,
+/// which is its last byte, was not sent, or not read.
+fn was_not_read(reason: &io::Error) -> bool {
+    use io::ErrorKind::{BrokenPipe, ConnectionReset};
+    [BrokenPipe, ConnectionReset].contains(&reason.kind())
 }
 
 /// Whether it does no harm that the service has done it already. A login is none of those: a wrong PIN counts.

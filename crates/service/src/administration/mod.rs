@@ -444,9 +444,11 @@ impl Administration {
         let mut page = Vec::new();
         for entry in after.by_ref().take(PAGE) {
             let entry = entry.map_err(refused)?;
+            let outcome = format!("{:?}", entry.outcome).to_lowercase();
             let outcome = match entry.detail.is_empty() {
-                true => format!("{:?}", entry.outcome).to_lowercase(),
-                false => format!("{:?}: {}", entry.outcome, entry.detail).to_lowercase(),
+                true => outcome,
+                // The detail as it is: it may name a file or a mechanism.
+                false => format!("{outcome}: {}", entry.detail),
             };
             page.push(AuditEntry {
                 number: entry.number,

@@ -10,6 +10,7 @@ use outboard_administration::{
 };
 use outboard_engine::scalar::pair::Pair;
 use outboard_vault::{self as vault, Error, KeyId, KeyType, Login, Name, NewToken, Role, Token};
+use outboard_wire::attributes::{self, Attributes};
 
 use super::translate::{engine_kind, failed, malformed, of_message, refused, wire_kind};
 use super::{Administration, Result, administrates, administrator};
@@ -162,14 +163,15 @@ impl Administration {
                 object: changed,
                 attributes,
             } => {
+                let _turn = self.tokens.attributes.of(id);
                 let changed = asked.object(vault, &changed)?;
-                let (known, object) = (changed.id, changed.content);
+                let (known, mut object) = (changed.id, changed.content);
                 asked.may_change(object.private, object.key.is_some())?;
-                let attributes = bounded(attributes)?;
-                let change = vault.change_object(&asked.token, known, attributes);
+                object.attributes = with_changes(&object.attributes, &attributes)?;
+                let change = vault.change_object(&asked.token, known, object.attributes.clone());
                 change.map_err(refused)?;
                 self.tokens.changed(id);
-                return Ok(Reply::Done);
+                return Ok(self.told(&asked, vec![info(known, object)]));
             }
             TokenRequest::Destroy { object } => {
                 let known: KeyId = object.parse().map_err(malformed)?;
@@ -224,12 +226,19 @@ impl Administration {
         let ids = ids.map_err(refused)?;
         self.tokens.changed(id);
         let objects = ids.into_iter().zip(new);
-        Ok(Reply::Objects {
+        let objects = objects.map(|(id, object)| info(id, object));
+        Ok(self.told(asked, objects.collect()))
+    }
+
+    /// What becomes of a request that stores objects.
+    fn told(&self, asked: &Asked<'_>, objects: Vec<ObjectInfo>) -> Reply {
+        let id = asked.token.record.id;
+        Reply::Objects {
             generation: self.tokens.generation(id, asked.sees_all()),
-            objects: objects.map(|(id, object)| info(id, object)).collect(),
+            objects,
             damaged: Vec::new(),
             more: false,
-        })
+        }
     }
 
     /// A page of objects.
@@ -424,6 +433,13 @@ fn bounded(attributes: Secret) -> Result<Bytes> {
             format!("an object's attributes have at most {MOST_ATTRIBUTES} bytes"),
         )),
     }
+}
+
+/// Attributes of which some are changed.
+fn with_changes(before: &[u8], changes: &Secret) -> Result<Bytes> {
+    let read = |bytes| Attributes::read(bytes).map_err(malformed);
+    let after = attributes::changed(read(before)?, read(&changes.0)?);
+    bounded(Secret(after.into()))
 }
 
 fn object(

@@ -162,7 +162,7 @@ enum Command {
     /// Show what administrators did, or check that the log is whole
     Audit {
         /// Check the chain of hashes
-        #[arg(long)]
+        #[arg(long, conflicts_with = "json")]
         check: bool,
         /// Print a JSON document
         #[arg(long)]

@@ -62,6 +62,10 @@ pub(super) fn findings(token: &TokenInfo, objects: &[Object], option: &str) -> V
             let remedy = "import its public key or its certificate with that id";
             find(Some(key), "OpenSSH", what.into(), remedy.into());
         }
+        if of(Class::PrivateKey).filter(belongs).count() > 1 {
+            let what = "several private keys have that id (CKA_ID), so programs take any of them";
+            find(Some(key), ALL, what.into(), remove(name, key, option));
+        }
         if key.key_type.as_deref() == Some("ed25519") {
             let what = "they cannot use Ed25519 keys of tokens";
             let remedy = "use a key of type p256 for them";
@@ -235,6 +239,19 @@ mod tests {
         says(&found, "key", "several certificates");
         // These are none.
         says(&found, "key", "no X.509 certificate");
+    }
+
+    #[test]
+    fn equal_ids_are_named() {
+        let mut objects = [
+            object(Class::PrivateKey, "one", "01"),
+            object(Class::PrivateKey, "other", "01"),
+        ];
+        let what = "several private keys have that id";
+        says(&found(&objects), "one", what);
+        says(&found(&objects), "other", what);
+        objects[1].key_id = "02".into();
+        assert!(!found(&objects).iter().any(|(_, said)| said.contains(what)));
     }
 
     #[test]

@@ -116,14 +116,13 @@ impl Import {
                 TokenRequest::Insert { object, key },
             )
         };
-        // The key comes last: what came before it means nothing without it, and is found if that fails.
-        let count = certificates.len();
+        // The key comes first: if the token refuses it, nothing is left behind.
+        insert(&private, Some(self.key))?;
+        insert(&public, None)?;
         for certificate in &certificates {
             insert(certificate, None)?;
         }
-        insert(&public, None)?;
-        insert(&private, Some(self.key))?;
-        Ok(count)
+        Ok(certificates.len())
     }
 }
 

@@ -10,7 +10,7 @@ use crate::table::{Align, Table};
 pub(super) fn list(tokens: &[TokenInfo], option: &str) -> String {
     if tokens.is_empty() {
         return format!(
-            "The service has no token that you may see. To make one, run 'outboard token init NAME{option}'.\n"
+            "The service has no token that you may see. Root makes one by 'outboard token init NAME{option}'.\n"
         );
     }
     let mut table = Table::new(&[

@@ -7,10 +7,10 @@ mod attacker;
 mod common;
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::{fs, ptr, thread};
+use std::{fs, thread};
 
 use attacker::Attacker;
-use common::calls::{Functions, attribute, call, functions, mechanism, open, session};
+use common::calls::{Functions, attribute, call, found, functions, mechanism, open, session};
 use cryptoki_sys::*;
 use outboard_programs::child::ends_well;
 
@@ -162,12 +162,7 @@ fn no_object_outlives_its_session() {
             ended.store(true, Relaxed);
         });
         call!(functions, C_CloseSession(shared.load(Relaxed)));
-        let (mut found, mut count) = ([0; 8], 0);
-        call!(functions, C_FindObjectsInit(watcher, ptr::null_mut(), 0));
-        call!(
-            functions,
-            C_FindObjects(watcher, found.as_mut_ptr(), 8, &raw mut count)
-        );
-        count == 0
+        let mut of_programs = [attribute(CKA_TOKEN, &[CK_FALSE])];
+        found(functions, watcher, &mut of_programs).is_empty()
     }));
 }

@@ -75,7 +75,7 @@ lint: need-build
 # test. A test program that hangs is ended and named, and the others continue.
 check: need-test
 	$(CARGO) build --locked -p outboard-provider -p outboard-observer -p outboard-cli -p outboard-stopwatch-preload \
-	    -p outboard-service
+	    -p outboard-service -p outboard-pkcs11
 	OUTBOARD_TEST_ALL=1 $(CARGO) test --workspace --locked --no-fail-fast \
 	  --config "target.'cfg(unix)'.runner = 'timeout --foreground --kill-after=60 3600'"
 

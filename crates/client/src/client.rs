@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use outboard_wire::{
     Answer, KeyId, Listed, MOST, Malformed, Operation, Page, Reference, Request, SERVICE_LIMIT,
-    Status, Ticket,
+    SYSTEM_DIRECTORY, Status, Ticket,
 };
 use zeroize::{Zeroize, Zeroizing};
 
@@ -36,6 +36,15 @@ impl Settings {
             directory: directory.to_owned(),
             limit: SERVICE_LIMIT,
             connections: pool::MOST,
+        }
+    }
+
+    /// What holds for a program that was told a directory and a limit, or not.
+    pub fn told(directory: Option<&Path>, limit: Option<Duration>) -> Self {
+        let settings = Self::of(directory.unwrap_or(Path::new(SYSTEM_DIRECTORY)));
+        Self {
+            limit: limit.unwrap_or(settings.limit),
+            ..settings
         }
     }
 }

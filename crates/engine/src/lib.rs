@@ -7,6 +7,7 @@
 //!
 //! scalar/    AWS-LC on the caller's thread
 //! card/      the lanes: what can be asked of them, `wide` (alone.rs) and `card`
+//! front.rs   how a front that is not OpenSSL's opens all that
 //! ```
 //!
 //! Knows `lanes`, AWS-LC, `profile` and `ledger`; never OpenSSL's types.
@@ -14,6 +15,7 @@
 pub mod card;
 mod error;
 pub mod fork;
+pub mod front;
 pub mod scalar;
 
 pub use error::{Error, Result};

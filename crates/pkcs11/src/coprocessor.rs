@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use cryptoki_sys::*;
 use outboard_client::{self as client, Client, Pending, Problem};
+use outboard_engine::front::Settings;
 use outboard_wire::{KeyId, Listed, Operation, Public, Reference, Status, Ticket};
 use x509_cert::der::{Decode, Encode};
 use zeroize::Zeroizing;
@@ -19,7 +20,6 @@ use crate::error::{Error, Result};
 use crate::lock::{Held, lock};
 use crate::module::Module;
 use crate::object::{Attributes, Material, Object, Origin, number};
-use crate::settings::Settings;
 use crate::slot::Slot;
 use crate::token::Proof;
 
@@ -74,11 +74,8 @@ impl Coprocessor {
 
     /// Knows from now on where the service is; asks it nothing.
     pub(crate) fn reach(&self, settings: &Settings) {
-        self.settings.get_or_init(|| {
-            let mut of_client = client::Settings::of(&settings.service);
-            of_client.limit = settings.limit.unwrap_or(of_client.limit);
-            of_client
-        });
+        self.settings
+            .get_or_init(|| client::Settings::told(settings.service.as_deref(), settings.limit));
         self.look();
     }
 

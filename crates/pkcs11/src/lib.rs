@@ -24,7 +24,6 @@ mod object;
 mod operation;
 mod profile;
 mod session;
-mod settings;
 mod slot;
 mod table;
 mod token;

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use cryptoki_sys::*;
 use outboard_administration::Role;
-use outboard_engine::profile::Decision;
-use outboard_engine::{card, fork, ledger};
+use outboard_engine::fork;
+use outboard_engine::front::{self, Paths, Settings};
 
 use crate::abi::Template;
 use crate::coprocessor::Coprocessor;
@@ -15,7 +15,6 @@ use crate::lock::lock;
 use crate::object::{Material, Object, Origin};
 use crate::profile;
 use crate::session::Session;
-use crate::settings::Settings;
 use crate::slot::Slot;
 use crate::table::Table;
 use crate::token::Tokens;
@@ -29,7 +28,7 @@ static MODULE: Module = Module {
     objects: Table::above(profile::LAST),
     coprocessor: Coprocessor::new(),
     tokens: Tokens::new(),
-    decision: OnceLock::new(),
+    paths: OnceLock::new(),
 };
 
 /// What lives between two calls.
@@ -44,7 +43,18 @@ pub(crate) struct Module {
     pub(crate) coprocessor: Coprocessor,
     pub(crate) tokens: Tokens,
     /// Which paths operations take.
-    pub(crate) decision: OnceLock<Decision>,
+    pub(crate) paths: OnceLock<Paths>,
+}
+
+/// What the environment variable `OUTBOARD_PKCS11` says.
+fn environment() -> String {
+    // A program that has more rights than its user takes nothing from him.
+    // SAFETY: has no preconditions.
+    let text = match unsafe { libc::getauxval(libc::AT_SECURE) } {
+        0 => std::env::var("OUTBOARD_PKCS11").ok(),
+        _ => None,
+    };
+    text.unwrap_or_default()
 }
 
 /// What `C_Initialize` is told of threads.
@@ -78,18 +88,10 @@ impl Module {
                 false => Ok(()),
             };
         }
-        let settings = Settings::of_environment();
+        let settings = Settings::read(&environment());
         MODULE.coprocessor.reach(&settings);
-        ledger::open(&settings.ledger);
-        let decision = settings.decision();
-        card::open(card::Settings {
-            limit: match threads.may_start {
-                true => settings.cards,
-                false => Some(0),
-            },
-            break_even: decision.break_even,
-        });
-        MODULE.decision.get_or_init(|| decision);
+        let paths = settings.open(threads.may_start);
+        MODULE.paths.get_or_init(|| paths);
         MODULE.initialised.store(true, SeqCst);
         Ok(())
     }
@@ -104,8 +106,7 @@ impl Module {
         self.coprocessor.forget();
         self.tokens.forget();
         drop(self.objects.remove_all(|_| true));
-        card::close();
-        ledger::close();
+        front::close();
         Ok(())
     }
 

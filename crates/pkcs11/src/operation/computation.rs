@@ -12,7 +12,6 @@
 use cryptoki_sys::*;
 use outboard_client::{Pending, Progress};
 use outboard_engine::card::{self, Answer, Request, Ticket};
-use outboard_engine::{Path, profile::Decision};
 use outboard_wire::Operation;
 use zeroize::Zeroizing;
 
@@ -154,11 +153,14 @@ impl Work {
 impl Module {
     /// Has a private-key operation run where the profile says: with others on a card, or alone.
     pub(super) fn compute(&self, request: Request, manner: Manner) -> Computation<Bytes> {
-        let alone = |decision: &&Decision| decision.choices.path(request.operation()) != Path::Card;
-        let done = match (self.decision.get().filter(alone), manner) {
-            (Some(decision), _) => request.run_alone(&decision.break_even),
-            (None, Manner::Waits) => card::run(request),
-            (None, Manner::Returns) => match card::leave(request) {
+        let alone = match self.paths.get() {
+            Some(paths) => paths.run_alone(request),
+            None => Err(request),
+        };
+        let done = match (alone, manner) {
+            (Ok(done), _) => done,
+            (Err(request), Manner::Waits) => card::run(request),
+            (Err(request), Manner::Returns) => match card::leave(request) {
                 Answer::Now(done) => done,
                 Answer::Later(ticket) => {
                     return Computation::Elsewhere(Work::Card(ticket), Box::new(|bytes| bytes));

@@ -1,0 +1,5 @@
+/** A provider for Java's cryptography: Outboard's lanes, and keys of its card service. */
+module org.outboard.provider {
+    exports org.outboard.provider;
+    provides java.security.Provider with org.outboard.provider.Outboard;
+}

@@ -2,6 +2,7 @@
 #
 #   make            build the provider and the commands (release)
 #   make run        run real programs with stock OpenSSL and with Outboard: CPU time, ratio, proof
+#   make jar        build outboard.jar, the provider for Java, alone (needs a JDK of version 17 or later)
 #   make test       formatting, lints, every test
 #   make test-openssl, make test-others   test suites of others, with stock and with Outboard: the same results
 #   make test-token test suites of others against the PKCS #11 module
@@ -40,6 +41,8 @@ built       = $(release)/outboard $(release)/outboardd $(release)/outboard-bench
               $(release)/liboutboard_observe.so $(release)/liboutboard_stopwatch.so $(release)/liboutboard_pkcs11.so
 # A rustup without a toolchain has a cargo that always fails.
 has_cargo  := $(shell $(CARGO) --version 2>/dev/null)
+# outboard.jar is built where there is a JDK.
+has_jdk    := $(shell command -v javac)
 has_lanes  := $(shell grep -ow -m1 avx512ifma /proc/cpuinfo)
 documents   = README.md CHANGELOG.md LICENSE docs/*.md
 
@@ -49,14 +52,22 @@ run_packages   = $(build_packages) openssh-server openssh-sftp-server openssh-cl
 measure_packages = $(run_packages) rsync wrk haproxy apache2-bin stunnel4 linux-perf softhsm2
 test_packages  = $(run_packages) rsync python3 postgresql wrk valgrind perl chromium \
                  haproxy apache2 stunnel4 linux-perf systemd logrotate \
-                 opensc gnutls-bin libnss3-tools openjdk-17-jdk-headless softhsm2
+                 opensc gnutls-bin libnss3-tools openjdk-17-jdk-headless python3-pip softhsm2
+jar_packages   = $(build_packages) openjdk-17-jdk-headless
 
-.PHONY: build run test test-evp test-openssl test-others test-token emulated measure results report bench install uninstall fmt lint check deny help need-build need-run need-measure need-test
+.PHONY: build jar run test test-evp test-openssl test-others test-token emulated measure results report bench install uninstall fmt lint check deny help need-build need-jar need-run need-measure need-test
 .DEFAULT_GOAL := build
 
 build: need-build
 	$(CARGO) build --release --locked -p outboard-cli -p outboard-provider -p outboard-observer -p outboard-bench \
-	    -p outboard-stopwatch-preload -p outboard-service -p outboard-pkcs11
+	    -p outboard-stopwatch-preload -p outboard-service -p outboard-pkcs11 -p outboard-java
+	$(if $(has_jdk),$(make_jar),@echo "javac is not here: outboard.jar is not built (install a JDK, then type 'make jar')" >&2)
+
+make_jar = STRIP="$(STRIP)" scripts/jar.sh $(release)/liboutboard_java.so $(release)/outboard.jar
+
+jar: need-jar
+	$(CARGO) build --release --locked -p outboard-java
+	$(make_jar)
 
 run: need-run build
 	$(release)/outboard-bench first-light
@@ -75,7 +86,8 @@ lint: need-build
 # test. A test program that hangs is ended and named, and the others continue.
 check: need-test
 	$(CARGO) build --locked -p outboard-provider -p outboard-observer -p outboard-cli -p outboard-stopwatch-preload \
-	    -p outboard-service -p outboard-pkcs11
+	    -p outboard-service -p outboard-pkcs11 -p outboard-java
+	scripts/java-later.sh
 	OUTBOARD_TEST_ALL=1 $(CARGO) test --workspace --locked --no-fail-fast \
 	  --config "target.'cfg(unix)'.runner = 'timeout --foreground --kill-after=60 3600'"
 
@@ -139,6 +151,11 @@ install: $(if $(has_cargo),build)
 	STRIP="$(STRIP)" scripts/put.sh 0644 $(release)/liboutboard_observe.so $(DESTDIR)$(MODULESDIR)/outboard-observe.so
 	STRIP="$(STRIP)" scripts/put.sh 0644 $(release)/liboutboard_stopwatch.so $(libdir)/liboutboard_stopwatch.so
 	STRIP="$(STRIP)" scripts/put.sh 0644 $(release)/liboutboard_pkcs11.so $(libdir)/outboard-pkcs11.so
+	@if [ -f $(release)/outboard.jar ]; then \
+	    scripts/put.sh 0644 $(release)/outboard.jar $(libdir)/outboard.jar; \
+	else \
+	    echo "outboard.jar is not installed: it was not built (install a JDK, then type 'make jar' and 'make install')"; \
+	fi
 	set -e; generated=$$(mktemp -d); trap 'rm -rf "$$generated"' EXIT; \
 	$(release)/outboard generate "$$generated"; \
 	$(release)/outboard-bench generate "$$generated"; \
@@ -182,6 +199,9 @@ help:
 need-build:
 	@scripts/need.sh $(build_packages)
 	@command -v $(CARGO) >/dev/null || { echo "Rust is not installed; run: curl --proto '=https' -sSf https://sh.rustup.rs | sh" >&2; exit 1; }
+
+need-jar:
+	@scripts/need.sh $(jar_packages)
 
 need-run:
 	@scripts/need.sh $(run_packages)

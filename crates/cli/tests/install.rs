@@ -23,6 +23,7 @@ fn built(directory: &Path) -> PathBuf {
         ("liboutboard.so", &module()),
         ("liboutboard_pkcs11.so", &module()),
         ("liboutboard_observe.so", &observer()),
+        ("outboard.jar", &module()),
     ] {
         std::os::unix::fs::symlink(file, built.join(name)).expect("it is ours");
     }
@@ -79,6 +80,7 @@ fn what_was_built_is_installed_without_cargo() {
         "modules/outboard-observe.so",
         "usr/local/lib/outboard/liboutboard_stopwatch.so",
         "usr/local/lib/outboard/outboard-pkcs11.so",
+        "usr/local/lib/outboard/outboard.jar",
         "usr/local/share/man/man1/outboard-run.1",
         "usr/local/share/bash-completion/completions/outboard",
         "usr/local/share/doc/outboard/servers.md",
@@ -88,6 +90,13 @@ fn what_was_built_is_installed_without_cargo() {
     }
     let left = fs::read_dir(directory.path().join("modules")).expect("it is ours");
     assert_eq!(left.count(), 2, "no temporary file is left");
+
+    // Where no JDK was there when it was built.
+    fs::remove_file(built.join("outboard.jar")).expect("it is ours");
+    let output = install(&built, directory.path());
+    assert!(output.status.success());
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    common::says(&said, "outboard.jar is not installed: it was not built");
 
     fs::remove_file(built.join("liboutboard.so")).expect("it is ours");
     let output = install(&built, directory.path());

@@ -39,7 +39,8 @@ final class Agreement extends KeyAgreementSpi {
     protected void engineInit(Key key, SecureRandom random) throws InvalidKeyException {
         begin(isEc() ? NativeKey.ec(key) : NativeKey.x25519(key), key);
         if (nativeKey == null) {
-            toStock();
+            stock = Stock.agreement(algorithm);
+            stock.init(key);
         }
     }
 
@@ -73,7 +74,9 @@ final class Agreement extends KeyAgreementSpi {
     private KeyAgreement toStock() throws InvalidKeyException {
         if (stock == null) {
             KeyAgreement other = Stock.agreement(algorithm);
-            other.init(key);
+            if (key != null) {
+                other.init(key);
+            }
             stock = other;
         }
         return stock;
@@ -141,7 +144,7 @@ final class Agreement extends KeyAgreementSpi {
 
     @Override
     protected SecretKey engineGenerateSecret(String kind) throws NoSuchAlgorithmException, InvalidKeyException {
-        if (secret != null && "TlsPremasterSecret".equalsIgnoreCase(kind)) {
+        if (secret != null && "TlsPremasterSecret".equals(kind)) {
             SecretKey made = new SecretKeySpec(secret, kind);
             forget();
             return made;
@@ -149,8 +152,8 @@ final class Agreement extends KeyAgreementSpi {
         KeyAgreement other = unready();
         if (secret != null) {
             // Which kinds there are depends on the version of Java.
-            forget();
             other.doPhase(peer, true);
+            forget();
         }
         return other.generateSecret(kind);
     }

@@ -57,7 +57,8 @@ final class EcSignature extends ServedSignature {
     @Override
     boolean verify(PublicKey key, byte[] value, byte[] signature) throws SignatureException {
         Group group = groupOf(key);
-        if (Native.verifyEc(group.ordinal(), group.encode((ECPublicKey) key), value, signature)) {
+        if (signature != null
+                && Native.verifyEc(group.ordinal(), group.encode((ECPublicKey) key), value, signature)) {
             return true;
         }
         try {

@@ -59,7 +59,7 @@ final class EdSignature extends ServedSignature {
     /** What is no signature here, the other provider judges once more: it has exceptions for some encodings. */
     @Override
     boolean verify(PublicKey key, byte[] value, byte[] signature) throws SignatureException {
-        if (Native.verifyEd(encode((EdECPublicKey) key), value, signature)) {
+        if (signature != null && Native.verifyEd(encode((EdECPublicKey) key), value, signature)) {
             return true;
         }
         try {

@@ -29,10 +29,12 @@ enum Group {
         if (wanted instanceof ECParameterSpec) {
             return of((ECParameterSpec) wanted);
         }
-        if (wanted instanceof ECGenParameterSpec) {
-            return named(((ECGenParameterSpec) wanted).getName());
+        if (!(wanted instanceof NamedParameterSpec)) {
+            return null;
         }
-        return wanted instanceof NamedParameterSpec ? named(((NamedParameterSpec) wanted).getName()) : null;
+        Group group = named(((NamedParameterSpec) wanted).getName());
+        // Curves have a class of their own.
+        return group == X25519 || wanted instanceof ECGenParameterSpec ? group : null;
     }
 
     /** The curve of a key; null where it is none of these. */

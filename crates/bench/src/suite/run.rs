@@ -31,7 +31,7 @@ pub struct Arguments {
     #[arg(long, value_name = "PART", value_delimiter = ',')]
     only: Vec<String>,
     /// Also measure these: openssl-3.5, openssl-4.0 or NAME=PATH of a libcrypto (speed); crypto_mb or
-    /// crypto_mb=PATH (cards)
+    /// crypto_mb=PATH (cards); liberty or liberty=DIRECTORY of Open Liberty (trading)
     #[arg(long, value_name = "PEER", value_delimiter = ',')]
     peers: Vec<Peer>,
     /// Write the results into this directory, one file for each workload

@@ -7,6 +7,7 @@
 #   make test-token test suites of others against the PKCS #11 module
 #   make measure    measure every workload, smaller (MEASURE=--quick); results and a report in outboard-results
 #   make results    the same, into results/: the figures and pictures of README and docs
+#   make liberty    fetch Open Liberty for the workload trading: target/bench/liberty
 #   make bench      measure each operation through EVP: stock and Outboard take turns in one process
 #   make deny       check licences and advisories of all dependencies
 #   make install    PREFIX=/usr/local DESTDIR=   (then: outboard calibrate; outboard enable)
@@ -53,7 +54,7 @@ test_packages  = $(run_packages) rsync python3 postgresql wrk valgrind perl chro
                  opensc gnutls-bin libnss3-tools openjdk-17-jdk-headless softhsm2 \
                  tomcat10-common libpostgresql-jdbc-java
 
-.PHONY: build run test test-evp test-openssl test-others test-token emulated measure results report bench install uninstall fmt lint check deny help need-build need-run need-measure need-test
+.PHONY: build run test test-evp test-openssl test-others test-token emulated measure results report bench install uninstall fmt lint check deny help need-build need-run need-measure need-test liberty
 .DEFAULT_GOAL := build
 
 build: need-build
@@ -120,6 +121,20 @@ report: need-build
 
 bench: build
 	$(release)/outboard-bench evp
+
+# Open Liberty for the workload trading ('outboard-bench run trading --peers liberty'), from Maven Central: 352 MB, once.
+liberty         = target/bench/liberty
+liberty_version = 26.0.0.3
+
+liberty: $(liberty)/wlp/bin/tools/ws-server.jar
+
+$(liberty)/wlp/bin/tools/ws-server.jar:
+	@command -v mvn > /dev/null || scripts/need.sh maven
+	mvn -q -B org.apache.maven.plugins:maven-dependency-plugin:3.6.1:get -Dmaven.repo.local=$(abspath $(liberty))/repository \
+	    -Dartifact=io.openliberty:openliberty-runtime:$(liberty_version):zip -Dtransitive=false
+	python3 -m zipfile -e $(liberty)/repository/io/openliberty/openliberty-runtime/$(liberty_version)/*.zip $(liberty)
+	rm -rf $(liberty)/repository
+	@test -e $@
 
 # Licences and advisories of all dependencies; see deny.toml.
 deny:

@@ -1,4 +1,4 @@
--- The tables of the trading application, with 500 users and 1,000 quotes. Each user begins with 10,000 in cash and five holdings.
+-- The tables of the trading application, with 500 users and 1,000 quotes. Each user begins with 1,000,000 in cash and five holdings.
 
 create table quote (
     symbol text primary key,
@@ -48,7 +48,7 @@ insert into quote
     from (select n, (10 + n * 7919 % 19000 / 100.0)::numeric(14, 2) as price from generate_series(0, 999) as n) as made;
 
 insert into account (name, password, full_name, address, email, balance)
-    select 'uid:' || n, 'xxx', 'User ' || n, n || ' Oak Street', 'uid' || n || '@example.com', 10000
+    select 'uid:' || n, 'xxx', 'User ' || n, n || ' Oak Street', 'uid' || n || '@example.com', 1000000
     from generate_series(0, 499) as n;
 
 insert into holding (account, symbol, quantity, price)

@@ -320,7 +320,7 @@ fn users_trade_with_a_java_server() {
     let transactions = table(&result, "transactions");
     assert_eq!(values(transactions, "front"), ["-", "Apache"]);
     assert_eq!(values(transactions, "protocol"), ["TLS 1.2", "TLS 1.3"]);
-    let handshakes = ["each request", "each session"];
+    let handshakes = ["handshake per request", "handshake per session"];
     assert_eq!(values(transactions, "handshakes"), handshakes);
     assert!(transactions.rows.iter().all(|row| row.median > 0.0));
     for row in transactions.rows.iter().filter(|row| row.setup != "stock") {

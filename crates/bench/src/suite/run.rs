@@ -18,7 +18,7 @@ pub struct Arguments {
     /// The workloads [default: all; see outboard-bench list]
     #[arg(value_name = "WORKLOAD")]
     workloads: Vec<String>,
-    /// Make fewer and smaller runs: all workloads in some ten minutes
+    /// Make fewer and smaller runs: all workloads in some twelve minutes
     #[arg(long)]
     quick: bool,
     /// Make the smallest possible runs; they show that everything is installed, and measure nothing

@@ -62,7 +62,7 @@ final class Market {
     void register(String name, String password, String fullName, String address, String email) throws SQLException, Refused {
         inTransaction(connection -> {
             int made = change(connection,
-                "insert into account (name, password, full_name, address, email, balance) values (?, ?, ?, ?, ?, 10000)"
+                "insert into account (name, password, full_name, address, email, balance) values (?, ?, ?, ?, ?, 1000000)"
                     + " on conflict do nothing", name, password, fullName, address, email);
             if (made == 0) {
                 throw new Refused("There is already a user with this name.");

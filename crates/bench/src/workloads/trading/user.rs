@@ -227,8 +227,8 @@ impl Handshakes {
     /// As the results name it.
     pub(super) fn name(self) -> &'static str {
         match self {
-            Self::EachRequest => "each request",
-            Self::EachSession => "each session",
+            Self::EachRequest => "handshake per request",
+            Self::EachSession => "handshake per session",
         }
     }
 }

@@ -10,6 +10,9 @@
 #   LIBERTY   the directory of Open Liberty (Debian's Tomcat 10)
 set -euo pipefail
 key=${1:-file} name=${2:-trading} port=${PORT:-9443}
+# Programs change their directory.
+module=$(realpath -m "${MODULE:-/usr/local/lib/outboard/outboard-pkcs11.so}")
+liberty=${LIBERTY:+$(realpath -m "$LIBERTY")}
 sources=$(dirname "$(readlink -f "$0")")
 
 # Everything that is made is in one directory. It disappears at the end, whatever happens, and so do the processes.
@@ -50,8 +53,8 @@ if [ "$key" != coprocessor ]; then
 fi
 echo "Starting the server. Open https://localhost:$port/trade/home, and log in as uid:0 with the password xxx"
 TRADING_DIRECTORY=$directory/server TRADING_STORE=$directory/store.p12 TRADING_ALIAS=$name TRADING_KEY=$key \
-    TRADING_HTTPS=$port TRADING_HTTP=$((port + 2)) TRADING_LIBERTY=${LIBERTY:-} \
-    TRADING_MODULE=${MODULE:-/usr/local/lib/outboard/outboard-pkcs11.so} \
+    TRADING_HTTPS=$port TRADING_HTTP=$((port + 2)) TRADING_LIBERTY=$liberty \
+    TRADING_MODULE=$module \
     TRADING_DATABASE="jdbc:postgresql://127.0.0.1:$((port + 1))/postgres?user=trading" \
     bash "$sources/server.sh" &
 server=$!

@@ -14,14 +14,15 @@ set -euo pipefail
 sources=$(dirname "$(readlink -f "$0")")
 cd "$TRADING_DIRECTORY"
 driver=/usr/share/java/postgresql.jar
-if [ ! -f $driver ]; then
-    echo "server.sh: cannot find $driver: install libpostgresql-jdbc-java" >&2
-    exit 1
-fi
+needs() {
+    [ -f "$1" ] || { echo "server.sh: there is no $1 ($2)" >&2; exit 1; }
+}
+needs $driver "install libpostgresql-jdbc-java"
 
 # Java's settings. A file that is named so adds to java.security. 12 providers are there already.
 options=(-Xmx512m "-Djava.security.properties=$PWD/security" -Djava.io.tmpdir="$PWD")
 slot() {
+    needs "$TRADING_MODULE" "'make' builds one and 'make install' installs one; MODULE names another for run.sh"
     cat > pkcs11.cfg <<END
 name = Outboard
 library = $TRADING_MODULE
@@ -52,10 +53,12 @@ case $TRADING_KEY in
 esac
 
 if [ -n "${TRADING_LIBERTY:-}" ]; then
-    home=$(readlink -f "$TRADING_LIBERTY")
+    home=$TRADING_LIBERTY
+    needs "$home/bin/tools/ws-server.jar" "'make liberty' fetches Open Liberty"
     libraries=("$home"/dev/api/spec/io.openliberty.jakarta.{servlet.6.0,annotation.2.1}_*.jar)
 else
     home=/usr/share/tomcat10
+    needs $home/bin/bootstrap.jar "install tomcat10-common"
     libraries=("$home"/lib/{servlet,annotations}-api.jar)
 fi
 mkdir -p application/WEB-INF/classes

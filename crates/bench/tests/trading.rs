@@ -37,11 +37,18 @@ fn the_sample_starts_and_leaves_nothing() {
     std::fs::create_dir(&temporary).expect("it is new");
     let (jar, ledger) = (workplace.join("cookies"), workplace.join("ledger"));
     let port = free_port().expect("there is one");
-    let mut running = Launch::at(&sample.join("run.sh"))
-        .arg("accelerator")
-        .env("PORT", port.to_string())
-        .env("TMPDIR", &temporary)
-        .env("MODULE", built.join("liboutboard_pkcs11.so"))
+    let run = |module: &Path| {
+        Launch::at(&sample.join("run.sh"))
+            .arg("accelerator")
+            .env("PORT", port.to_string())
+            .env("TMPDIR", &temporary)
+            .env("MODULE", module)
+    };
+    let refused = run(Path::new("nowhere.so")).finish().expect("it ends");
+    assert!(!refused.status.success());
+    let reason = refused.errors;
+    assert!(reason.contains("nowhere.so ('make' builds one"), "{reason}");
+    let mut running = run(&built.join("liboutboard_pkcs11.so"))
         .env("OUTBOARD_PKCS11", format!("ledger={}", ledger.display()))
         .start(&workplace.join("log"))
         .expect("it starts");

@@ -18,10 +18,16 @@ sources=$(dirname "$(readlink -f "$0")")
 # Everything that is made is in one directory. It disappears at the end, whatever happens, and so do the processes.
 directory=$(mktemp -d "${TMPDIR:-/tmp}/trading.XXXXXX")
 chmod 711 "$directory"
+server=
 end() {
     trap - EXIT INT TERM
-    [ -z "${server:-}" ] || kill "$server" 2>/dev/null && wait "$server" || true
-    [ ! -f "$directory/database/data/postmaster.pid" ] || as_owner pg_ctl -D data -m immediate stop > /dev/null || true
+    if [ -n "$server" ]; then
+        kill "$server" 2> /dev/null || true
+        wait "$server" || true
+    fi
+    if [ -f "$directory/database/data/postmaster.pid" ]; then
+        as_owner pg_ctl -D data -m immediate stop > /dev/null || true
+    fi
     rm -rf "$directory"
 }
 trap end EXIT
@@ -38,9 +44,13 @@ as_owner() (
     exec "$@"
 )
 mkdir "$directory/database" "$directory/server"
-[ "$(id -u)" != 0 ] || chown postgres: "$directory/database"
+# Other users of this machine reach the port, too.
+export PGPASSWORD
+PGPASSWORD=$(openssl rand -hex 16)
+(umask 077 && echo "$PGPASSWORD" > "$directory/database/password")
+[ "$(id -u)" != 0 ] || chown -R postgres: "$directory/database"
 echo "Making the database"
-as_owner initdb -A trust -U trading --no-sync -D data > /dev/null
+as_owner initdb -A scram-sha-256 --pwfile=password -U trading --no-sync -D data > /dev/null
 as_owner pg_ctl -D data -w -l log -o "-c listen_addresses=127.0.0.1 -c port=$((port + 1)) -c unix_socket_directories=$directory/database" \
     start > /dev/null
 psql -q -h 127.0.0.1 -p $((port + 1)) -U trading -d postgres -v ON_ERROR_STOP=1 -f "$sources/schema.sql"
@@ -55,7 +65,7 @@ echo "Starting the server. Open https://localhost:$port/trade/home, and log in a
 TRADING_DIRECTORY=$directory/server TRADING_STORE=$directory/store.p12 TRADING_ALIAS=$name TRADING_KEY=$key \
     TRADING_HTTPS=$port TRADING_HTTP=$((port + 2)) TRADING_LIBERTY=$liberty \
     TRADING_MODULE=$module \
-    TRADING_DATABASE="jdbc:postgresql://127.0.0.1:$((port + 1))/postgres?user=trading" \
+    TRADING_DATABASE="jdbc:postgresql://127.0.0.1:$((port + 1))/postgres?user=trading&password=$PGPASSWORD" \
     bash "$sources/server.sh" &
 server=$!
 wait "$server"

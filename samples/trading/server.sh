@@ -13,6 +13,8 @@
 set -euo pipefail
 sources=$(dirname "$(readlink -f "$0")")
 cd "$TRADING_DIRECTORY"
+# The address of the database may have a password. It stays among the user's files: every user sees the arguments of a process.
+umask 077
 driver=/usr/share/java/postgresql.jar
 needs() {
     [ -f "$1" ] || { echo "server.sh: there is no $1 ($2)" >&2; exit 1; }
@@ -87,15 +89,22 @@ END
     WLP_USER_DIR=$PWD exec java "${options[@]}" "@$home/lib/platform/java/java9.options" "-javaagent:$home/bin/tools/ws-javaagent.jar" \
         -jar "$home/bin/tools/ws-server.jar" trading
 fi
-mkdir -p conf logs
+mkdir -p conf
 cp "$sources/tomcat.xml" conf/server.xml
 password=changeit
 if [ $type = PKCS11 ]; then
     password=
 fi
-exec java "${options[@]}" -Dcatalina.home="$home" -Dcatalina.base="$PWD" \
-    -Dtrading.http="$TRADING_HTTP" -Dtrading.https="$TRADING_HTTPS" \
-    -Dtrading.store.type=$type -Dtrading.store.file="$TRADING_STORE" -Dtrading.store.password=$password \
-    -Dtrading.store.alias="$TRADING_ALIAS" \
-    -Dtrading.application="$PWD/application" -Dtrading.database="$TRADING_DATABASE" \
-    -cp "$home/bin/bootstrap.jar:$home/bin/tomcat-juli.jar:$driver" org.apache.catalina.startup.Bootstrap start
+cat > conf/catalina.properties <<END
+common.loader="$home/lib/*.jar","$driver"
+trading.http=$TRADING_HTTP
+trading.https=$TRADING_HTTPS
+trading.store.type=$type
+trading.store.file=$TRADING_STORE
+trading.store.password=$password
+trading.store.alias=$TRADING_ALIAS
+trading.application=$PWD/application
+trading.database=$TRADING_DATABASE
+END
+exec java "${options[@]}" -Dcatalina.home="$home" -Dcatalina.base="$PWD" -cp "$home/bin/bootstrap.jar:$home/bin/tomcat-juli.jar" \
+    org.apache.catalina.startup.Bootstrap start

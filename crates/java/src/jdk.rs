@@ -15,6 +15,9 @@ pub struct Jdk {
     pub version: String,
 }
 
+/// The file of a JDK that says its version.
+pub const RELEASE: &str = "release";
+
 /// Why a directory is no JDK that can be used.
 #[derive(Debug, thiserror::Error)]
 pub enum JdkError {
@@ -63,10 +66,16 @@ impl Jdk {
                 false => JdkError::NoJdk(home),
             });
         }
-        Ok(Self {
-            version: version(&home).unwrap_or_default(),
+        let release = fs::read_to_string(home.join(RELEASE)).unwrap_or_default();
+        Ok(Self::released(home, &release))
+    }
+
+    /// One whose file [`RELEASE`] has that text.
+    pub fn released(home: PathBuf, release: &str) -> Self {
+        Self {
+            version: version(release).unwrap_or_default(),
             home,
-        })
+        }
     }
 
     /// Its security properties. In Debian's, this is a link to a file below `/etc`.
@@ -114,10 +123,9 @@ fn home_of(java: &Path) -> Option<PathBuf> {
     (directory.file_name()? == "bin").then(|| directory.parent().map(Path::to_owned))?
 }
 
-/// `JAVA_VERSION="17.0.15"` in the file `release`.
-fn version(home: &Path) -> Option<String> {
-    let text = fs::read_to_string(home.join("release")).ok()?;
-    let line = text
+/// `JAVA_VERSION="17.0.15"`.
+fn version(release: &str) -> Option<String> {
+    let line = release
         .lines()
         .find_map(|line| line.strip_prefix("JAVA_VERSION="))?;
     let version = line.trim().trim_matches('"');

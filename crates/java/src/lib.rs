@@ -17,7 +17,7 @@ mod properties;
 mod security;
 mod sun_pkcs11;
 
-pub use jdk::{Jdk, JdkError, at_hand};
+pub use jdk::{Jdk, JdkError, RELEASE, at_hand};
 pub use properties::parse;
 pub use security::{
     BLOCK, Preference, Provider, Refused, Registered, SIGNATURES, Security, addition, expanded,

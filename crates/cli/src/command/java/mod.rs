@@ -9,6 +9,7 @@ use crate::output::{print, print_json};
 use outboard_file_replacement::{create, replace};
 use outboard_installation as installation;
 use outboard_wire::SYSTEM_DIRECTORY;
+pub(super) use plan::find_jdk;
 use plan::{File, Plan, Way};
 use report::{Report, Reverted};
 use std::fs;

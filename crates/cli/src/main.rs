@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! main ──▶ command/* ──▶ outboard-openssl-conf   what openssl.cnf says, and the block that 'enable' adds
-//!                    ├─▶ outboard-java     a JDK's security properties, and lines that are added to them
+//!                    ├─▶ outboard-jdk      a JDK's security properties, and lines that are added to them
 //!                    ├─▶ probe             how libcrypto reads a configuration, tried in a child process
 //!                    ├─▶ outboard-installation  where this system has OpenSSL, its configuration, profiles, modules
 //!                    ├─▶ libraries         libraries of cryptography, by name

@@ -179,7 +179,7 @@ fn revert(places: &plan::Places) -> Result<Reverted, Failure> {
     let mut reverted = Reverted::default();
     if *way == Way::Jdk {
         let text = plan::read(properties)?;
-        let base = outboard_java::BLOCK.strip(&text)?;
+        let base = outboard_jdk::BLOCK.strip(&text)?;
         if base != text {
             replace(properties, &base, |_| refuse_edited(properties, &text))
                 .map_err(|error| failed(properties, &*error))?;

@@ -5,7 +5,7 @@ use crate::Failure;
 use crate::card_service::option;
 use outboard_administration::{Connection, Reply, Request, TokenInfo};
 use outboard_installation::module;
-use outboard_java::{BLOCK, Jdk, Security, SunPkcs11, addition, at_hand, expanded};
+use outboard_jdk::{BLOCK, Jdk, Security, SunPkcs11, addition, at_hand, expanded};
 use outboard_wording::printable;
 use std::fs;
 use std::path::{Path, PathBuf};

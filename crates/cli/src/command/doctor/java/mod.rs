@@ -9,7 +9,7 @@ use super::Finding;
 use crate::Failure;
 use crate::command::java::find_jdk;
 use crate::processes;
-use outboard_java::{Jdk, Security, expanded};
+use outboard_jdk::{Jdk, Security, expanded};
 use registration::Seen;
 use std::ffi::OsStr;
 use std::io;

@@ -10,7 +10,7 @@ use crate::command::doctor::process::counted;
 use crate::command::doctor::services;
 use crate::mapped;
 use crate::processes::{self, Process, is_ours};
-use outboard_java::{Jdk, RELEASE, Security, expanded};
+use outboard_jdk::{Jdk, RELEASE, Security, expanded};
 use outboard_wire::SYSTEM_DIRECTORY;
 use outboard_wording::printable;
 use std::fs::{self, File};

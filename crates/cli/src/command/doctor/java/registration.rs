@@ -3,7 +3,7 @@
 use super::process::Java;
 use super::{Finding, Read, SUBJECT, keys};
 use outboard_installation::module;
-use outboard_java::{Jdk, MECHANISMS, Registered, SIGNATURES, Security, SunPkcs11};
+use outboard_jdk::{Jdk, MECHANISMS, Registered, SIGNATURES, Security, SunPkcs11};
 
 /// What is examined.
 pub(super) struct Seen<'a> {

@@ -28,7 +28,6 @@ const PROGRAMS: &[Program] = &[
     Program::new("h2load", "nghttp2-client"),
     Program::new("haproxy", "haproxy"),
     Program::new("java", "openjdk-17-jdk-headless"),
-    Program::new("javac", "openjdk-17-jdk-headless"),
     Program::new("keytool", "openjdk-17-jdk-headless"),
     Program::new("javac", "openjdk-17-jdk-headless"),
     Program::new("jlink", "openjdk-17-jdk-headless"),

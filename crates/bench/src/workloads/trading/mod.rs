@@ -1,7 +1,7 @@
 //! A trading application on a Java server, as the WebSphere study of 2013 measured it.
 //!
 //! ```text
-//! stand     one key: a card service, three Java servers, three Apaches in front of the first
+//! stand     one key: a card service, three Java servers, three Apaches in front of a fourth
 //!   └─ crowd    25 users at once, for a second
 //!        └─ user     login, quotes, portfolio, buy, sell …: one transaction after another
 //! ```
@@ -12,7 +12,7 @@ mod crowd;
 mod stand;
 mod user;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use outboard_programs::PostgreSqlOptions;
@@ -50,7 +50,7 @@ enum Product {
     /// Debian's.
     Tomcat,
     /// In a directory.
-    Liberty(std::path::PathBuf),
+    Liberty(PathBuf),
 }
 
 /// How users reach the servers of one key.
@@ -94,7 +94,7 @@ impl Workload for Trading {
     fn plan(&self, options: &Options) -> Vec<Step> {
         let turns = f64::from(rounds(options).measured) * CONTENDERS as f64;
         let windows = cases(options).len() as f64 * turns * window(options).as_secs_f64();
-        let seconds = 12.0 + options.pick(120.0, 24.0, 2.0) + windows * 1.1;
+        let seconds = 14.0 + options.pick(200.0, 42.0, 2.0) + windows * 1.1;
         let stands = Product::all(options).into_iter();
         stands
             .flat_map(|product| {
@@ -168,21 +168,18 @@ fn measure(
             identity: None,
             resume: false,
         })?;
-        let mut crowds: Vec<Vec<User>> = (0..CONTENDERS)
-            .map(|contender| {
-                let each = users(options);
-                let number = |user| (contender * each + user) as u64;
-                let of = (CONTENDERS * each) as u64;
-                let user = |user| User::new(&client, case.handshakes, number(user), of);
-                (0..each).map(user).collect()
-            })
-            .collect();
         if index == 0 {
-            for (contender, crowd) in crowds.iter_mut().enumerate() {
-                let each = warm_up(options, contender);
-                stand.window(session, contender, crowd, Length::Transactions(each))?;
+            for contender in 0..CONTENDERS {
+                for (handshakes, each) in warm_up(options, contender) {
+                    let mut crowd = crowd(options, &client, handshakes, contender);
+                    let length = Length::Transactions(each);
+                    stand.window(session, contender, &mut crowd, length)?;
+                }
             }
         }
+        let mut crowds: Vec<Vec<User>> = (0..CONTENDERS)
+            .map(|contender| crowd(options, &client, case.handshakes, contender))
+            .collect();
         let comparison = session.alternate(&names, rounds(options), |session, contender| {
             let crowd = &mut crowds[contender];
             let time = Length::Time(window(options));
@@ -230,6 +227,21 @@ fn measure(
         }
     }
     Ok(())
+}
+
+/// The users of one contender.
+fn crowd(
+    options: &Options,
+    client: &Client,
+    handshakes: Handshakes,
+    contender: usize,
+) -> Vec<User> {
+    let each = users(options);
+    let numbers = contender * each..(contender + 1) * each;
+    let of = (CONTENDERS * each) as u64;
+    numbers
+        .map(|number| User::new(client, handshakes, number as u64, of))
+        .collect()
 }
 
 impl Product {
@@ -307,11 +319,19 @@ fn window(options: &Options) -> Duration {
     Duration::from_millis(options.pick(1000, 700, 20))
 }
 
-/// How many transactions of each user are before anything counts: Java compiles what it runs often. Apache needs few, and the server
-/// behind it is warm then.
-fn warm_up(options: &Options, contender: usize) -> usize {
-    match contender < SETUPS.len() {
-        true => options.pick(800, 160, 1),
+/// How many transactions of each user are before anything counts: Java compiles what it runs often. Every Java server gets as many,
+/// the one behind Apache by the first of its contenders. Apache itself needs few.
+fn warm_up(options: &Options, contender: usize) -> [(Handshakes, usize); 2] {
+    let sessions = match contender <= SETUPS.len() {
+        true => options.pick(1000, 400, 1),
+        false => options.pick(40, 8, 1),
+    };
+    let requests = match contender < SETUPS.len() {
+        true => options.pick(800, 120, 1),
         false => options.pick(80, 16, 1),
-    }
+    };
+    [
+        (Handshakes::EachSession, sessions),
+        (Handshakes::EachRequest, requests),
+    ]
 }

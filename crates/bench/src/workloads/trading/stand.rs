@@ -1,5 +1,6 @@
-//! The servers of one key: three Java servers and three Apaches, beside one card service.
+//! The servers of one key: three Java servers, and three Apaches in front of a fourth, beside one card service.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use outboard_programs::{
@@ -13,7 +14,7 @@ use crate::Failure;
 use crate::installation::find_pkcs11;
 use crate::proof::{Expected, Proof};
 use crate::suite::Session;
-use crate::workloads::service::held::Held;
+use crate::workloads::service::held::{Held, Side};
 use crate::workloads::tls::Key;
 use crate::workloads::token::module;
 
@@ -26,9 +27,11 @@ pub(super) struct Stand {
     key: Key,
     /// In the order of [`SETUPS`].
     servers: [Trading; SETUPS.len()],
-    /// In front of the first server, which then does no TLS.
+    /// The server behind the web servers in front. It has a key, too, which nobody uses.
+    plain: Trading,
     fronts: [Server; SETUPS.len()],
-    ledger: std::path::PathBuf,
+    /// Of the second server.
+    ledger: PathBuf,
     /// The handshakes so far of each contender.
     handshakes: [u64; CONTENDERS],
 }
@@ -88,8 +91,9 @@ impl Stand {
                 name: &of_service,
             })?,
         ];
-        let settings = front_of(servers[0].http());
-        let front = |side: &crate::workloads::service::held::Side| {
+        let plain = server(TradingKey::File)?;
+        let settings = front_of(plain.http());
+        let front = |side: &Side| {
             let options = ApacheOptions {
                 openssl: &side.openssl,
                 certificates: &[&side.certificate],
@@ -105,6 +109,7 @@ impl Stand {
         let ledger = ledger("outboard");
         Ok(Self {
             servers,
+            plain,
             fronts,
             held,
             key,
@@ -142,7 +147,7 @@ impl Stand {
     fn cpu(&self, contender: usize) -> Duration {
         let served = match contender.checked_sub(SETUPS.len()) {
             None => self.servers[contender].cpu(),
-            Some(front) => self.fronts[front].cpu() + self.servers[0].cpu(),
+            Some(front) => self.fronts[front].cpu() + self.plain.cpu(),
         };
         served + self.held.service.cpu()
     }
@@ -153,7 +158,7 @@ impl Stand {
         for front in self.fronts {
             front.stop()?;
         }
-        for server in self.servers {
+        for server in self.servers.into_iter().chain([self.plain]) {
             server.stop()?;
         }
         let [_, accelerator, coprocessor, _, of_front, asked] = self.handshakes;

@@ -8,6 +8,7 @@
 #   make test-token test suites of others against the PKCS #11 module
 #   make measure    measure every workload, smaller (MEASURE=--quick); results and a report in outboard-results
 #   make results    the same, into results/: the figures and pictures of README and docs
+#   make liberty    fetch Open Liberty for the workload trading: target/bench/liberty
 #   make bench      measure each operation through EVP: stock and Outboard take turns in one process
 #   make deny       check licences and advisories of all dependencies
 #   make install    PREFIX=/usr/local DESTDIR=   (then: outboard calibrate; outboard enable)
@@ -49,13 +50,15 @@ documents   = README.md CHANGELOG.md LICENSE docs/*.md
 # Debian packages, by purpose.
 build_packages = build-essential openssl
 run_packages   = $(build_packages) openssh-server openssh-sftp-server openssh-client nginx nghttp2-client curl
-measure_packages = $(run_packages) rsync wrk haproxy apache2-bin stunnel4 linux-perf softhsm2
+measure_packages = $(run_packages) rsync wrk haproxy apache2-bin stunnel4 linux-perf softhsm2 postgresql \
+                 openjdk-17-jdk-headless tomcat10-common libpostgresql-jdbc-java
 test_packages  = $(run_packages) rsync python3 postgresql wrk valgrind perl chromium \
                  haproxy apache2 stunnel4 linux-perf systemd logrotate \
-                 opensc gnutls-bin libnss3-tools openjdk-17-jdk-headless python3-pip softhsm2
+                 opensc gnutls-bin libnss3-tools openjdk-17-jdk-headless python3-pip softhsm2 \
+                 tomcat10-common libpostgresql-jdbc-java
 jar_packages   = $(build_packages) openjdk-17-jdk-headless
 
-.PHONY: build jar run test test-evp test-openssl test-others test-token emulated measure results report bench install uninstall fmt lint check deny help need-build need-jar need-run need-measure need-test
+.PHONY: build jar run test test-evp test-openssl test-others test-token emulated measure results report bench install uninstall fmt lint check deny help need-build need-jar need-run need-measure need-test liberty
 .DEFAULT_GOAL := build
 
 build: need-build
@@ -130,6 +133,20 @@ report: need-build
 
 bench: build
 	$(release)/outboard-bench evp
+
+# Open Liberty for the workload trading ('outboard-bench run trading --peers liberty'), from Maven Central: 352 MB, once.
+liberty         = target/bench/liberty
+liberty_version = 26.0.0.3
+
+liberty: $(liberty)/wlp/bin/tools/ws-server.jar
+
+$(liberty)/wlp/bin/tools/ws-server.jar:
+	@command -v mvn > /dev/null || scripts/need.sh maven
+	mvn -q -B org.apache.maven.plugins:maven-dependency-plugin:3.6.1:get -Dmaven.repo.local=$(abspath $(liberty))/repository \
+	    -Dartifact=io.openliberty:openliberty-runtime:$(liberty_version):zip -Dtransitive=false
+	python3 -m zipfile -e $(liberty)/repository/io/openliberty/openliberty-runtime/$(liberty_version)/*.zip $(liberty)
+	rm -rf $(liberty)/repository
+	@test -e $@
 
 # Licences and advisories of all dependencies; see deny.toml.
 deny:

@@ -46,7 +46,7 @@ fn tiny_with(workload: &str, programs: &[&str], options: &[&str]) -> Option<Resu
     for program in programs {
         let told = matches!(
             *program,
-            "initdb" | "pgbench" | "scp" | "sftp" | "sshd" | "ssh-keygen"
+            "catalina.sh" | "initdb" | "pgbench" | "scp" | "sftp" | "sshd" | "ssh-keygen"
         );
         assert!(
             told || result.versions.contains_key(*program),
@@ -298,6 +298,37 @@ fn modules_of_pkcs11_sign_seal_and_find() {
         ["AES-256-GCM", "SHA-256"]
     );
     assert_eq!(values(table(&result, "objects"), "objects"), ["10"]);
+}
+
+#[test]
+fn users_trade_with_a_java_server() {
+    let programs = [
+        "apache2",
+        "bash",
+        "catalina.sh",
+        "initdb",
+        "java",
+        "javac",
+        "openssl",
+        "postgres",
+        "psql",
+    ];
+    let Some(result) = tiny("trading", &programs) else {
+        return;
+    };
+    assert!(result.versions["Tomcat"].starts_with("10."));
+    let transactions = table(&result, "transactions");
+    assert_eq!(values(transactions, "front"), ["-", "Apache"]);
+    assert_eq!(values(transactions, "protocol"), ["TLS 1.2", "TLS 1.3"]);
+    let handshakes = ["handshake per request", "handshake per session"];
+    assert_eq!(values(transactions, "handshakes"), handshakes);
+    assert!(transactions.rows.iter().all(|row| row.median > 0.0));
+    for row in transactions.rows.iter().filter(|row| row.setup != "stock") {
+        let proof = row.proof.as_deref().unwrap_or_default();
+        assert!(proof.contains("rsa-2048-sign"), "{row:?}");
+        let ratio = row.ratio.as_ref().expect("stock has its turn, too");
+        assert_eq!(ratio.baseline, "stock");
+    }
 }
 
 #[test]

@@ -58,6 +58,12 @@ pub(crate) fn name(account: Account, number: u32) -> String {
     }
 }
 
+/// The group that a user's programs start in.
+pub(crate) fn group_of(uid: u32) -> Option<u32> {
+    // SAFETY: the command has one thread, and the result is read at once.
+    unsafe { libc::getpwuid(uid).as_ref() }.map(|user| user.pw_gid)
+}
+
 /// Whether a user is a member of a group.
 pub(crate) fn is_member(uid: u32, gid: u32) -> bool {
     // SAFETY: the command has one thread, and the results are read at once.

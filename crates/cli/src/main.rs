@@ -1,7 +1,8 @@
-//! The command outboard: status, run, observe, info, stats, cards, calibrate, advise, enable, disable, doctor, service, keys, token.
+//! The command outboard: status, run, observe, info, stats, cards, calibrate, advise, enable, disable, doctor, service, keys, token, java.
 //!
 //! ```text
 //! main ──▶ command/* ──▶ outboard-openssl-conf   what openssl.cnf says, and the block that 'enable' adds
+//!                    ├─▶ outboard-jdk      a JDK's security properties, and lines that are added to them
 //!                    ├─▶ probe             how libcrypto reads a configuration, tried in a child process
 //!                    ├─▶ outboard-installation  where this system has OpenSSL, its configuration, profiles, modules
 //!                    ├─▶ libraries         libraries of cryptography, by name
@@ -114,6 +115,7 @@ enum Command {
     Service(command::service::Arguments),
     Keys(command::keys::Arguments),
     Token(command::token::Arguments),
+    Java(command::java::Arguments),
 }
 
 /// All commands, including those that the build and the command itself use.
@@ -160,6 +162,7 @@ impl Command {
             Self::Service(arguments) => command::service::run(arguments),
             Self::Keys(arguments) => command::keys::run(arguments),
             Self::Token(arguments) => command::token::run(arguments),
+            Self::Java(arguments) => command::java::run(arguments),
         }
     }
 }

@@ -9,9 +9,16 @@ use std::path::{Path, PathBuf};
 pub const FILE: &str = "outboard.so";
 /// The same of the module that observes.
 const OBSERVER: &str = "outboard-observe.so";
+/// The same of the PKCS #11 module, which OpenSSL does not look for.
+const TOKEN: &str = "outboard-pkcs11.so";
 
 /// Where it may lie in a tree that this command is part of.
-const NEAR_THE_COMMAND: &[&str] = &[".", "../lib/ossl-modules", "../lib64/ossl-modules"];
+const NEAR_THE_COMMAND: &[&str] = &[
+    ".",
+    "../lib/ossl-modules",
+    "../lib64/ossl-modules",
+    "../lib/outboard",
+];
 
 /// Finds the module: the one that was named, else beside this command, else in the modules directory
 /// of `library`.
@@ -66,6 +73,14 @@ fn search(
 /// In words, with every place that was looked at.
 pub fn find_observer(named: Option<&Path>, library: Option<&Library>) -> Result<PathBuf, String> {
     search(named, library, OBSERVER, "--observer")
+}
+
+/// Finds the PKCS #11 module: the one that was named, else near this command.
+///
+/// # Errors
+/// In words, with every place that was looked at.
+pub fn find_token(named: Option<&Path>) -> Result<PathBuf, String> {
+    search(named, None, TOKEN, "--module")
 }
 
 /// Where OpenSSL looks for it when no configuration says where it is.

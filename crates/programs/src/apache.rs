@@ -124,6 +124,17 @@ impl ApacheWorkers {
     }
 }
 
+/// Lines of [`ApacheOptions::settings`] with which an Apache is the front of a server that answers on 127.0.0.1:`port` without TLS.
+/// Idle connections of clients stay for a minute.
+pub fn front_of(port: u16) -> String {
+    format!(
+        "LoadModule proxy_module {MODULES_DIRECTORY}/mod_proxy.so\n\
+         LoadModule proxy_http_module {MODULES_DIRECTORY}/mod_proxy_http.so\n\
+         ProxyPass / http://127.0.0.1:{port}/\n\
+         KeepAliveTimeout 60\nMaxKeepAliveRequests 0\n"
+    )
+}
+
 const MODULES_DIRECTORY: &str = "/usr/lib/apache2/modules";
 const MODULES: [&str; 4] = ["authz_core", "dir", "socache_shmcb", "ssl"];
 

@@ -1,5 +1,6 @@
 //! A real card service of one's own: its own directory, its own store.
 
+use std::fs::File;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -114,6 +115,18 @@ impl CardService {
         Ok(())
     }
 
+    /// Gives a key its certificate: programs that reach it through PKCS #11 find the certificate beside it.
+    ///
+    /// # Errors
+    /// If the service refuses.
+    pub fn certify(&self, name: &str, certificate: &Certificate) -> Result<(), Error> {
+        let file = &certificate.certificate;
+        let chain = File::open(file).map_err(Error::file("read", file))?;
+        let certify = self.asking(&["keys", "certify", name]).input(chain);
+        certify.succeed()?;
+        Ok(())
+    }
+
     /// Where it counts.
     pub fn ledger(&self) -> &Path {
         &self.ledger
@@ -143,7 +156,12 @@ impl CardService {
     }
 
     fn command(&self, words: &[&str]) -> Result<Finished, Error> {
+        self.asking(words).succeed()
+    }
+
+    /// The command `outboard`, told where the service is.
+    fn asking(&self, words: &[&str]) -> Launch {
         let command = Launch::at(&self.command).args(words);
-        command.arg("--directory").arg(&self.directory).succeed()
+        command.arg("--directory").arg(&self.directory)
     }
 }

@@ -35,6 +35,7 @@ mod search;
 mod server;
 mod sshd;
 mod stunnel;
+mod trading;
 mod tree;
 mod workplace;
 
@@ -44,7 +45,7 @@ use std::time::Duration;
 /// that never will may be given up, on the busiest machine.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 
-pub use apache::{ApacheOptions, ApacheWorkers};
+pub use apache::{ApacheOptions, ApacheWorkers, front_of};
 pub use card_service::CardService;
 pub use cleanup::{clean_up_on_signals, clean_up_on_signals_then, without_interruption};
 pub use cpu::{Cores, cpu_time_of, cpu_time_of_ended_children, hold_to};
@@ -61,5 +62,6 @@ pub use search::{Program, all_installed, find, missing};
 pub use server::Server;
 pub use sshd::{Sshd, SshdOptions};
 pub use stunnel::StunnelOptions;
+pub use trading::{Trading, TradingKey, TradingOptions};
 pub use tree::{descendants, kill_tree};
 pub use workplace::{Workplace, free_port};

@@ -125,6 +125,13 @@ impl PostgreSql {
             .env("PGDATABASE", "postgres"))
     }
 
+    /// The database as JDBC names it, with the user and the password. Its connections are without TLS.
+    pub fn jdbc(&self) -> String {
+        let password = PASSWORD.replace(' ', "%20");
+        let port = self.port;
+        format!("jdbc:postgresql://127.0.0.1:{port}/postgres?user={USER}&password={password}")
+    }
+
     /// Waits until every connection has ended; the CPU time so far of all processes, ended ones included.
     ///
     /// # Errors

@@ -20,6 +20,7 @@ const PROGRAMS: &[Program] = &[
     Program::new("a2enmod", "apache2"),
     Program::new("apache2", "apache2-bin"),
     Program::new("bash", "bash"),
+    Program::new("catalina.sh", "tomcat10-common"),
     Program::new("certutil", "libnss3-tools"),
     Program::new("chromium", "chromium"),
     Program::new("curl", "curl"),
@@ -29,6 +30,8 @@ const PROGRAMS: &[Program] = &[
     Program::new("java", "openjdk-17-jdk-headless"),
     Program::new("javac", "openjdk-17-jdk-headless"),
     Program::new("keytool", "openjdk-17-jdk-headless"),
+    Program::new("javac", "openjdk-17-jdk-headless"),
+    Program::new("jlink", "openjdk-17-jdk-headless"),
     Program::new("logrotate", "logrotate"),
     Program::new("modutil", "libnss3-tools"),
     Program::new("nginx", "nginx-light"),
@@ -63,7 +66,7 @@ impl Program {
     }
 }
 
-/// The program's path: in PATH, where Debian keeps servers, or where it keeps PostgreSQL.
+/// The program's path: in PATH, where Debian keeps servers, or where it keeps PostgreSQL and Tomcat.
 ///
 /// # Errors
 /// [`Error::Missing`] with the package to install.
@@ -79,6 +82,7 @@ pub fn find(name: &str) -> Result<PathBuf, Error> {
     env::split_paths(&path)
         .chain(["/usr/sbin", "/usr/bin", "/sbin", "/bin"].map(PathBuf::from))
         .chain(postgresql_directories())
+        .chain([PathBuf::from("/usr/share/tomcat10/bin")])
         .map(|directory| directory.join(name))
         .find(|candidate| is_executable(candidate))
         .ok_or(Error::Missing {

@@ -38,6 +38,8 @@ pub enum Topic {
     TransactionCpu,
     /// Transactions per second of a saturated server with TLS.
     TransactionRate,
+    /// How long a user of such a server waits for a transaction.
+    ResponseTime,
     /// One operation called directly against through a system's interface.
     InterfaceCost,
     /// A card with its queue full against one job at a time.
@@ -195,6 +197,14 @@ mod tests {
             ),
             6.0
         ));
+        // "over 20 ms" to "under 5 ms"; "over 40 percent" less.
+        for (case, ratio) in [
+            ("RSA-4096, TLS in the application", 4.0),
+            ("RSA-2048, TLS in the application", 1.0 / 0.6),
+            ("RSA-2048, TLS in the web", 1.0 / 0.6),
+        ] {
+            assert!(near(of(Topic::ResponseTime, case, ""), ratio), "{case}");
+        }
         assert!(near(
             of(Topic::InterfaceCost, "SHA-1 digest, 64 bytes", ""),
             2_053_465.0 / 73_093.0

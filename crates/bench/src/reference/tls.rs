@@ -37,6 +37,7 @@ pub(super) fn gains() -> Vec<Gain> {
     }
     gains.extend(websphere());
     gains.extend(websphere_rates());
+    gains.extend(websphere_responses());
     gains.extend(kept_connections());
     gains
 }
@@ -204,6 +205,57 @@ fn websphere_rates() -> Vec<Gain> {
         })
     })
     .collect()
+}
+
+#[derive(Deserialize)]
+struct Response {
+    rsa_key_bits: u32,
+    crypto_setup: String,
+    value: f64,
+    unit: String,
+}
+
+/// The same application: how long its users wait. Printed as a reduction ("more than 40 percent") for RSA-2048, and as a time without
+/// and one with the hardware ("above 20 ms", "below 5 ms") for RSA-4096.
+fn websphere_responses() -> Vec<Gain> {
+    let of = |place: &str, table: Table| {
+        let rows: Vec<Response> = table.rows();
+        let is_time = |row: &&Response| row.unit == "ms";
+        let (software, hardware): (Vec<_>, Vec<_>) = rows
+            .iter()
+            .filter(is_time)
+            .partition(|row| row.crypto_setup.ends_with("Software"));
+        let ratio = match (software.as_slice(), hardware.as_slice()) {
+            ([software], [hardware]) => software.value / hardware.value,
+            _ => 1.0 / (1.0 - rows[0].value / 100.0),
+        };
+        Gain {
+            topic: Topic::ResponseTime,
+            case: format!("RSA-{}, TLS in the {place}", rows[0].rsa_key_bits),
+            by: "Crypto Express3 and CPACF, z196".to_owned(),
+            ratio,
+            hedge: "more than",
+            source: table.source(),
+        }
+    };
+    vec![
+        of(
+            "application server",
+            published!("was-2013-fig12-response-time-rsa2048.csv"),
+        ),
+        of(
+            "application server",
+            published!("was-2013-fig15-response-time-rsa4096.csv"),
+        ),
+        of(
+            "web server",
+            published!("was-2013-fig18-response-time-rsa2048-ihs.csv"),
+        ),
+        of(
+            "web server",
+            published!("was-2013-fig21-response-time-rsa4096-ihs.csv"),
+        ),
+    ]
 }
 
 fn kept_connections() -> Vec<Gain> {

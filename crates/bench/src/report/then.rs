@@ -3,7 +3,7 @@
 use super::cases::{Case, cards, cases, is_gain, labelled, setup_name};
 use super::summary::span;
 use crate::reference::{self, Gain, Topic};
-use crate::result::{ResultFile, Row};
+use crate::result::{Better, ResultFile, Row};
 
 /// One experiment, repeated.
 pub(super) struct Pairing {
@@ -53,6 +53,15 @@ struct Counterpart {
 const SCP: Counterpart = Counterpart {
     workload: "ssh",
     topic: Topic::ScpUserTime,
+    title: "",
+    only: "",
+    ours: |_| Vec::new(),
+};
+
+/// What the study of WebSphere measured.
+const TRADING: Counterpart = Counterpart {
+    workload: "trading",
+    topic: Topic::TransactionRate,
     title: "",
     only: "",
     ours: |_| Vec::new(),
@@ -173,6 +182,46 @@ const COUNTERPARTS: &[Counterpart] = &[
         },
     },
     Counterpart {
+        title: "Transactions per second, TLS in the application server",
+        only: "application server",
+        ours: |file| trading(file, "-", "transactions"),
+        ..TRADING
+    },
+    Counterpart {
+        title: "Transactions per second, TLS in a web server in front",
+        only: "web server",
+        ours: |file| trading(file, "Apache", "transactions"),
+        ..TRADING
+    },
+    Counterpart {
+        topic: Topic::TransactionCpu,
+        title: "CPU for one transaction, TLS in the application server",
+        only: "application server",
+        ours: |file| trading(file, "-", "server CPU"),
+        ..TRADING
+    },
+    Counterpart {
+        topic: Topic::TransactionCpu,
+        title: "CPU for one transaction, TLS in a web server in front",
+        only: "web server",
+        ours: |file| trading(file, "Apache", "server CPU"),
+        ..TRADING
+    },
+    Counterpart {
+        topic: Topic::ResponseTime,
+        title: "Response time, TLS in the application server",
+        only: "application server",
+        ours: |file| trading(file, "-", "response"),
+        ..TRADING
+    },
+    Counterpart {
+        topic: Topic::ResponseTime,
+        title: "Response time, TLS in a web server in front",
+        only: "web server",
+        ours: |file| trading(file, "Apache", "response"),
+        ..TRADING
+    },
+    Counterpart {
         workload: "steady",
         topic: Topic::Steady,
         title: "CPU for one transaction on a kept connection",
@@ -282,6 +331,43 @@ fn gains(file: &ResultFile, table: &str, wanted: impl Fn(&Row) -> bool) -> Vec<O
         }
     }
     ours
+}
+
+/// What the study of WebSphere compared: everything with the application server that does TLS with its own code, with a handshake for
+/// each request. The results hold no ratio of Apache to the application server, so there is no interval.
+fn trading(file: &ResultFile, front: &str, measure: &str) -> Vec<Ours> {
+    let Some(table) = file.table("transactions") else {
+        return Vec::new();
+    };
+    let alike = |one: &Row, other: &Row| {
+        let mut columns = table.columns.iter().filter(|name| *name != "front");
+        one.measure == other.measure && columns.all(|name| one.label(name) == other.label(name))
+    };
+    let is_ours = |row: &&Row| {
+        row.measure == measure
+            && row.label("front") == front
+            && row.label("handshakes") == "handshake per request"
+            && matches!(row.setup.as_str(), "outboard" | "service")
+    };
+    let ours = |row: &Row| {
+        let is_software = |other: &&Row| {
+            other.setup == "stock" && other.label("front") == "-" && alike(row, other)
+        };
+        let software = table.rows.iter().find(is_software)?;
+        let paired = row.ratio.as_ref().filter(|_| front == "-");
+        let words = ["server", "key", "protocol"].map(|name| row.label(name));
+        Some(Ours {
+            label: format!("{}, {}", words.join(", "), setup_name(&row.setup)),
+            ratio: match (paired, row.better) {
+                (Some(ratio), _) => ratio.median,
+                (None, Better::Lower) => software.median / row.median,
+                (None, _) => row.median / software.median,
+            },
+            interval: paired.map(|ratio| (ratio.low, ratio.high)),
+            invalid: row.invalid.is_some() || software.invalid.is_some(),
+        })
+    };
+    table.rows.iter().filter(is_ours).filter_map(ours).collect()
 }
 
 /// What the studies of transfers compared: nothing at either end against hardware at both.

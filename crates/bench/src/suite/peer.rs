@@ -8,45 +8,59 @@ use std::str::FromStr;
 pub struct Peer {
     /// What it is called in results: "openssl-3.5".
     pub name: String,
-    /// Its shared library.
+    /// Its shared library; of Open Liberty [`LIBERTY_FILE`].
     file: PathBuf,
 }
 
-/// The peer that is no libcrypto: Intel's eight operations at once.
+/// A peer that is no libcrypto: Intel's eight operations at once.
 const CRYPTO_MB: &str = "crypto_mb";
+
+/// Another one: the Java server.
+const LIBERTY: &str = "liberty";
+
+/// What every directory of Open Liberty has.
+const LIBERTY_FILE: &str = "bin/tools/ws-server.jar";
 
 impl Peer {
     /// The libcrypto, if it is one.
     pub fn libcrypto(&self) -> Option<&Path> {
-        (self.name != CRYPTO_MB).then_some(&self.file)
+        (![CRYPTO_MB, LIBERTY].contains(&self.name.as_str())).then_some(&self.file)
     }
 
     /// Intel's crypto_mb, if it is that.
     pub fn crypto_mb(&self) -> Option<&Path> {
         (self.name == CRYPTO_MB).then_some(&self.file)
     }
+
+    /// The directory of Open Liberty, if it is that.
+    pub fn liberty(&self) -> Option<&Path> {
+        (self.name == LIBERTY)
+            .then(|| self.file.ancestors().nth(LIBERTY_FILE.split('/').count()))?
+    }
 }
 
 impl FromStr for Peer {
     type Err = String;
 
-    /// `NAME=PATH` of a libcrypto, `crypto_mb=PATH`, or the name alone of one that lies in the target
-    /// directory of this program (`openssl-3.5`, `openssl-4.0`, `crypto_mb`).
+    /// `NAME=PATH` of a libcrypto, `crypto_mb=PATH`, `liberty=DIRECTORY`, or the name alone of one that lies in the
+    /// target directory of this program (`openssl-3.5`, `openssl-4.0`, `crypto_mb`, `liberty`).
     fn from_str(text: &str) -> Result<Self, String> {
         let (name, file) = match text.split_once('=') {
             Some((CRYPTO_MB, path)) => (CRYPTO_MB, in_directory(path.into())),
+            Some((LIBERTY, path)) => (LIBERTY, Path::new(path).join(LIBERTY_FILE)),
             Some((name, path)) => (name, PathBuf::from(path)),
             None if text == CRYPTO_MB => (text, fetched()?),
+            None if text == LIBERTY => (text, fetched_liberty()?),
             None => (text, built(text)?),
         };
         if name.is_empty() || ["stock", "outboard"].contains(&name) {
             return Err(format!("a peer cannot be called '{name}'"));
         }
         if !file.is_file() {
-            let what = if name == CRYPTO_MB {
-                CRYPTO_MB
-            } else {
-                "libcrypto"
+            let what = match name {
+                CRYPTO_MB => CRYPTO_MB,
+                LIBERTY => "Open Liberty with",
+                _ => "libcrypto",
             };
             return Err(format!("there is no {what} {}", file.display()));
         }
@@ -78,6 +92,18 @@ fn fetched() -> Result<PathBuf, String> {
         .ok_or_else(|| {
             "cannot find crypto_mb beside this program or in the system's libraries (fetch it with 'make \
              crypto-mb', or name the directory of libcrypto_mb.so: crypto_mb=PATH)"
+                .to_owned()
+        })
+}
+
+/// Where `make liberty` puts it.
+fn fetched_liberty() -> Result<PathBuf, String> {
+    target()
+        .map(|target| target.join("bench/liberty/wlp").join(LIBERTY_FILE))
+        .filter(|file| file.is_file())
+        .ok_or_else(|| {
+            "cannot find Open Liberty beside this program (fetch it with 'make liberty', or name its directory: \
+             liberty=DIRECTORY)"
                 .to_owned()
         })
 }
@@ -164,10 +190,23 @@ mod tests {
     }
 
     #[test]
+    fn liberty_is_named_by_its_directory() {
+        let workplace = Workplace::new().unwrap();
+        let tools = workplace.join("bin/tools");
+        std::fs::create_dir_all(&tools).unwrap();
+        std::fs::write(tools.join("ws-server.jar"), "").unwrap();
+        let text = format!("liberty={}", workplace.path().display());
+        let peer: Peer = text.parse().unwrap();
+        assert_eq!(peer.liberty(), Some(workplace.path()));
+        assert_eq!((peer.libcrypto(), peer.crypto_mb()), (None, None));
+    }
+
+    #[test]
     fn what_is_no_peer_is_told_with_the_remedy() {
         let reason = |text: &str| text.parse::<Peer>().unwrap_err();
         assert!(reason("openssl-9.9").contains("name its library"));
         assert!(reason("crypto_mb=/nowhere").contains("there is no crypto_mb /nowhere"));
+        assert!(reason("liberty=/nowhere").contains("no Open Liberty with /nowhere/"));
         assert!(reason("mine=/nowhere").contains("/nowhere"));
         assert!(reason("stock=/etc/passwd").contains("cannot be called"));
     }

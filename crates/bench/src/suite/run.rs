@@ -18,7 +18,7 @@ pub struct Arguments {
     /// The workloads [default: all; see outboard-bench list]
     #[arg(value_name = "WORKLOAD")]
     workloads: Vec<String>,
-    /// Make fewer and smaller runs: all workloads in some ten minutes
+    /// Make fewer and smaller runs: all workloads in some twelve minutes
     #[arg(long)]
     quick: bool,
     /// Make the smallest possible runs; they show that everything is installed, and measure nothing
@@ -31,7 +31,7 @@ pub struct Arguments {
     #[arg(long, value_name = "PART", value_delimiter = ',')]
     only: Vec<String>,
     /// Also measure these: openssl-3.5, openssl-4.0 or NAME=PATH of a libcrypto (speed); crypto_mb or
-    /// crypto_mb=PATH (cards)
+    /// crypto_mb=PATH (cards); liberty or liberty=DIRECTORY of Open Liberty (trading)
     #[arg(long, value_name = "PEER", value_delimiter = ',')]
     peers: Vec<Peer>,
     /// Write the results into this directory, one file for each workload

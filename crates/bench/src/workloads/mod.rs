@@ -13,6 +13,7 @@ mod steady;
 mod terminal;
 pub(crate) mod tls;
 pub mod token;
+mod trading;
 mod versions;
 
 use std::io;
@@ -31,6 +32,7 @@ pub fn all() -> Vec<Box<dyn Workload>> {
         Box::new(tls::Tls),
         Box::new(service::Service),
         Box::new(token::Token),
+        Box::new(trading::Trading),
         Box::new(rampup::RampUp),
         Box::new(steady::Steady),
     ]

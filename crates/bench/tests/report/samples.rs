@@ -8,7 +8,16 @@ use outboard_bench::result::{
 };
 
 pub(crate) fn samples() -> Vec<ResultFile> {
-    vec![speed(), layers(), cards(), ssh(), tls(), rampup(), steady()]
+    vec![
+        speed(),
+        layers(),
+        cards(),
+        ssh(),
+        tls(),
+        trading(),
+        rampup(),
+        steady(),
+    ]
 }
 
 /// Nothing but what every result has.
@@ -371,6 +380,37 @@ fn tls() -> ResultFile {
         complete: false,
         failure: Some("stunnel did not start: cannot bind 127.0.0.1:8443".to_owned()),
         ..empty("tls")
+    }
+}
+
+fn trading() -> ResultFile {
+    let rate = Figures::new("transactions", "1/s", Better::Higher);
+    let response = Figures::new("response", "s", Better::Lower);
+    let columns = ["server", "front", "key", "protocol", "handshakes"];
+    let mut rows = Vec::new();
+    for (front, key, rates) in [
+        ("-", "RSA-2048", [640.0, 900.0, 800.0]),
+        ("-", "RSA-4096", [190.0, 730.0, 610.0]),
+        ("Apache", "RSA-2048", [1100.0, 1400.0, 1200.0]),
+        ("Apache", "RSA-4096", [180.0, 950.0, 760.0]),
+    ] {
+        for handshakes in ["handshake per request", "handshake per session"] {
+            let labels = ["Tomcat", front, key, "TLS 1.3", handshakes];
+            let labels: Vec<_> = columns.into_iter().zip(labels).collect();
+            let setups = ["stock", "outboard", "service"];
+            let rates: Vec<_> = setups.into_iter().zip(rates).collect();
+            let waits: Vec<_> = rates
+                .iter()
+                .map(|(name, rate)| (*name, 25.0 / rate))
+                .collect();
+            rows.extend(rate.rows(&labels, &rates));
+            rows.extend(response.rows(&labels, &waits));
+        }
+    }
+    let title = "A trading application over HTTPS";
+    ResultFile {
+        tables: vec![table("transactions", title, &columns, rows)],
+        ..empty("trading")
     }
 }
 

@@ -289,7 +289,7 @@ fn is_the_system_s(file: &Path, library: &Library) -> bool {
 }
 
 /// `for_all`: whether root's own programs will load it.
-fn refuse_unfit(module: &Path, for_all: bool) -> Result<(), Failure> {
+pub(super) fn refuse_unfit(module: &Path, for_all: bool) -> Result<(), Failure> {
     const ROOT: u32 = 0;
     let reason = match module::obstacle(module) {
         None if !for_all => return Ok(()),
@@ -329,8 +329,8 @@ fn back_up(file: &Path, text: &[u8], backup: &Path) -> Result<(), Failure> {
         .map_err(|error| format!("cannot write {}: {error}", backup.display()).into())
 }
 
-/// Another program may have changed the file while OpenSSL tried the new one.
-fn refuse_edited(file: &Path, text: &[u8]) -> Result<(), Failure> {
+/// Another program may have changed the file while the new one was tried.
+pub(super) fn refuse_edited(file: &Path, text: &[u8]) -> Result<(), Failure> {
     match fs::read(file)? == text {
         true => Ok(()),
         false => Err("another program just changed it (run this command again)".into()),

@@ -8,6 +8,7 @@ pub(crate) mod doctor;
 pub(crate) mod enable;
 pub(crate) mod generate;
 pub(crate) mod info;
+pub(crate) mod java;
 pub(crate) mod keys;
 pub(crate) mod observe;
 mod rollout;

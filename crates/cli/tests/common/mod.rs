@@ -4,6 +4,7 @@
 
 #[path = "../../../pkcs11/tests/common/calls.rs"]
 pub(crate) mod calls;
+pub(crate) mod java;
 mod schema;
 pub(crate) mod service;
 pub(crate) mod tokens;

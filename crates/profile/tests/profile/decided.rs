@@ -228,7 +228,7 @@ fn cards_get_what_they_gain_and_what_alone_does_not_lose() {
 
 #[test]
 fn one_alone_goes_across_the_lanes_where_that_wins() {
-    use Operation::{P256Keygen, P256Sign, Rsa2048Sign, X25519Derive, X25519Keygen};
+    use Operation::{P256Keygen, P256Sign, Rsa2048Sign, Rsa4096Sign, X25519Derive, X25519Keygen};
     let costs = Queueing {
         queue_ns: 3e3,
         wake_ns: 0.0,
@@ -245,6 +245,7 @@ fn one_alone_goes_across_the_lanes_where_that_wins() {
         LIBCRYPTO,
         vec![
             in_nanoseconds(Rsa2048Sign, 150.0, 190.0),
+            in_nanoseconds(Rsa4096Sign, 3300.0, 1300.0),
             in_nanoseconds(P256Sign, 15.0, 10.0),
             in_nanoseconds(P256Keygen, 10.0, 5.5),
             in_nanoseconds(X25519Derive, 25.0, 15.0),
@@ -254,6 +255,7 @@ fn one_alone_goes_across_the_lanes_where_that_wins() {
     .with_lanes(
         vec![
             with_wide(Rsa2048Sign, 190.0, 480.0, 90.0),
+            with_wide(Rsa4096Sign, 1300.0, 3522.0, 605.0),
             with_wide(P256Sign, 10.0, 8.5, 5.2),
             with_wide(P256Keygen, 5.5, 7.5, 5.1),
             with_wide(X25519Derive, 15.0, 18.0, 8.0),
@@ -268,6 +270,12 @@ fn one_alone_goes_across_the_lanes_where_that_wins() {
     assert_eq!(
         (wide(Rsa2048Sign), break_even.get(Rsa2048Sign)),
         (true, Some((6, 6)))
+    );
+    // Eight at once take three quarters of the time of eight alone, and seven gain a little.
+    assert_eq!(profile.path(Rsa4096Sign), Path::Card);
+    assert_eq!(
+        (wide(Rsa4096Sign), break_even.get(Rsa4096Sign)),
+        (true, Some((6, 7)))
     );
     // One lane would beat the scalar path, and loses to all eight.
     assert_eq!(

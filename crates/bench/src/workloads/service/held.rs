@@ -16,32 +16,35 @@ use crate::workloads::tls::Key;
 pub(in crate::workloads) struct Held {
     pub(in crate::workloads) service: CardService,
     /// In the order of [`SETUPS`].
-    pub(super) sides: [Side; SETUPS.len()],
+    pub(in crate::workloads) sides: [Side; SETUPS.len()],
     key: Key,
 }
 
 /// What a program of one setup reads.
-pub(super) struct Side {
-    pub(super) openssl: OpenSsl,
+pub(in crate::workloads) struct Side {
+    pub(in crate::workloads) openssl: OpenSsl,
     /// With the key, or with a reference to the service's.
-    pub(super) certificate: Certificate,
+    pub(in crate::workloads) certificate: Certificate,
 }
 
 /// Where the ledgers are: each user's programs make their own.
 const LEDGERS: &str = "ledgers";
 
 impl Held {
-    /// Starts a service that is held to that core, and lets a user's programs use its key. `name` distinguishes the ledgers.
+    /// Starts a service that is held to that core, and lets these users' programs use its key. `name` distinguishes the ledgers.
     pub(in crate::workloads) fn new(
         session: &Session<'_>,
         key: Key,
-        user: &str,
+        users: &[&str],
         name: &str,
         core: Option<usize>,
     ) -> Result<Self, Failure> {
         let certificate = key.certificate(session)?;
         let service = start(session, core)?;
-        let adopted = service.adopt(&certificate, &key.name.to_lowercase(), &[&us_or(user)])?;
+        let mut users: Vec<String> = users.iter().map(|user| us_or(user)).collect();
+        users.dedup();
+        let users: Vec<&str> = users.iter().map(String::as_str).collect();
+        let adopted = service.adopt(&certificate, &key.name.to_lowercase(), &users)?;
         let ledgers = session.workplace.join(LEDGERS);
         fs::create_dir_all(&ledgers)?;
         fs::set_permissions(&ledgers, Permissions::from_mode(0o1777))?;
@@ -69,7 +72,7 @@ impl Held {
     }
 
     /// Whether each setup has made so many signatures where it should.
-    pub(super) fn proofs(
+    pub(in crate::workloads) fn proofs(
         &self,
         session: &Session<'_>,
         signatures: u64,

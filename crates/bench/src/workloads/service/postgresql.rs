@@ -38,7 +38,7 @@ pub(super) fn run(session: &mut Session<'_>) -> Result<(), Failure> {
 
 fn measure(session: &mut Session<'_>, key: Key) -> Result<(), Failure> {
     let core = session.cores.server;
-    let held = Held::new(session, key, "postgres", "postgresql", core)?;
+    let held = Held::new(session, key, &["postgres"], "postgresql", core)?;
     let mut servers = Vec::new();
     for side in &held.sides {
         let options = PostgreSqlOptions {

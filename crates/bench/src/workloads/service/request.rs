@@ -6,8 +6,8 @@ use outboard_measure::workload::Prepared;
 use outboard_measure::{Contender, Context, KeyKind, Library, Offer, Sides};
 use outboard_programs::cpu_time_of;
 
+use super::SETUPS;
 use super::held::Held;
-use super::{SETUPS, held};
 use crate::Failure;
 use crate::proof::Proof;
 use crate::statistics::percentile;
@@ -58,8 +58,7 @@ fn measure(session: &mut Session<'_>, key: Key, kind: KeyKind) -> Result<(), Fai
     let offer = Offer::Profile(outboard.profile.clone());
     let parent = session.in_process.path();
     let sides = Sides::new_in(parent, &library, &outboard.module, &offer)?;
-    let user = held::us_or("root");
-    let held = Held::new(session, key, &user, "request", None)?;
+    let held = Held::new(session, key, &["root"], "request", None)?;
     let [_, own, asking] = &held.sides;
     let asking_context = Context::from_configuration(&library, asking.openssl.configuration())?;
     let prepare = |context, pem| -> Result<Prepared, Failure> {

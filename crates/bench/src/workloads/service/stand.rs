@@ -59,7 +59,7 @@ impl Case {
     pub(super) fn start(self, session: &Session<'_>, clients: usize) -> Result<Stand, Failure> {
         let core = session.cores.server;
         let name = self.name().replace(", ", "-").replace(' ', "-");
-        let held = Held::new(session, self.key, self.make.user(), &name, core)?;
+        let held = Held::new(session, self.key, &[self.make.user()], &name, core)?;
         let files = files(&session.workplace, FILE, EXCHANGE as u64)?;
         let mut contenders = Vec::new();
         for (setup, side) in held.sides.iter().enumerate() {

@@ -148,6 +148,14 @@ impl Connection {
         self.stream.read_exact(answer)
     }
 
+    /// Receives what comes next; nothing if the server has closed the connection.
+    ///
+    /// # Errors
+    /// As [`Connection::receive`].
+    pub(crate) fn receive_some(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.stream.read(buffer)
+    }
+
     /// Receives until the server closes the connection, with or without a farewell in TLS.
     ///
     /// # Errors

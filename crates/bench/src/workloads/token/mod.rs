@@ -9,7 +9,7 @@
 //! ```
 
 mod caller;
-mod module;
+pub(super) mod module;
 mod objects;
 mod outstanding;
 mod records;

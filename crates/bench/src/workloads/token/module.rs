@@ -64,13 +64,7 @@ impl Module {
         settings: &str,
         ledger: &Path,
     ) -> Result<Self, Failure> {
-        let profile = session.installation.outboard.profile.as_deref();
-        let profile = profile.map(|file| format!(", profile={}", file.display()));
-        let settings = format!(
-            "{settings}ledger={}{}",
-            ledger.display(),
-            profile.unwrap_or_default()
-        );
+        let settings = self::settings(session, settings, ledger);
         Ok(Self {
             file: find_pkcs11(&session.installation.command)?,
             token,
@@ -78,6 +72,17 @@ impl Module {
             variables: vec![("OUTBOARD_PKCS11", settings), with(&session.stock)],
         })
     }
+}
+
+/// What our module reads: these settings, a ledger, and the profile.
+pub(in crate::workloads) fn settings(session: &Session<'_>, more: &str, ledger: &Path) -> String {
+    let profile = session.installation.outboard.profile.as_deref();
+    let profile = profile.map(|file| format!(", profile={}", file.display()));
+    format!(
+        "{more}ledger={}{}",
+        ledger.display(),
+        profile.unwrap_or_default()
+    )
 }
 
 /// What lets a process have that OpenSSL.

@@ -7,7 +7,7 @@ use super::module::Module;
 use crate::Failure;
 use crate::proof::{Expected, Proof};
 use crate::suite::{Measure, Options, Rounds, Session, Step};
-use crate::workloads::service::held::{self, Held};
+use crate::workloads::service::held::Held;
 use crate::workloads::tls::Key;
 
 const SETUPS: [&str; 3] = ["SoftHSM2", "accelerator", "coprocessor"];
@@ -66,7 +66,7 @@ pub(super) fn run(session: &mut Session<'_>) -> Result<(), Failure> {
 }
 
 fn measure(session: &mut Session<'_>, key: Key, kind: Kind, threads: usize) -> Result<(), Failure> {
-    let held = Held::new(session, key, &held::us_or("root"), "token", None)?;
+    let held = Held::new(session, key, &["root"], "token", None)?;
     let ledgers = ["accelerator", "coprocessor"].map(|slot| {
         let name = format!("token-{slot}-{}-{threads}", key.name);
         session.workplace.join(name)

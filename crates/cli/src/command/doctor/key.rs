@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use outboard_administration::{Code, Error, KeyInfo, Reply, Request, Right, Subject};
+use outboard_administration::{Code, Error, Grant, KeyInfo, Reply, Request, Right, Subject};
 use outboard_wire::Reference;
 use outboard_wire::reference::FIRST_LINE;
 
@@ -108,21 +108,14 @@ fn renamed(place: &Place, reference: &Reference) -> Option<KeyInfo> {
 /// Whether the user may use the key.
 fn grant(place: &Place, key: &KeyInfo, uid: Option<u32>) -> Finding {
     let name = &key.name;
-    let uses = key.grants.iter().filter(|grant| grant.right == Right::Use);
     let line = |user: &str| {
         format!(
             "run 'outboard keys grant {name} --user {user}{}'",
             place.option()
         )
     };
-    let groups: Vec<u32> = uses
-        .clone()
-        .filter_map(|grant| match grant.to {
-            Subject::Group(gid) => Some(gid),
-            Subject::User(_) => None,
-        })
-        .collect();
     let Some(uid) = uid else {
+        let uses = key.grants.iter().filter(|grant| grant.right == Right::Use);
         return match uses.count() {
             0 => Finding::problem(SUBJECT, format!("nobody may use the key '{name}'"))
                 .because("it has no grant")
@@ -134,8 +127,7 @@ fn grant(place: &Place, key: &KeyInfo, uid: Option<u32>) -> Finding {
         };
     };
     let user = accounts::name(Account::User, uid);
-    let is_granted = uses.clone().any(|grant| grant.to == Subject::User(uid));
-    if is_granted || groups.iter().any(|&gid| accounts::is_member(uid, gid)) {
+    if may_use(&key.grants, uid) {
         return Finding::good(
             SUBJECT,
             format!("{user} may use the key '{name}' ({})", key.kind),
@@ -144,6 +136,15 @@ fn grant(place: &Place, key: &KeyInfo, uid: Option<u32>) -> Finding {
     Finding::problem(SUBJECT, format!("{user} may not use the key '{name}'"))
         .because("there is no grant for this user or one of its groups")
         .remedy(line(&user))
+}
+
+/// Whether a user has one of these grants to use something, or one of the user's groups has.
+pub(super) fn may_use(grants: &[Grant], uid: u32) -> bool {
+    let uses = grants.iter().filter(|grant| grant.right == Right::Use);
+    uses.into_iter().any(|grant| match grant.to {
+        Subject::User(user) => user == uid,
+        Subject::Group(gid) => accounts::is_member(uid, gid),
+    })
 }
 
 /// Whether the policy allows any use now.

@@ -4,6 +4,7 @@ mod cards;
 mod configuration;
 mod confinement;
 mod haproxy;
+mod java;
 mod key;
 mod openssh;
 mod process;
@@ -35,6 +36,8 @@ Examples:
   outboard doctor --program ssh    Say whether a program can use Outboard
   outboard doctor --key site.key --user www-data
                                    Say whether nginx can use a service key
+  outboard doctor --java 1234      Say why a Java server does not use it
+  outboard doctor --java           The same of the JDK in PATH
 
 Exit status: 0 all is well, 1 a problem was found.";
 
@@ -54,8 +57,12 @@ pub(crate) struct Arguments {
     /// With --key: the user whose program uses the key
     #[arg(long, value_name = "USER", requires = "key")]
     user: Option<String>,
+    /// Check this running Java server, or this JDK [default: JAVA_HOME and PATH]
+    #[arg(long, value_name = "PID|JDK", num_args = 0..=1, default_missing_value = "",
+          conflicts_with_all = ["pid", "program", "key"])]
+    java: Option<OsString>,
     /// The directory with the drop-ins of 'outboard advise ssh'
-    #[arg(long, value_name = "DIRECTORY", default_value = SSH_DIRECTORY, conflicts_with_all = ["pid", "program"])]
+    #[arg(long, value_name = "DIRECTORY", default_value = SSH_DIRECTORY, conflicts_with_all = ["pid", "program", "java"])]
     ssh_directory: PathBuf,
     /// Print a JSON document
     #[arg(long)]
@@ -65,6 +72,7 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
     let findings = match (arguments.pid, &arguments.program) {
         _ if let Some(file) = &arguments.key => key::examine(file, arguments.user.as_deref())?,
+        _ if let Some(named) = &arguments.java => java::examine(named)?,
         (Some(pid), _) => process::examine(pid)?,
         (None, Some(program)) => program::examine(program)?,
         (None, None) => {

@@ -102,7 +102,7 @@ fn loaded(process: &Process, module: &Path) -> Finding {
 }
 
 /// Its entry in a ledger. This may be any user's ledger, because a process opens the ledger before it changes its user.
-fn counted(process: &Process) -> Finding {
+pub(super) fn counted(process: &Process) -> Finding {
     let pid = process.pid;
     for path in services::configured_ledger(process)
         .into_iter()

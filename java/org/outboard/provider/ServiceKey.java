@@ -7,6 +7,7 @@ import java.security.interfaces.ECKey;
 import java.security.interfaces.ECPublicKey;
 import java.security.interfaces.RSAKey;
 import java.security.interfaces.RSAPublicKey;
+import java.security.spec.AlgorithmParameterSpec;
 import java.security.spec.ECParameterSpec;
 
 /** A key of the card service: it has no encoding, for its numbers are not in this process. */
@@ -64,6 +65,12 @@ abstract class ServiceKey extends HeldKey {
         @Override
         public BigInteger getModulus() {
             return modulus;
+        }
+
+        /** Any padding. (Java 22 inherits two answers, and demands one.) */
+        @Override
+        public AlgorithmParameterSpec getParams() {
+            return null;
         }
     }
 

@@ -248,10 +248,6 @@ extern "system" fn Java_org_outboard_provider_Native_isPoint<'local>(
 }
 
 /// `verifyRsa(byte[] n, byte[] e, int digest, int mask, int salt, byte[] value, byte[] signature)`
-#[expect(
-    clippy::too_many_arguments,
-    reason = "Java has no references to structures"
-)]
 #[unsafe(no_mangle)]
 extern "system" fn Java_org_outboard_provider_Native_verifyRsa<'local>(
     env: EnvUnowned<'local>,

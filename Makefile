@@ -49,7 +49,7 @@ run_packages   = $(build_packages) openssh-server openssh-sftp-server openssh-cl
 measure_packages = $(run_packages) rsync wrk haproxy apache2-bin stunnel4 linux-perf softhsm2
 test_packages  = $(run_packages) rsync python3 postgresql wrk valgrind perl chromium \
                  haproxy apache2 stunnel4 linux-perf systemd logrotate \
-                 opensc gnutls-bin libnss3-tools openjdk-17-jdk-headless softhsm2
+                 opensc gnutls-bin libnss3-tools openjdk-17-jdk-headless tomcat10 softhsm2
 
 .PHONY: build run test test-evp test-openssl test-others test-token emulated measure results report bench install uninstall fmt lint check deny help need-build need-run need-measure need-test
 .DEFAULT_GOAL := build

@@ -20,6 +20,7 @@ const PROGRAMS: &[Program] = &[
     Program::new("a2enmod", "apache2"),
     Program::new("apache2", "apache2-bin"),
     Program::new("bash", "bash"),
+    Program::new("catalina.sh", "tomcat10"),
     Program::new("certutil", "libnss3-tools"),
     Program::new("chromium", "chromium"),
     Program::new("curl", "curl"),
@@ -64,6 +65,15 @@ impl Program {
     }
 }
 
+/// Where Debian keeps servers.
+const SYSTEM: [&str; 5] = [
+    "/usr/sbin",
+    "/usr/bin",
+    "/sbin",
+    "/bin",
+    "/usr/share/tomcat10/bin",
+];
+
 /// The program's path: in PATH, where Debian keeps servers, or where it keeps PostgreSQL.
 ///
 /// # Errors
@@ -78,7 +88,7 @@ pub fn find(name: &str) -> Result<PathBuf, Error> {
         .expect("every program that we start is in the list");
     let path = env::var_os("PATH").unwrap_or_default();
     env::split_paths(&path)
-        .chain(["/usr/sbin", "/usr/bin", "/sbin", "/bin"].map(PathBuf::from))
+        .chain(SYSTEM.map(PathBuf::from))
         .chain(postgresql_directories())
         .map(|directory| directory.join(name))
         .find(|candidate| is_executable(candidate))

@@ -55,7 +55,7 @@ measure_packages = $(run_packages) rsync wrk haproxy apache2-bin stunnel4 linux-
 test_packages  = $(run_packages) rsync python3 postgresql wrk valgrind perl chromium \
                  haproxy apache2 stunnel4 linux-perf systemd logrotate \
                  opensc gnutls-bin libnss3-tools openjdk-17-jdk-headless python3-pip softhsm2 \
-                 tomcat10-common libpostgresql-jdbc-java
+                 tomcat10 libpostgresql-jdbc-java
 jar_packages   = $(build_packages) openjdk-17-jdk-headless
 
 .PHONY: build jar run test test-evp test-openssl test-others test-token emulated measure results report bench install uninstall fmt lint check deny help need-build need-jar need-run need-measure need-test liberty

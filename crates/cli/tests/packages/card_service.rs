@@ -1,23 +1,7 @@
 //! The card service as its own unit runs it: Debian's servers answer with keys that only the service has.
 
-use crate::house::House;
+use crate::house::{House, recipe};
 use crate::servers::{APACHE, HAPROXY, NGINX, POSTGRESQL, Packaged, SSH, STUNNEL};
-use std::path::Path;
-
-/// What docs/service.md types below a heading, line by line.
-fn recipe(heading: &str) -> String {
-    let document = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/service.md");
-    let text = std::fs::read_to_string(document).expect("it is in the repository");
-    let (_, section) = text
-        .split_once(&format!("# {heading}\n"))
-        .unwrap_or_else(|| panic!("no section {heading:?}"));
-    let (_, block) = section
-        .split_once("```console\n")
-        .expect("a block of lines");
-    let (block, _) = block.split_once("```").expect("its end");
-    let typed = block.lines().filter_map(|line| line.strip_prefix("# "));
-    typed.map(|line| format!("{line}\n")).collect()
-}
 
 /// A server with the heading of its recipe, and a script that gives it the key file that the recipe names.
 const SERVERS: [(Packaged, &str, &str); 4] = [
@@ -88,7 +72,7 @@ fn packaged_servers_use_keys_of_the_service() {
     // Where an administrator may write.
     house.shell(&format!(
         "cd /tmp\n{}",
-        recipe("Start").replace("make install\n", "")
+        recipe("service", "Start").replace("make install\n", "")
     ));
     house.enable();
     let used = |house: &House| {
@@ -119,7 +103,7 @@ fn packaged_servers_use_keys_of_the_service() {
             .restart(&unit_of(server.unit))
             .expect("it starts");
         house.shell("systemctl start postgresql");
-        house.shell(&recipe(heading));
+        house.shell(&recipe("service", heading));
         serves_by_the_service(server, &stock);
     }
     house.shell("outboard keys adopt /etc/ssl/private/site.pem --user root --destroy");
@@ -133,7 +117,7 @@ fn packaged_servers_use_keys_of_the_service() {
     // With an agent, this sshd ends the session of a client that does not know all host keys yet.
     house.stock_shell("ssh-keyscan localhost >/root/.ssh/known_hosts");
     // The first line ends with a failure, because it took no key yet.
-    house.shell(&format!("set +e\n{}", recipe("sshd")));
+    house.shell(&format!("set +e\n{}", recipe("service", "sshd")));
     house.shell("! ls /etc/ssh/ssh_host_*_key");
     serves_by_the_service(&SSH, &stock);
 
@@ -204,7 +188,7 @@ fn a_credential_opens_the_service_at_every_start() {
     house.machine.restart(NGINX.unit).expect("it starts");
     // Clients must know all host keys; and the first line ends with a failure, because it took no key yet.
     house.stock_shell("ssh-keyscan localhost >/root/.ssh/known_hosts");
-    house.shell(&format!("set +e\n{}", recipe("sshd")));
+    house.shell(&format!("set +e\n{}", recipe("service", "sshd")));
     house.shell("! ls /etc/ssh/ssh_host_*_key");
     // Not tried again: no handshake and no login may fail.
     let once = |server: &Packaged| {

@@ -169,3 +169,24 @@ impl House {
         }
     }
 }
+
+/// What a document types below a heading, line by line.
+pub(crate) fn recipe(document: &str, heading: &str) -> String {
+    let block = block(document, heading, "console");
+    let typed = block.lines().filter_map(|line| line.strip_prefix("# "));
+    typed.map(|line| format!("{line}\n")).collect()
+}
+
+/// The first block of a language below a heading of a document.
+pub(crate) fn block(document: &str, heading: &str, language: &str) -> String {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../docs/{document}.md"));
+    let text = std::fs::read_to_string(file).expect("it is in the repository");
+    let (_, section) = text
+        .split_once(&format!("# {heading}\n"))
+        .unwrap_or_else(|| panic!("no section {heading:?}"));
+    let (_, block) = section
+        .split_once(&format!("```{language}\n"))
+        .expect("a block of lines");
+    let (block, _) = block.split_once("```").expect("its end");
+    block.to_owned()
+}

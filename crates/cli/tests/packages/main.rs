@@ -10,5 +10,6 @@ mod common;
 mod card_service;
 mod hardening;
 mod house;
+mod java;
 mod servers;
 mod under_load;

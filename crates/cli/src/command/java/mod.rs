@@ -14,6 +14,7 @@ use plan::{File, Plan, Way};
 use report::{Report, Reverted};
 use std::fs;
 use std::io;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -155,13 +156,22 @@ fn put(file: &File) -> Result<bool, Failure> {
         Ok(_) => replace(path, text, |_| Ok(())).map_err(failed)?,
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             if let Some(directory) = path.parent() {
-                fs::create_dir_all(directory).map_err(failed)?;
+                make_public(directory).map_err(failed)?;
             }
             create(path, text).map_err(failed)?;
         }
         Err(error) => return Err(failed(error)),
     }
     Ok(true)
+}
+
+/// Makes a directory that each server may enter, whatever the administrator's umask is.
+fn make_public(directory: &Path) -> io::Result<()> {
+    if directory.exists() {
+        return Ok(());
+    }
+    fs::create_dir_all(directory)?;
+    fs::set_permissions(directory, PermissionsExt::from_mode(0o755))
 }
 
 fn failed(path: &Path, error: &dyn std::fmt::Display) -> Failure {

@@ -6,6 +6,7 @@
 #   make test       formatting, lints, every test
 #   make test-openssl, make test-others   test suites of others, with stock and with Outboard: the same results
 #   make test-token test suites of others against the PKCS #11 module
+#   make test-debian13   programs of Debian 13 (Java 25, OpenSSL 3.5, OpenSSH 10) with what is built here
 #   make measure    measure every workload, smaller (MEASURE=--quick); results and a report in outboard-results
 #   make results    the same, into results/: the figures and pictures of README and docs
 #   make liberty    fetch Open Liberty for the workload trading: target/bench/liberty
@@ -58,7 +59,7 @@ test_packages  = $(run_packages) rsync python3 postgresql wrk valgrind perl chro
                  tomcat10 libpostgresql-jdbc-java
 jar_packages   = $(build_packages) openjdk-17-jdk-headless
 
-.PHONY: build jar run test test-evp test-openssl test-others test-token emulated measure results report bench install uninstall fmt lint check deny help need-build need-jar need-run need-measure need-test liberty
+.PHONY: build jar run test test-evp test-openssl test-others test-token test-debian13 tested emulated measure results report bench install uninstall fmt lint check deny help need-build need-jar need-run need-measure need-test liberty
 .DEFAULT_GOAL := build
 
 build: need-build
@@ -87,12 +88,15 @@ lint: need-build
 
 # The provider comes first, because whole-program tests load it from the target directory. A missing program fails its
 # test. A test program that hangs is ended and named, and the others continue.
-check: need-test
-	$(CARGO) build --locked -p outboard-provider -p outboard-observer -p outboard-cli -p outboard-stopwatch-preload \
-	    -p outboard-service -p outboard-pkcs11 -p outboard-java
+check: need-test tested
 	scripts/java-later.sh
 	OUTBOARD_TEST_ALL=1 $(CARGO) test --workspace --locked --no-fail-fast \
 	  --config "target.'cfg(unix)'.runner = 'timeout --foreground --kill-after=60 3600'"
+
+# What whole-program tests load and start.
+tested: need-build
+	$(CARGO) build --locked -p outboard-provider -p outboard-observer -p outboard-cli -p outboard-stopwatch-preload \
+	    -p outboard-service -p outboard-pkcs11 -p outboard-java
 
 # OpenSSL's own evp_test with its vectors: the part of test-openssl that takes one minute.
 test-evp: need-test
@@ -110,6 +114,15 @@ test-others: build
 # Test suites of others against the PKCS #11 module: docs/token.md tells what they say.
 test-token: build
 	scripts/suites/run.sh token-pkcs11test token-p11test token-provider token-programs
+
+# Tests of whole programs, run in Debian 13 (scripts/debian13.sh). Left out is what that system does not have, and a ledger on its
+# root: a file of an overlay has another device number in /proc/PID/maps than for stat.
+test-debian13: need-build tested
+	OUTBOARD_TEST_ALL=1 $(CARGO) test --locked --no-fail-fast \
+	  --config "target.'cfg(unix)'.runner = '$(CURDIR)/scripts/debian13.sh'" -p outboard-cli -p outboard-provider \
+	  --test token --test token_objects --test token_admin --test service_ssh --test system --test doctor \
+	  --test doctor_service --test programs -- --skip version_ --skip apache --skip stunnel:: --skip postgresql:: \
+	  --skip valgrind:: --skip soak:: --skip a_ledger_elsewhere
 
 # The provider with emulated lanes: target/emulated/liboutboard.so. It is slow; only tests use it.
 emulated: need-build

@@ -164,7 +164,9 @@ pub(crate) fn kill(process: rustix::process::Pid) {
 
 #[track_caller]
 pub(crate) fn succeeds(output: &Output) {
-    let said = String::from_utf8_lossy(&output.stderr);
+    // keytool complains where others print what was asked.
+    let said = [&output.stdout[..], &output.stderr].concat();
+    let said = String::from_utf8_lossy(&said);
     assert!(output.status.success(), "{said}");
 }
 

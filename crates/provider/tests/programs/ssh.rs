@@ -94,7 +94,6 @@ fn every_kind_of_key_logs_in() {
 
 #[test]
 fn every_key_exchange_agrees() {
-    let Some(ssh) = Ssh::start("") else { return };
     let kinds = [
         "sntrup761x25519-sha512@openssh.com",
         "curve25519-sha256",
@@ -104,6 +103,10 @@ fn every_key_exchange_agrees() {
         "diffie-hellman-group16-sha512",
         "diffie-hellman-group-exchange-sha256",
     ];
+    // From 10.0 on, sshd agrees to the last two only where it is told to.
+    let Some(ssh) = Ssh::start(&format!("KexAlgorithms {}\n", kinds.join(","))) else {
+        return;
+    };
     for kind in kinds {
         let option = format!("KexAlgorithms={kind}");
         let said = ssh

@@ -97,6 +97,7 @@ check: need-test tested
 tested: need-build
 	$(CARGO) build --locked -p outboard-provider -p outboard-observer -p outboard-cli -p outboard-stopwatch-preload \
 	    -p outboard-service -p outboard-pkcs11 -p outboard-java
+	$(if $(has_jdk),STRIP="strip --strip-debug" scripts/jar.sh target/debug/liboutboard_java.so target/debug/outboard.jar)
 
 # OpenSSL's own evp_test with its vectors: the part of test-openssl that takes one minute.
 test-evp: need-test

@@ -186,6 +186,16 @@ pub(crate) fn find_pkcs11(command: &Path) -> Result<PathBuf, Failure> {
     existing(&candidates).ok_or_else(|| not_found("the PKCS #11 module", &candidates, "--outboard"))
 }
 
+/// The provider for Java: where the module is. It is there only if a JDK was.
+pub(crate) fn find_jar(command: &Path) -> Option<PathBuf> {
+    let here = command.parent().unwrap_or(Path::new("."));
+    let candidates = [
+        here.join("outboard.jar"),
+        here.join("../lib/outboard/outboard.jar"),
+    ];
+    existing(&candidates)
+}
+
 /// The card service's program: beside the command in a build, in `sbin` once installed.
 pub(crate) fn find_daemon(command: &Path) -> Result<PathBuf, Failure> {
     const FILE: &str = "outboardd";

@@ -332,6 +332,29 @@ fn users_trade_with_a_java_server() {
 }
 
 #[test]
+fn jvms_sign_shake_hands_and_agree() {
+    let Some(result) = tiny("java", &["java", "javac", "openssl"]) else {
+        return;
+    };
+    for (name, label, some) in [
+        ("signatures", "threads", ["1", "16"]),
+        ("agreements", "curve", ["P-256", "X25519"]),
+    ] {
+        assert_eq!(values(table(&result, name), label), some);
+    }
+    assert_eq!(
+        values(table(&result, "handshakes"), "protocol"),
+        ["TLS 1.3"]
+    );
+    for (table, row) in result.rows() {
+        assert!(row.median > 0.0, "{}: {row:?}", table.name);
+        let proof = row.proof.as_deref().unwrap_or_default();
+        let proves = proof.contains("p256-") || proof.contains("x25519-");
+        assert_eq!(proves, row.setup != "JDK", "{}: {row:?}", table.name);
+    }
+}
+
+#[test]
 fn a_part_that_no_workload_has_is_wrong_usage() {
     for (workload, said) in [
         (

@@ -30,7 +30,6 @@ const PROGRAMS: &[Program] = &[
     Program::new("java", "openjdk-17-jdk-headless"),
     Program::new("javac", "openjdk-17-jdk-headless"),
     Program::new("keytool", "openjdk-17-jdk-headless"),
-    Program::new("javac", "openjdk-17-jdk-headless"),
     Program::new("jlink", "openjdk-17-jdk-headless"),
     Program::new("logrotate", "logrotate"),
     Program::new("modutil", "libnss3-tools"),

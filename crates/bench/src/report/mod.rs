@@ -101,7 +101,8 @@ pub fn render(results: &[ResultFile]) -> Rendered {
     let mut results = results.to_vec();
     results.sort_by_key(|result| {
         let order = [
-            "tls", "trading", "service", "ssh", "steady", "rampup", "cards", "speed", "layers",
+            "tls", "java", "trading", "service", "ssh", "steady", "rampup", "cards", "speed",
+            "layers",
         ];
         let place = order.iter().position(|name| *name == result.workload);
         place.unwrap_or(order.len())

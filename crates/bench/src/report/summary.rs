@@ -114,7 +114,8 @@ pub(super) fn summary(files: &[ResultFile]) -> Summary {
     let mut ordered: Vec<&ResultFile> = files.iter().collect();
     ordered.sort_by_key(|file| {
         let largest_first = [
-            "tls", "trading", "service", "ssh", "steady", "rampup", "cards", "speed", "layers",
+            "tls", "java", "trading", "service", "ssh", "steady", "rampup", "cards", "speed",
+            "layers",
         ];
         let place = largest_first.iter().position(|name| *name == file.workload);
         place.unwrap_or(largest_first.len())

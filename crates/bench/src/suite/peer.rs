@@ -18,13 +18,22 @@ const CRYPTO_MB: &str = "crypto_mb";
 /// Another one: the Java server.
 const LIBERTY: &str = "liberty";
 
+/// Providers for Java, each in a jar.
+const JARS: [&str; 2] = ["accp", "conscrypt"];
+
 /// What every directory of Open Liberty has.
 const LIBERTY_FILE: &str = "bin/tools/ws-server.jar";
 
 impl Peer {
     /// The libcrypto, if it is one.
     pub fn libcrypto(&self) -> Option<&Path> {
-        (![CRYPTO_MB, LIBERTY].contains(&self.name.as_str())).then_some(&self.file)
+        let others = [CRYPTO_MB, LIBERTY, JARS[0], JARS[1]];
+        (!others.contains(&self.name.as_str())).then_some(&self.file)
+    }
+
+    /// The jar of a provider for Java, if it is that.
+    pub fn jar(&self) -> Option<&Path> {
+        (JARS.contains(&self.name.as_str())).then_some(&self.file)
     }
 
     /// Intel's crypto_mb, if it is that.
@@ -42,7 +51,7 @@ impl Peer {
 impl FromStr for Peer {
     type Err = String;
 
-    /// `NAME=PATH` of a libcrypto, `crypto_mb=PATH`, `liberty=DIRECTORY`, or the name alone of one that lies in the
+    /// `NAME=PATH` of a libcrypto, `crypto_mb=PATH`, `liberty=DIRECTORY`, `accp=JAR`, `conscrypt=JAR`, or the name alone of one that lies in the
     /// target directory of this program (`openssl-3.5`, `openssl-4.0`, `crypto_mb`, `liberty`).
     fn from_str(text: &str) -> Result<Self, String> {
         let (name, file) = match text.split_once('=') {
@@ -51,6 +60,9 @@ impl FromStr for Peer {
             Some((name, path)) => (name, PathBuf::from(path)),
             None if text == CRYPTO_MB => (text, fetched()?),
             None if text == LIBERTY => (text, fetched_liberty()?),
+            None if JARS.contains(&text) => {
+                return Err(format!("name the jar of {text}: {text}=FILE"));
+            }
             None => (text, built(text)?),
         };
         if name.is_empty() || ["stock", "outboard"].contains(&name) {
@@ -60,6 +72,7 @@ impl FromStr for Peer {
             let what = match name {
                 CRYPTO_MB => CRYPTO_MB,
                 LIBERTY => "Open Liberty with",
+                name if JARS.contains(&name) => "jar",
                 _ => "libcrypto",
             };
             return Err(format!("there is no {what} {}", file.display()));
@@ -207,6 +220,8 @@ mod tests {
         assert!(reason("openssl-9.9").contains("name its library"));
         assert!(reason("crypto_mb=/nowhere").contains("there is no crypto_mb /nowhere"));
         assert!(reason("liberty=/nowhere").contains("no Open Liberty with /nowhere/"));
+        assert!(reason("accp").contains("accp=FILE"));
+        assert!(reason("conscrypt=/nowhere").contains("there is no jar /nowhere"));
         assert!(reason("mine=/nowhere").contains("/nowhere"));
         assert!(reason("stock=/etc/passwd").contains("cannot be called"));
     }

@@ -27,11 +27,13 @@ pub struct Arguments {
     /// Measure every combination of server, key, cipher and so on (tls, ssh); this takes hours
     #[arg(long)]
     all: bool,
-    /// Measure only these parts of the workload service: nginx, haproxy, apache, postgresql, sshd, request, concurrency
+    /// Measure only these parts. service: nginx, haproxy, apache, postgresql, sshd, request, concurrency; token: signatures,
+    /// records, objects; java: signatures, handshakes, agreements
     #[arg(long, value_name = "PART", value_delimiter = ',')]
     only: Vec<String>,
     /// Also measure these: openssl-3.5, openssl-4.0 or NAME=PATH of a libcrypto (speed); crypto_mb or
-    /// crypto_mb=PATH (cards); liberty or liberty=DIRECTORY of Open Liberty (trading)
+    /// crypto_mb=PATH (cards); liberty or liberty=DIRECTORY of Open Liberty (trading); accp=JAR or
+    /// conscrypt=JAR (java)
     #[arg(long, value_name = "PEER", value_delimiter = ',')]
     peers: Vec<Peer>,
     /// Write the results into this directory, one file for each workload

@@ -2,7 +2,9 @@
 
 mod cards;
 mod gate;
+mod java;
 mod layers;
+mod process;
 mod rampup;
 mod scores;
 mod service;
@@ -32,6 +34,7 @@ pub fn all() -> Vec<Box<dyn Workload>> {
         Box::new(tls::Tls),
         Box::new(service::Service),
         Box::new(token::Token),
+        Box::new(java::Java),
         Box::new(trading::Trading),
         Box::new(rampup::RampUp),
         Box::new(steady::Steady),

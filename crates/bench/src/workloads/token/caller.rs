@@ -3,9 +3,8 @@
 //! The process is this program again. A line of its input names a task and how many milliseconds it lasts; the answer is how
 //! often it was done, and in how many nanoseconds.
 
-use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
-use std::process::{Child, ChildStdin, ChildStdout, Command, ExitCode, Stdio};
+use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant};
 
 use clap::ValueEnum;
@@ -18,11 +17,11 @@ use cryptoki::slot::Slot;
 use cryptoki::types::AuthPin;
 use cryptoki_sys::{CK_MECHANISM_TYPE, CKM_ECDSA, CKM_RSA_PKCS};
 use outboard_measure::{Contender, Context, Keys, Library, Workload};
-use outboard_programs::cpu_time_of;
 
 use super::module::Module;
 use super::outstanding::Outstanding;
 use crate::Failure;
+use crate::workloads::process::{Process, Window};
 
 /// Bytes of a record.
 pub(super) const RECORD: usize = 8192;
@@ -346,25 +345,10 @@ pub(super) fn argument(value: &impl ValueEnum) -> String {
     value.map_or_else(String::new, |value| value.get_name().to_owned())
 }
 
-/// The process, as seen by who started it. It ends with its input.
-pub(super) struct Process {
-    child: Child,
-    input: Option<ChildStdin>,
-    output: BufReader<ChildStdout>,
-}
+/// The process, as seen by who started it.
+pub(super) struct ModuleProcess(Process);
 
-/// What a window was.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Window {
-    /// How often the task was done.
-    pub(super) count: u64,
-    /// In how many seconds.
-    pub(super) elapsed: f64,
-    /// The process's own.
-    pub(super) cpu: f64,
-}
-
-impl Process {
+impl ModuleProcess {
     /// Starts it; `arguments` say what its key is and how many threads it has.
     pub(super) fn start(module: &Module, arguments: &[String]) -> Result<Self, Failure> {
         let mut command = Command::new(std::env::current_exe()?);
@@ -374,52 +358,11 @@ impl Process {
             .arg(module.token)
             .args(module.pin.map(|pin| format!("--pin={pin}")))
             .args(arguments)
-            .envs(module.variables.iter().cloned())
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped());
-        let mut child = command.spawn()?;
-        let pipe = |what| format!("the module's caller has no {what}");
-        Ok(Self {
-            input: Some(child.stdin.take().ok_or_else(|| pipe("input"))?),
-            output: BufReader::new(child.stdout.take().ok_or_else(|| pipe("output"))?),
-            child,
-        })
+            .envs(module.variables.iter().cloned());
+        Process::start(command).map(Self)
     }
 
     pub(super) fn run(&mut self, task: Task, number: u64) -> Result<Window, Failure> {
-        let cpu = || cpu_time_of(self.child.id()).unwrap_or_default();
-        let before = cpu();
-        let input = self.input.as_mut().ok_or("the module's caller has ended")?;
-        writeln!(input, "{} {number}", argument(&task))?;
-        let mut answer = String::new();
-        self.output.read_line(&mut answer)?;
-        let cpu = cpu_time_of(self.child.id())
-            .unwrap_or_default()
-            .saturating_sub(before);
-        let (count, elapsed) = answer
-            .trim_end()
-            .split_once(' ')
-            .ok_or("the module's caller failed (its reason is above)")?;
-        Ok(Window {
-            count: count.parse()?,
-            elapsed: elapsed.parse::<f64>()? * 1e-9,
-            cpu: cpu.as_secs_f64(),
-        })
-    }
-}
-
-impl Drop for Process {
-    fn drop(&mut self) {
-        // Without its input it ends; if it does not, because it hangs, it is killed.
-        drop(self.input.take());
-        let ends = Instant::now() + Duration::from_secs(5);
-        while Instant::now() < ends {
-            if !matches!(self.child.try_wait(), Ok(None)) {
-                return;
-            }
-            std::thread::sleep(Duration::from_millis(1));
-        }
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        self.0.run(&format!("{} {number}", argument(&task)))
     }
 }

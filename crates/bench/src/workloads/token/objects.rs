@@ -1,6 +1,6 @@
 //! Many objects: what it costs to find one, and to make another.
 
-use super::caller::{Process, Task};
+use super::caller::{ModuleProcess, Task};
 use super::module::Module;
 use crate::Failure;
 use crate::suite::{Measure, Options, Rounds, Session, Step};
@@ -39,7 +39,7 @@ pub(super) fn run(session: &mut Session<'_>) -> Result<(), Failure> {
         let mut callers = modules
             .iter()
             .map(|module| {
-                let mut caller = Process::start(module, &[])?;
+                let mut caller = ModuleProcess::start(module, &[])?;
                 caller.run(Task::Fill, objects)?;
                 Ok(caller)
             })

@@ -1,6 +1,6 @@
 //! AES-GCM and SHA-256 of 8 KiB, which Sun's study wanted to lose nothing: through the accelerator, and by EVP.
 
-use super::caller::{Process, Task};
+use super::caller::{ModuleProcess, Task};
 use super::module::Module;
 use crate::Failure;
 use crate::suite::{Measure, Options, Rounds, Session, Step};
@@ -33,7 +33,7 @@ pub(super) fn run(session: &mut Session<'_>) -> Result<(), Failure> {
     );
     let ledger = session.workplace.join("token-records");
     let module = Module::ours(session, "accelerator", "", &ledger)?;
-    let mut caller = Process::start(&module, &[])?;
+    let mut caller = ModuleProcess::start(&module, &[])?;
     for (name, tasks) in USES {
         session.step(name);
         let rounds = rounds(session.options());

@@ -2,11 +2,12 @@
 
 use outboard_programs::CardService;
 
-use super::caller::{Kind, Process, Task, Window, argument};
+use super::caller::{Kind, ModuleProcess, Task, argument};
 use super::module::Module;
 use crate::Failure;
 use crate::proof::{Expected, Proof};
 use crate::suite::{Measure, Options, Rounds, Session, Step};
+use crate::workloads::process::Window;
 use crate::workloads::service::held::Held;
 use crate::workloads::tls::Key;
 
@@ -87,7 +88,7 @@ fn measure(session: &mut Session<'_>, key: Key, kind: Kind, threads: usize) -> R
         if setup == "coprocessor" {
             arguments.push(format!("--key={}", key.name.to_lowercase()));
         }
-        callers.push(Process::start(module, &arguments)?);
+        callers.push(ModuleProcess::start(module, &arguments)?);
     }
     let mut done = [0; SETUPS.len()];
     let rounds = rounds(session.options());

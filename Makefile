@@ -7,6 +7,8 @@
 #   make test-openssl, make test-others   test suites of others, with stock and with Outboard: the same results
 #   make test-token test suites of others against the PKCS #11 module
 #   make test-debian13   programs of Debian 13 (Java 25, OpenSSL 3.5, OpenSSH 10) with what is built here
+#   make test-java  real Java servers and the JDK's own tests, with the PKCS #11 module and with outboard.jar
+#   make java-soak  a million handshakes of a JVM leave nothing behind (HANDSHAKES=)
 #   make measure    measure every workload, smaller (MEASURE=--quick); results and a report in outboard-results
 #   make results    the same, into results/: the figures and pictures of README and docs
 #   make liberty    fetch Open Liberty for the workload trading: target/bench/liberty
@@ -59,7 +61,7 @@ test_packages  = $(run_packages) rsync python3 postgresql wrk valgrind perl chro
                  tomcat10 libpostgresql-jdbc-java
 jar_packages   = $(build_packages) openjdk-17-jdk-headless
 
-.PHONY: build jar run test test-evp test-openssl test-others test-token test-debian13 tested emulated measure results report bench install uninstall fmt lint check deny help need-build need-jar need-run need-measure need-test liberty
+.PHONY: build jar run test test-evp test-openssl test-others test-token test-debian13 test-java java-soak tested emulated measure results report bench install uninstall fmt lint check deny help need-build need-jar need-run need-measure need-test liberty
 .DEFAULT_GOAL := build
 
 build: need-build
@@ -124,6 +126,21 @@ test-debian13: need-build tested
 	  --test token --test token_objects --test token_admin --test service_ssh --test system --test doctor \
 	  --test doctor_service --test programs -- --skip version_ --skip apache --skip stunnel:: --skip postgresql:: \
 	  --skip valgrind:: --skip soak:: --skip a_ledger_elsewhere
+
+# Jetty, Netty, Tomcat and Open Liberty (scripts/java-servers.sh and 'make liberty' fetch them), as docs/java.md and docs/java-provider.md
+# set them up; then the JDK's own tests, with stock Java and with outboard.jar.
+test-java: need-test tested liberty
+	scripts/java-later.sh
+	scripts/java-servers.sh
+	OUTBOARD_TEST_ALL=1 OUTBOARD_JAVA_SERVERS=$(CURDIR)/target/java-servers OUTBOARD_LIBERTY=$(CURDIR)/$(liberty)/wlp \
+	    $(CARGO) test --locked --no-fail-fast -p outboard-cli --test java_servers -- --test-threads=2
+	OUTBOARD=target/debug/outboard MODULE=target/debug/liboutboard.so JAR=target/debug/outboard.jar scripts/suites/run.sh java
+
+# Minutes to hours: HANDSHAKES of outboard.jar, and as many of the accelerator slot.
+HANDSHAKES ?= 1000000
+
+java-soak: need-test tested
+	OUTBOARD_JAVA_HANDSHAKES=$(HANDSHAKES) $(CARGO) test --locked -p outboard-java --test handshakes million -- --nocapture
 
 # The provider with emulated lanes: target/emulated/liboutboard.so. It is slow; only tests use it.
 emulated: need-build

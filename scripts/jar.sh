@@ -14,7 +14,12 @@ classes=$(mktemp -d)
 trap 'rm -rf "$classes"' EXIT
 trap 'exit 1' HUP INT TERM
 
-find . -name '*.java' | LC_ALL=C sort | xargs javac -Xlint:all -Werror --release 17 -g:source,lines -d "$classes"
+find . -name '*.java' ! -name Kem.java | LC_ALL=C sort |
+    xargs javac -Xlint:all -Werror --release 17 -g:source,lines -d "$classes"
+# Java 17 got the interface for KEMs in an update (Debian's 17.0.15 has it), and later compilers do not know that of 17.
+if javap javax.crypto.KEMSpi >/dev/null 2>&1; then
+    javac -source 17 -target 17 -nowarn -Xlint:-options -g:source,lines -cp "$classes" -d "$classes" org/outboard/provider/Kem.java
+fi
 cp "$library" "$classes/org/outboard/provider/liboutboard_java.so"
 # STRIP is a command and its options.
 # shellcheck disable=SC2086

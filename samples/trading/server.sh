@@ -41,7 +41,7 @@ case $TRADING_KEY in
         slot 1
         preferred=
         for algorithm in RSASSA-PSS SHA{256,384,512}withRSA SHA{256,384}withECDSA; do
-            preferred+=${preferred:+, }$algorithm:SunPKCS11-Outboard
+            preferred+=${preferred:+, }Signature.$algorithm:SunPKCS11-Outboard
         done
         echo "jdk.security.provider.preferred=$preferred" >> security
         type=PKCS12 ;;

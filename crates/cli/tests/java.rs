@@ -80,7 +80,7 @@ fn a_jdk_is_changed_and_restored_byte_for_byte() {
     let lines = done["properties"]["lines"].as_str().expect("a text");
     says(
         lines,
-        "preferred=AES/GCM/NoPadding:SunJCE, \\\n    RSASSA-PSS:SunPKCS11-Outboard",
+        "preferred=AES/GCM/NoPadding:SunJCE, \\\n    Signature.RSASSA-PSS:SunPKCS11-Outboard",
     );
     let tried = done["tried"].as_array().expect("a list");
     assert_eq!(tried.len(), 3, "{done}");

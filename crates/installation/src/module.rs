@@ -11,6 +11,8 @@ pub const FILE: &str = "outboard.so";
 const OBSERVER: &str = "outboard-observe.so";
 /// The same of the PKCS #11 module, which OpenSSL does not look for.
 const TOKEN: &str = "outboard-pkcs11.so";
+/// The provider for Java's cryptography.
+const JAR: &str = "outboard.jar";
 
 /// Where it may lie in a tree that this command is part of.
 const NEAR_THE_COMMAND: &[&str] = &[
@@ -81,6 +83,19 @@ pub fn find_observer(named: Option<&Path>, library: Option<&Library>) -> Result<
 /// In words, with every place that was looked at.
 pub fn find_token(named: Option<&Path>) -> Result<PathBuf, String> {
     search(named, None, TOKEN, "--module")
+}
+
+/// Finds `outboard.jar`: the one that was named, else near this command.
+///
+/// # Errors
+/// In words, with every place that was looked at.
+pub fn find_jar(named: Option<&Path>) -> Result<PathBuf, String> {
+    search(named, None, JAR, "--jar").map_err(|error| {
+        error.replacen("the module ", "", 1).replace(
+            "run 'make install'",
+            "it is built where a JDK is: run 'make jar' and 'make install'",
+        )
+    })
 }
 
 /// Where OpenSSL looks for it when no configuration says where it is.

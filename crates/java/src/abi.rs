@@ -13,7 +13,7 @@ use zeroize::Zeroizing;
 
 use crate::error::{Error, Result};
 use crate::key::{Bytes, Group, Key, Signing};
-use crate::{process, service, verification};
+use crate::{kem, process, service, verification};
 
 /// A native method throws a `ProviderException` instead of an answer.
 struct Thrown;
@@ -76,6 +76,23 @@ unsafe fn key<'a>(address: jlong) -> Result<&'a Key> {
 /// The address of a key, which is Java's from now on.
 fn given(key: Key) -> jlong {
     Box::into_raw(Box::new(key)).expose_provenance() as jlong
+}
+
+/// Puts the address of a new key into an array, and answers its public half.
+fn hand_over<'local>(
+    env: &mut Env<'local>,
+    key: Key,
+    public: &[u8],
+    address: &JLongArray<'_>,
+) -> Result<JByteArray<'local>> {
+    let public = env.byte_array_from_slice(public)?;
+    let given = given(key);
+    if let Err(error) = address.set_region(env, 0, &[given]) {
+        // SAFETY: just given, to nobody.
+        unsafe { free(given) };
+        return Err(error.into());
+    }
+    Ok(public)
 }
 
 /// A copy of a secret in an array.
@@ -143,14 +160,68 @@ extern "system" fn Java_org_outboard_provider_Native_generate<'local>(
 ) -> JByteArray<'local> {
     enter(env, |env| {
         let (key, public) = Key::generate(Group::of(group)?)?;
-        let public = env.byte_array_from_slice(&public)?;
-        let given = given(key);
-        if let Err(error) = address.set_region(env, 0, &[given]) {
-            // SAFETY: just given, to nobody.
-            unsafe { free(given) };
-            return Err(error.into());
-        }
-        Ok(public)
+        hand_over(env, key, &public, &address)
+    })
+}
+
+/// `kemGenerate(int set, long[] key)`: a new key of ML-KEM, and its public half.
+#[unsafe(no_mangle)]
+extern "system" fn Java_org_outboard_provider_Native_kemGenerate<'local>(
+    env: EnvUnowned<'local>,
+    _class: JClass<'local>,
+    set: jint,
+    address: JLongArray<'local>,
+) -> JByteArray<'local> {
+    enter(env, |env| {
+        let (key, public) = kem::generate(set)?;
+        hand_over(env, key, &public, &address)
+    })
+}
+
+/// `kemRead(int set, boolean isPrivate, byte[] bytes)`: half a key of ML-KEM; 0 where it is not whole.
+#[unsafe(no_mangle)]
+extern "system" fn Java_org_outboard_provider_Native_kemRead<'local>(
+    env: EnvUnowned<'local>,
+    _class: JClass<'local>,
+    set: jint,
+    is_private: jboolean,
+    bytes: JByteArray<'local>,
+) -> jlong {
+    enter(env, |env| {
+        let bytes = secret(env, &bytes)?;
+        Ok(kem::read(set, is_private, &bytes)?.map_or(0, given))
+    })
+}
+
+/// `encapsulate(long key)`: the secret, and behind it the ciphertext.
+#[unsafe(no_mangle)]
+extern "system" fn Java_org_outboard_provider_Native_encapsulate<'local>(
+    env: EnvUnowned<'local>,
+    _class: JClass<'local>,
+    address: jlong,
+) -> JByteArray<'local> {
+    enter(env, |env| {
+        // SAFETY: Java holds the key during the call.
+        let both = unsafe { key(address) }?.encapsulate()?;
+        Ok(env.byte_array_from_slice(&both)?)
+    })
+}
+
+/// `decapsulate(long key, byte[] ciphertext)`: the secret; null where the ciphertext has another length.
+#[unsafe(no_mangle)]
+extern "system" fn Java_org_outboard_provider_Native_decapsulate<'local>(
+    env: EnvUnowned<'local>,
+    _class: JClass<'local>,
+    address: jlong,
+    ciphertext: JByteArray<'local>,
+) -> JByteArray<'local> {
+    enter(env, |env| {
+        let ciphertext = env.convert_byte_array(&ciphertext)?;
+        // SAFETY: Java holds the key during the call.
+        Ok(match unsafe { key(address) }?.decapsulate(&ciphertext)? {
+            Some(secret) => env.byte_array_from_slice(&secret)?,
+            None => JByteArray::default(),
+        })
     })
 }
 

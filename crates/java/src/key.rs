@@ -6,6 +6,7 @@ use outboard_engine::Operation;
 use outboard_engine::card::{self, Request};
 use outboard_engine::scalar::digest::Digest;
 use outboard_engine::scalar::ec::{self, Curve};
+use outboard_engine::scalar::ml_kem;
 use outboard_engine::scalar::pair::{Pair, Private};
 use outboard_engine::scalar::rsa::{SaltLength, Scheme};
 use outboard_engine::scalar::x25519;
@@ -25,6 +26,8 @@ pub(crate) enum Key {
     Ed25519(Arc<card::ed25519::Key>),
     /// In memory of its own: a key that is moved leaves a copy behind.
     X25519(Box<x25519::Private>),
+    /// Either half.
+    MlKem(Box<ml_kem::Key>),
     Service(service::Key),
 }
 
@@ -124,11 +127,12 @@ impl Key {
         }
     }
 
-    /// The private number of a key on a curve, most significant byte first, or X25519's scalar.
+    /// The private number of a key on a curve, most significant byte first, X25519's scalar, or ML-KEM's private half.
     pub(crate) fn secret(&self) -> Result<Bytes> {
         match self {
             Self::Ec(key) => Ok(key.number()?),
             Self::X25519(key) => Ok(Zeroizing::new(key.to_vec())),
+            Self::MlKem(key) => Ok(key.private_bytes()?),
             _ => Err(Error::Misused),
         }
     }
@@ -165,7 +169,7 @@ impl Key {
             Self::Ec(key) => process::run(Request::ecdsa(Arc::clone(key), value)?),
             Self::Ed25519(key) => process::run(Request::ed25519(Arc::clone(key), value)?),
             Self::Service(key) => key.sign(signing, value),
-            Self::X25519(_) => Err(Error::Misused),
+            Self::X25519(_) | Self::MlKem(_) => Err(Error::Misused),
         }
     }
 }

@@ -63,3 +63,16 @@ fn keys_that_java_has_collected_are_freed() {
         assert!(grew < 12 * 1024, "{java:?}: {grew} KiB");
     }
 }
+
+/// Java 24 and later have ML-KEM of their own, with which Outboard's agrees. Where Java has no interface for KEMs, there is none.
+#[test]
+fn ml_kem_agrees_with_javas_own() {
+    for java in runtimes() {
+        let place = Place::new();
+        assert_eq!(
+            succeed(&mut place.java(&java, &[], "Kems")),
+            "right\n",
+            "{java:?}"
+        );
+    }
+}

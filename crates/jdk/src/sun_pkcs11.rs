@@ -1,6 +1,6 @@
 //! A configuration of SunPKCS11 (the JDK's "PKCS#11 Reference Guide").
 
-use crate::Jdk;
+use crate::{Jdk, Provider, Registration, SIGNATURES};
 use std::path::{Path, PathBuf};
 
 /// The mechanisms that Java is to see: raw ones, so that a signature takes two calls, and the key store. Without `KeyStore`,
@@ -34,6 +34,20 @@ impl SunPkcs11 {
     /// The name of the provider that it makes.
     pub fn provider(&self) -> String {
         format!("SunPKCS11-{}", self.name)
+    }
+
+    /// How it is registered with its configuration in `file`. With `prefers`, Java prefers it for [`SIGNATURES`]: a token's keys
+    /// need that not, because no other provider takes them.
+    pub fn registration(&self, file: &Path, prefers: bool) -> Registration {
+        let preferred: &[&str] = if prefers { &SIGNATURES } else { &[] };
+        Registration {
+            line: Provider {
+                name: "SunPKCS11".to_owned(),
+                argument: Some(file.to_string_lossy().into_owned()),
+            },
+            name: self.provider(),
+            preferred: preferred.iter().map(|name| format!("Signature.{name}")).collect(),
+        }
     }
 
     /// What a text says to that JDK. Other statements are passed over, and what cannot be understood ends the reading.

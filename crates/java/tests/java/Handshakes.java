@@ -12,7 +12,8 @@ import javax.net.ssl.*;
  * TLS handshakes of a server and a client that both prove themselves with each key of a key store, in memory and over sockets. Who
  * serves them, the JVM's configuration says.
  *
- * Arguments: a key store's file, or a type of stores without one; its password; handshakes of each kind.
+ * Arguments: a key store's file, or a type of stores without one; its password; handshakes of each kind. With "grow" as the fourth: so many
+ * handshakes in memory; prints by how many KiB the process grew after a fifth of them.
  */
 public class Handshakes {
     /** The key of one alias, whatever the peer would like. */
@@ -68,6 +69,22 @@ public class Handshakes {
         } else {
             keys = KeyStore.getInstance(arguments[0]);
             keys.load(null, null);
+        }
+        if (arguments.length > 3) {
+            One one = new One(keys, keys.aliases().nextElement(), password);
+            long before = 0;
+            // What Java compiles and keeps for good is there after a fifth.
+            for (int at = 0; at < count; at++) {
+                if (at == count / 5) {
+                    System.gc();
+                    before = Load.resident();
+                }
+                inMemory(one, "TLSv1.3");
+            }
+            System.gc();
+            Thread.sleep(500);
+            System.out.println("grew " + (Load.resident() - before));
+            return;
         }
         for (String alias : Collections.list(keys.aliases())) {
             One one = new One(keys, alias, password);

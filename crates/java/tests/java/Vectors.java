@@ -4,6 +4,7 @@ import java.math.BigInteger;
 import java.security.*;
 import java.security.spec.*;
 import java.util.HexFormat;
+import javax.crypto.KEM;
 import javax.crypto.KeyAgreement;
 
 /**
@@ -12,6 +13,7 @@ import javax.crypto.KeyAgreement;
  * <pre>
  * verify ALGORITHM KEY(SubjectPublicKeyInfo) MESSAGE SIGNATURE [DIGEST MASK SALT]     true or false
  * agree ALGORITHM NUMBER CURVE PEER(SubjectPublicKeyInfo)                             the secret
+ * decapsulate ALGORITHM KEY(PrivateKeyInfo) CIPHERTEXT                                the secret; Java's own provider is not asked
  * </pre>
  *
  * The class of an exception is an answer, too. Where Java's own provider answers something else, that follows the answer.
@@ -51,6 +53,9 @@ public class Vectors {
                     : ec(words[3], key));
                 agreement.doPhase(factory(algorithm).generatePublic(new X509EncodedKeySpec(bytes(words[4]))), true);
                 return HEX.formatHex(agreement.generateSecret());
+            case "decapsulate":
+                KEM.Decapsulator decapsulator = KEM.getInstance(algorithm, provider).newDecapsulator(Kems.raw(key, "PKCS#8"));
+                return HEX.formatHex(decapsulator.decapsulate(bytes(words[3])).getEncoded());
             default:
                 throw new IllegalArgumentException(words[0]);
         }
@@ -70,7 +75,7 @@ public class Vectors {
             String[] words = line.split(" ");
             boolean isEc = words[1].contains("EC") || words[1].startsWith("Ed") || words[1].startsWith("X");
             String ours = said(words, OUTBOARD);
-            String theirs = said(words, Security.getProvider(isEc ? "SunEC" : "SunRsaSign"));
+            String theirs = words[0].equals("decapsulate") ? ours : said(words, Security.getProvider(isEc ? "SunEC" : "SunRsaSign"));
             answers.append(ours).append(ours.equals(theirs) ? "" : " " + theirs).append('\n');
         }
         System.out.print(answers);

@@ -37,11 +37,20 @@ final class Agreement extends KeyAgreementSpi {
 
     @Override
     protected void engineInit(Key key, SecureRandom random) throws InvalidKeyException {
-        begin(isEc() ? NativeKey.ec(key) : NativeKey.x25519(key), key);
+        begin(isLeft(key) ? null : isEc() ? NativeKey.ec(key) : NativeKey.x25519(key), key);
         if (nativeKey == null) {
             stock = Stock.agreement(algorithm);
             stock.init(key);
         }
+    }
+
+    /** Whether this Java's own providers do it as fast. Only Outboard has the service's keys. */
+    private boolean isLeft(Key key) {
+        if (!isEc()) {
+            return !Group.X25519.derivation.isServed();
+        }
+        Group group = key instanceof ECKey && !(key instanceof ServiceKey) ? Group.of(((ECKey) key).getParams()) : null;
+        return group != null && !group.derivation.isServed();
     }
 
     @Override

@@ -1,11 +1,13 @@
 package org.outboard.provider;
 
 import java.security.InvalidKeyException;
+import java.security.Key;
 import java.security.MessageDigest;
 import java.security.PrivateKey;
 import java.security.PublicKey;
 import java.security.Signature;
 import java.security.SignatureException;
+import java.security.interfaces.ECKey;
 import java.security.interfaces.ECPublicKey;
 
 /** ECDSA; signatures are in DER. */
@@ -22,6 +24,22 @@ final class EcSignature extends ServedSignature {
     @Override
     NativeKey privateKey(PrivateKey key) {
         return NativeKey.ec(key);
+    }
+
+    @Override
+    Operation operation(Key key, boolean signs) {
+        Group group = key instanceof ECKey ? Group.of(((ECKey) key).getParams()) : null;
+        if (group == null) {
+            return null;
+        }
+        switch (group) {
+            case P256:
+                return signs ? Operation.P256_SIGN : Operation.P256_VERIFY;
+            case P384:
+                return signs ? Operation.P384_SIGN : Operation.P384_VERIFY;
+            default:
+                return signs ? Operation.P521_SIGN : Operation.P521_VERIFY;
+        }
     }
 
     @Override

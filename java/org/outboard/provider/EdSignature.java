@@ -2,6 +2,7 @@ package org.outboard.provider;
 
 import java.io.ByteArrayOutputStream;
 import java.security.InvalidKeyException;
+import java.security.Key;
 import java.security.PrivateKey;
 import java.security.PublicKey;
 import java.security.Signature;
@@ -20,6 +21,11 @@ final class EdSignature extends ServedSignature {
     @Override
     NativeKey privateKey(PrivateKey key) {
         return NativeKey.ed25519(key);
+    }
+
+    @Override
+    Operation operation(Key key, boolean signs) {
+        return signs ? Operation.ED25519_SIGN : Operation.ED25519_VERIFY;
     }
 
     @Override

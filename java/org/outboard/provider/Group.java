@@ -13,15 +13,23 @@ import java.security.spec.NamedParameterSpec;
 
 /** The groups that keys are on, in the order of the native half. */
 enum Group {
-    P256("secp256r1", 256), P384("secp384r1", 384), P521("secp521r1", 521), X25519("X25519", 255);
+    P256("secp256r1", 256, Operation.P256_DERIVE, Operation.P256_KEYGEN),
+    P384("secp384r1", 384, Operation.P384_DERIVE, Operation.P384_KEYGEN),
+    P521("secp521r1", 521, Operation.P521_DERIVE, Operation.P521_KEYGEN),
+    X25519("X25519", 255, Operation.X25519_DERIVE, Operation.X25519_KEYGEN);
 
     final String standardName;
     final int bits;
+    /** An agreement, and a new key. */
+    final Operation derivation;
+    final Operation generation;
     private ECParameterSpec curve;
 
-    Group(String standardName, int bits) {
+    Group(String standardName, int bits, Operation derivation, Operation generation) {
         this.standardName = standardName;
         this.bits = bits;
+        this.derivation = derivation;
+        this.generation = generation;
     }
 
     /** The group that a program wants keys on; null where it is none of these. */

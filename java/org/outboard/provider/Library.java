@@ -1,16 +1,23 @@
 package org.outboard.provider;
 
+import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.OutputStream;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.security.AccessController;
+import java.security.PrivilegedActionException;
+import java.security.PrivilegedExceptionAction;
+import java.security.Security;
 
 /** Loads the native half once, and knows how that went. */
 final class Library {
     /** Without a native half; the version is that half's. */
     private static final String UNKNOWN = "0";
+    private static final String SETTINGS = "outboard.settings";
     private static final String FILE = "liboutboard_java.so";
     private static final String VERSION;
     private static final String STATE;
@@ -19,8 +26,7 @@ final class Library {
         String version = UNKNOWN;
         String state;
         try {
-            load();
-            version = Native.open(System.getProperty("outboard.settings", ""));
+            version = openPrivileged();
             state = "Outboard " + version + " serves this Java";
         } catch (Exception | LinkageError failed) {
             state = "Outboard serves nothing in this Java: " + failed.getMessage();
@@ -45,6 +51,25 @@ final class Library {
         return STATE;
     }
 
+    /** With this jar's permissions alone: under a security manager (until Java 23), the program that asks first may have fewer. */
+    @SuppressWarnings("removal")
+    private static String openPrivileged() throws Exception {
+        try {
+            return AccessController.doPrivileged((PrivilegedExceptionAction<String>) () -> {
+                load();
+                return Native.open(settings());
+            });
+        } catch (PrivilegedActionException failed) {
+            throw failed.getException();
+        }
+    }
+
+    /** The system property {@value #SETTINGS}, else the security property of that name. */
+    private static String settings() {
+        String told = System.getProperty(SETTINGS, Security.getProperty(SETTINGS));
+        return told == null ? "" : told;
+    }
+
     private static void load() throws IOException {
         String told = System.getProperty("outboard.library");
         if (told != null) {
@@ -58,7 +83,7 @@ final class Library {
                 if (library == null) {
                     throw new IOException(FILE + " is not in outboard.jar (build it with 'make jar')");
                 }
-                Files.copy(library, file);
+                write(library, file);
             }
             System.load(file.toString());
         } catch (UnsatisfiedLinkError failed) {
@@ -69,6 +94,13 @@ final class Library {
             // What is loaded stays in memory.
             Files.deleteIfExists(file);
             Files.delete(directory);
+        }
+    }
+
+    /** Not by a channel: a channel would close if somebody interrupts this thread, and nobody would load the library again. */
+    private static void write(InputStream library, Path file) throws IOException {
+        try (OutputStream written = new FileOutputStream(file.toFile())) {
+            library.transferTo(written);
         }
     }
 

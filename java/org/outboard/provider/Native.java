@@ -28,10 +28,22 @@ final class Native {
     /** Makes a key, whose address goes into {@code key}, and answers its public half. */
     static native byte[] generate(int group, long[] key);
 
+    /** The same of ML-KEM, where {@code set} is the ordinal of a {@link KemSet}. */
+    static native byte[] kemGenerate(int set, long[] key);
+
+    /** A half of a key of ML-KEM, or a private one's seed; 0 where it is not whole. */
+    static native long kemRead(int set, boolean isPrivate, byte[] bytes);
+
+    /** A new secret for a public half, and behind it the ciphertext. */
+    static native byte[] encapsulate(long key);
+
+    /** The secret of a ciphertext; null where that has another length. */
+    static native byte[] decapsulate(long key, byte[] ciphertext);
+
     /** Frees a key, and wipes it. */
     static native void free(long key);
 
-    /** The private number, most significant byte first, or the scalar. */
+    /** The private number, most significant byte first, the scalar, or ML-KEM's private half. */
     static native byte[] secret(long key);
 
     /** The secret shared with a peer; null where the peer's public half is refused. */

@@ -89,7 +89,7 @@ final class NativeKey {
         if (Group.of(other.getParams()) != Group.X25519) {
             return null;
         }
-        byte[] scalar = other.getScalar().orElse(null);
+        byte[] scalar = other.isDestroyed() ? null : other.getScalar().orElse(null);
         return scalar == null ? null : converted(key, scalar, Native::x25519);
     }
 
@@ -99,11 +99,11 @@ final class NativeKey {
 
     /** The key of an object that gives its PKCS #8 encoding. */
     private static NativeKey encoded(PrivateKey key) {
-        NativeKey known = CONVERTED.get(new Identity(key));
+        NativeKey known = key.isDestroyed() ? null : CONVERTED.get(new Identity(key));
         if (known != null) {
             return known.orNull();
         }
-        byte[] encoded = "PKCS#8".equals(key.getFormat()) ? key.getEncoded() : null;
+        byte[] encoded = !key.isDestroyed() && "PKCS#8".equals(key.getFormat()) ? key.getEncoded() : null;
         return encoded == null ? null : converted(key, encoded, Native::read);
     }
 
@@ -144,6 +144,24 @@ final class NativeKey {
     byte[] derive(byte[] peer) {
         try {
             return Native.derive(address, peer);
+        } finally {
+            Reference.reachabilityFence(this);
+        }
+    }
+
+    /** As {@link Native#encapsulate}. */
+    byte[] encapsulate() {
+        try {
+            return Native.encapsulate(address);
+        } finally {
+            Reference.reachabilityFence(this);
+        }
+    }
+
+    /** As {@link Native#decapsulate}. */
+    byte[] decapsulate(byte[] ciphertext) {
+        try {
+            return Native.decapsulate(address, ciphertext);
         } finally {
             Reference.reachabilityFence(this);
         }

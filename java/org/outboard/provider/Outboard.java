@@ -1,6 +1,8 @@
 package org.outboard.provider;
 
+import java.security.GeneralSecurityException;
 import java.security.Provider;
+import java.security.ProviderException;
 import java.util.List;
 import java.util.function.Supplier;
 
@@ -17,6 +19,10 @@ import java.util.function.Supplier;
  */
 public final class Outboard extends Provider {
     static final String NAME = "Outboard";
+    /** Whether this Java has keys of ML-KEM of its own. */
+    static final boolean HAS_ML_KEM = Runtime.version().feature() >= 24;
+    /** By its name: it is the only class that needs that interface. */
+    private static final String KEM_CLASS = "org.outboard.provider.Kem";
     private static final long serialVersionUID = 1;
 
     /** The provider of a process that reads the system properties {@code outboard.settings} and {@code outboard.library}. */
@@ -41,18 +47,62 @@ public final class Outboard extends Provider {
             offer("KeyPairGenerator", name, () -> new PairGenerator(name, Group.X25519));
             offer("KeyAgreement", name, () -> new Agreement(name));
         }
+        if (hasKems()) {
+            offerKem(KemSet.FAMILY, null);
+            for (KemSet set : KemSet.values()) {
+                offerKem(set.standardName, set);
+            }
+        }
         offer("KeyStore", NAME, ServiceStore::new);
     }
 
-    /** Says on the terminal whether the provider serves in this Java, and what; ends with status 1 where it does not. */
-    public static void main(String[] arguments) {
+    /**
+     * Says on the terminal whether the provider serves in this Java, and what; ends with status 1 where it does not.
+     *
+     * {@code measure SECONDS}: says what Outboard does faster than the JDK. {@code try}: says what programs get. The command
+     * 'outboard java --provider' asks so.
+     */
+    public static void main(String[] arguments) throws GeneralSecurityException {
         Outboard provider = new Outboard();
         System.out.println(provider.getInfo());
+        if (Library.isLoaded() && arguments.length == 2 && arguments[0].equals("measure")) {
+            Measurement.print(provider, Double.parseDouble(arguments[1]));
+            return;
+        }
+        if (Library.isLoaded() && arguments.length == 1 && arguments[0].equals("try")) {
+            Trial.print();
+            return;
+        }
         provider.getServices().stream()
             .map(service -> service.getType() + " " + service.getAlgorithm())
             .sorted()
             .forEach(System.out::println);
         System.exit(Library.isLoaded() ? 0 : 1);
+    }
+
+    /** Whether this Java has an interface for KEMs, and the one that compiled the jar had. */
+    private static boolean hasKems() {
+        try {
+            return Class.forName(KEM_CLASS, false, Outboard.class.getClassLoader()) != null;
+        } catch (ClassNotFoundException | LinkageError missing) {
+            return false;
+        }
+    }
+
+    private static Object kem(KemSet only) {
+        try {
+            return Class.forName(KEM_CLASS).getDeclaredConstructor(KemSet.class).newInstance(only);
+        } catch (ReflectiveOperationException impossible) {
+            throw new ProviderException(impossible);
+        }
+    }
+
+    private void offerKem(String name, KemSet only) {
+        offer("KEM", name, () -> kem(only));
+        offer("KeyPairGenerator", name, () -> new KemPairs(only));
+        if (!HAS_ML_KEM) {
+            offer("KeyFactory", name, () -> new KemFactory(only));
+        }
     }
 
     private void offer(String type, String algorithm, Supplier<Object> maker) {

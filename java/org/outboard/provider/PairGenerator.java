@@ -22,7 +22,7 @@ final class PairGenerator extends KeyPairGeneratorSpi {
     /** For keys on that group unless another one is named; null where Java says which. */
     PairGenerator(String algorithm, Group group) {
         this.algorithm = algorithm;
-        this.group = group;
+        this.group = group != null && isServed(group) ? group : null;
     }
 
     @Override
@@ -38,7 +38,7 @@ final class PairGenerator extends KeyPairGeneratorSpi {
 
     private Group ofSize(int bits) {
         for (Group group : Group.values()) {
-            if (bits == group.bits && isOurs(group)) {
+            if (bits == group.bits && isServed(group)) {
                 return group;
             }
         }
@@ -48,7 +48,7 @@ final class PairGenerator extends KeyPairGeneratorSpi {
     @Override
     public void initialize(AlgorithmParameterSpec parameters, SecureRandom random) throws InvalidAlgorithmParameterException {
         Group wanted = Group.of(parameters);
-        if (wanted == null || !isOurs(wanted)) {
+        if (wanted == null || !isServed(wanted)) {
             wanted = null;
             KeyPairGenerator other = Stock.generator(algorithm);
             other.initialize(parameters, random);
@@ -57,8 +57,8 @@ final class PairGenerator extends KeyPairGeneratorSpi {
         group = wanted;
     }
 
-    private boolean isOurs(Group group) {
-        return algorithm.equals("EC") != (group == Group.X25519);
+    private boolean isServed(Group group) {
+        return algorithm.equals("EC") != (group == Group.X25519) && group.generation.isServed();
     }
 
     @Override

@@ -30,6 +30,11 @@ final class PssSignature extends ServedSignature {
     }
 
     @Override
+    Operation operation(Key key, boolean signs) {
+        return RsaSignature.operationWith(key, signs);
+    }
+
+    @Override
     boolean takes(PublicKey key) {
         return RsaSignature.isServed(key) && fits(pss(), key);
     }

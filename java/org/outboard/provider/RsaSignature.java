@@ -1,9 +1,11 @@
 package org.outboard.provider;
 
+import java.security.Key;
 import java.security.MessageDigest;
 import java.security.PrivateKey;
 import java.security.PublicKey;
 import java.security.SignatureException;
+import java.security.interfaces.RSAKey;
 import java.security.interfaces.RSAPublicKey;
 
 /** RSASSA-PKCS1-v1_5. */
@@ -26,8 +28,22 @@ final class RsaSignature extends ServedSignature {
     }
 
     @Override
+    Operation operation(Key key, boolean signs) {
+        return operationWith(key, signs);
+    }
+
+    @Override
     boolean takes(PublicKey key) {
         return isServed(key);
+    }
+
+    /** What is done with an RSA key; null with another one. */
+    static Operation operationWith(Key key, boolean signs) {
+        if (!(key instanceof RSAKey)) {
+            return null;
+        }
+        RSAKey rsa = (RSAKey) key;
+        return signs ? Operation.signing(rsa) : Operation.verifying(rsa);
     }
 
     /** Whether signatures of a key are verified here. */

@@ -40,6 +40,9 @@ abstract class ServedSignature extends SignatureSpi {
     /** Whether a key to verify with is served. */
     abstract boolean takes(PublicKey key);
 
+    /** What that is to Outboard; null where it is nothing. */
+    abstract Operation operation(Key key, boolean signs);
+
     /** Whether these parameters are served, with that key (null: with none yet). */
     boolean understands(AlgorithmParameterSpec parameters, Key key) {
         return false;
@@ -62,7 +65,7 @@ abstract class ServedSignature extends SignatureSpi {
     @Override
     protected final void engineInitSign(PrivateKey key) throws InvalidKeyException {
         begin(key, true);
-        nativeKey = isForeign ? null : privateKey(key);
+        nativeKey = isForeign || isLeft(key, true) ? null : privateKey(key);
         if (nativeKey == null) {
             toStock();
         }
@@ -71,9 +74,15 @@ abstract class ServedSignature extends SignatureSpi {
     @Override
     protected final void engineInitVerify(PublicKey key) throws InvalidKeyException {
         begin(key, false);
-        if (isForeign || !takes(key)) {
+        if (isForeign || isLeft(key, false) || !takes(key)) {
             toStock();
         }
+    }
+
+    /** Whether this Java's own providers do it as fast. Only Outboard has the service's keys. */
+    private boolean isLeft(Key key, boolean signs) {
+        Operation operation = key instanceof ServiceKey ? null : operation(key, signs);
+        return operation != null && !operation.isServed();
     }
 
     private void begin(Key key, boolean signs) {

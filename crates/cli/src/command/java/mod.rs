@@ -1,6 +1,7 @@
 //! `outboard java`: servers of a JDK use Outboard's PKCS #11 module.
 
 mod plan;
+mod provider;
 mod report;
 mod trial;
 
@@ -26,6 +27,7 @@ Examples:
   outboard java                      Write the files for a server
   outboard java --token web --user tomcat --pin-file /etc/tomcat/token.pin
                                      The same, for the keys of a token
+  outboard java --provider           Register outboard.jar: key agreements, too
   outboard java --whole-jdk          Change the JDK: for each of its programs
   outboard java --revert             Remove the files
   outboard doctor --java 1234        Say why a Java server does not use it
@@ -54,6 +56,18 @@ pub(crate) struct Arguments {
     /// For the keys that 'outboard keys' manages (slot 0)
     #[arg(long)]
     coprocessor: bool,
+    /// Register outboard.jar instead, which does key agreements, too
+    ///
+    /// The JDK measures which operations outboard.jar does faster. The others stay with the JDK.
+    #[arg(long, conflicts_with_all = ["token", "coprocessor", "whole_jdk"])]
+    provider: bool,
+    /// With --provider: use this jar instead of the installed one
+    #[arg(long, value_name = "FILE", requires = "provider")]
+    jar: Option<PathBuf>,
+    /// With --provider: total time of the measurement [default: 40]
+    #[arg(long, value_name = "SECONDS", requires = "provider",
+          value_parser = clap::value_parser!(u64).range(1..=3600))]
+    time: Option<u64>,
     /// Write these security properties [default: /etc/outboard/java.security]
     ///
     /// The configuration of SunPKCS11 is beside this file. Its name ends with .cfg.
@@ -75,7 +89,7 @@ pub(crate) struct Arguments {
     #[arg(long, conflicts_with = "print")]
     revert: bool,
     /// Use this PKCS #11 module instead of the installed one
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "provider")]
     module: Option<PathBuf>,
     /// The directory of the card service's sockets
     #[arg(long, value_name = "DIR", default_value = SYSTEM_DIRECTORY)]
@@ -87,10 +101,18 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
     if arguments.revert {
-        let reverted = revert(&plan::places(&arguments)?)?;
+        let reverted = revert(&plan::places(&arguments)?, arguments.provider)?;
         match arguments.json {
             true => print_json("outboard-java-revert", &reverted)?,
             false => print(&reverted.text())?,
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
+    if arguments.provider {
+        let report = provider::run(&arguments)?;
+        match arguments.json {
+            true => print_json("outboard-java-provider", &report)?,
+            false => print(&report.text(arguments.print))?,
         }
         return Ok(ExitCode::SUCCESS);
     }
@@ -180,7 +202,7 @@ fn failed(path: &Path, error: &dyn std::fmt::Display) -> Failure {
 }
 
 /// Takes out what these options wrote.
-fn revert(places: &plan::Places) -> Result<Reverted, Failure> {
+fn revert(places: &plan::Places, is_provider: bool) -> Result<Reverted, Failure> {
     let plan::Places {
         way,
         properties,
@@ -203,6 +225,9 @@ fn revert(places: &plan::Places) -> Result<Reverted, Failure> {
     } else {
         reverted.remove(properties)?;
     }
-    reverted.remove(configuration)?;
+    // With --provider, there is none; a file of this name is another command's.
+    if !is_provider {
+        reverted.remove(configuration)?;
+    }
     Ok(reverted)
 }

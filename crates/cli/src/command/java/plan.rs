@@ -82,26 +82,14 @@ impl Plan {
             properties,
             configuration,
         } = places_in(arguments, &jdk)?;
-        let own = jdk.security();
-        let before = read(&own)?;
-        let base = BLOCK.strip(&before)?;
+        let Own {
+            before,
+            base,
+            security,
+        } = Own::of(&jdk)?;
         let read_file = |path: &Path| fs::read(path);
-        let security = Security::of(expanded(&base, &own, &jdk, &read_file));
-        if !security.allows_other_files {
-            return Err(format!(
-                "{} does not allow other security properties, so nothing can be tried (set \
-                 security.overridePropertiesFile=true)",
-                own.display()
-            )
-            .into());
-        }
         if let Some(one) = security.registered(&jdk, &read_file).first() {
-            return Err(format!(
-                "{} registers Outboard already, by security.provider.{} (remove that line first)",
-                own.display(),
-                one.number
-            )
-            .into());
+            return Err(registered(&jdk, one.number));
         }
         let keys = keys(arguments)?;
         let library = module::find_token(arguments.module.as_deref())?;
@@ -139,7 +127,7 @@ impl Plan {
     pub(super) fn lines_naming(&self, place: &Path) -> Result<String, Failure> {
         let prefers = matches!(self.keys, Keys::Accelerator);
         let base = (&self.base[..], &self.security);
-        addition(base, &self.pkcs11, place, prefers).map_err(|error| {
+        addition(base, &self.pkcs11.registration(place, prefers)).map_err(|error| {
             let own = self.jdk.security();
             format!("cannot add Outboard to {}: {error}", own.display()).into()
         })
@@ -154,12 +142,7 @@ impl Plan {
     }
 
     fn headed(&self, text: &str) -> Vec<u8> {
-        let Jdk { home, version } = &self.jdk;
-        let header = format!(
-            "{WRITTEN} for Java {version} in {}; 'outboard java --revert' removes it.\n",
-            home.display()
-        );
-        (header + text).into_bytes()
+        headed(&self.jdk, "", text)
     }
 
     /// The number that the provider gets.
@@ -172,6 +155,57 @@ impl Plan {
         let file = self.properties.path.display();
         (self.way == Way::Server).then(|| format!("-Djava.security.properties={file}"))
     }
+}
+
+/// What a JDK's own properties say.
+pub(super) struct Own {
+    /// The file as it is.
+    before: Vec<u8>,
+    /// The same without Outboard's block.
+    pub(super) base: Vec<u8>,
+    pub(super) security: Security,
+}
+
+impl Own {
+    pub(super) fn of(jdk: &Jdk) -> Result<Self, Failure> {
+        let own = jdk.security();
+        let before = read(&own)?;
+        let base = BLOCK.strip(&before)?;
+        let read_file = |path: &Path| fs::read(path);
+        let security = Security::of(expanded(&base, &own, jdk, &read_file));
+        if !security.allows_other_files {
+            return Err(format!(
+                "{} does not allow other security properties, so nothing can be tried (set \
+                 security.overridePropertiesFile=true)",
+                own.display()
+            )
+            .into());
+        }
+        Ok(Self {
+            before,
+            base,
+            security,
+        })
+    }
+}
+
+/// That the JDK's own file has Outboard, and nobody knows who wrote that.
+pub(super) fn registered(jdk: &Jdk, number: u32) -> Failure {
+    format!(
+        "{} registers Outboard already, by security.provider.{number} (remove that line first)",
+        jdk.security().display()
+    )
+    .into()
+}
+
+/// The text of a file of ours. `option`: what 'outboard java' was told, such as " --provider".
+pub(super) fn headed(jdk: &Jdk, option: &str, text: &str) -> Vec<u8> {
+    let Jdk { home, version } = jdk;
+    let header = format!(
+        "{WRITTEN} for Java {version} in {}; 'outboard java{option} --revert' removes it.\n",
+        home.display()
+    );
+    (header + text).into_bytes()
 }
 
 /// Where the files are that these options mean.
@@ -203,6 +237,7 @@ fn server_s(arguments: &Arguments) -> Result<Places, Failure> {
         Some(file) => std::path::absolute(file)?,
         None => {
             let name = match &arguments.token {
+                None if arguments.provider => "provider.security".to_owned(),
                 Some(token) => format!("java-{token}.security"),
                 None if arguments.coprocessor => "java-coprocessor.security".to_owned(),
                 None => "java.security".to_owned(),
@@ -250,7 +285,7 @@ pub(in crate::command) fn find_jdk(named: Option<&Path>, option: &str) -> Result
     }
 }
 
-fn jdk(arguments: &Arguments) -> Result<Jdk, Failure> {
+pub(super) fn jdk(arguments: &Arguments) -> Result<Jdk, Failure> {
     let jdk = find_jdk(arguments.jdk.as_deref(), "--for")?;
     if let Some(feature) = jdk.feature().filter(|&feature| feature < Jdk::OLDEST) {
         let home = jdk.home.display();

@@ -170,6 +170,11 @@ impl Report {
     }
 }
 
+/// Folds a sentence for the terminal.
+pub(super) fn fold_note(text: &str) -> String {
+    fold(text, To::Stdout.room())
+}
+
 /// What '--revert' did.
 #[derive(Default, Serialize)]
 pub(super) struct Reverted {

@@ -57,8 +57,12 @@ const SIGNATURES: [(&str, &[&str], &str); 3] = [
     ),
 ];
 
+/// Variables of the administrator's own shell that Java obeys.
+pub(super) const OF_THE_SHELL: [&str; 3] =
+    ["JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS"];
+
 /// A first start of a JDK from a slow disk takes seconds.
-const LIMIT: Duration = Duration::from_secs(120);
+pub(super) const LIMIT: Duration = Duration::from_secs(120);
 
 /// Lets the JDK try the plan.
 ///
@@ -101,7 +105,7 @@ pub(super) fn run(plan: &Plan, arguments: &Arguments) -> Result<Vec<Tried>, Fail
 const NO_PASSWORD: &str = "load failed";
 
 /// Root runs no program that another user could have written.
-fn refuse_others_code(files: &[&Path]) -> Result<(), Failure> {
+pub(super) fn refuse_others_code(files: &[&Path]) -> Result<(), Failure> {
     const ROOT: u32 = 0;
     if !installation::is_root() {
         return Ok(());
@@ -194,8 +198,7 @@ impl<'a> Trial<'a> {
             .directory(self.directory.path())
             .env("OUTBOARD_PKCS11", settings)
             .limit(LIMIT);
-        // Of the administrator's own shell.
-        for variable in ["JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS"] {
+        for variable in OF_THE_SHELL {
             launch = launch.env(variable, "");
         }
         if let Some((user, group)) = self.user {
@@ -334,8 +337,8 @@ impl<'a> Trial<'a> {
     }
 }
 
-/// The last line that keytool printed.
-fn reason(finished: &Finished) -> String {
+/// The last line that a program of Java printed.
+pub(super) fn reason(finished: &Finished) -> String {
     let text = [&finished.errors[..], &finished.output].join("\n");
     let last = text.lines().map(str::trim).rfind(|line| !line.is_empty());
     last.unwrap_or("it gives no reason")

@@ -1,5 +1,6 @@
-//! Why a Java server, or the servers of a JDK, do not use Outboard's PKCS #11 module.
+//! Why a Java server, or the servers of a JDK, do not use Outboard's PKCS #11 module or `outboard.jar`.
 
+mod jar;
 mod keys;
 mod options;
 mod process;
@@ -36,6 +37,8 @@ pub(super) fn examine(named: &OsStr) -> Result<Vec<Finding>, Failure> {
         source: &file.display().to_string(),
         read: &read,
         process: None,
+        options: &options::Options::default(),
+        is_loaded: false,
     }));
     Ok(findings)
 }

@@ -11,6 +11,14 @@ pub(super) struct Options {
     pub(super) parallelism: Option<String>,
     /// A file of arguments (`@FILE`), which is not read here.
     pub(super) argument_file: Option<String>,
+    /// `-Xbootclasspath/a:PATH`, each of them.
+    boot_path: String,
+    /// `-cp PATH` and its like, or the environment's `CLASSPATH`.
+    class_path: String,
+    /// `-Djava.io.tmpdir=DIRECTORY`.
+    pub(super) temporary: Option<PathBuf>,
+    /// Whether there is `-Doutboard.library=FILE`.
+    pub(super) has_library: bool,
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -38,6 +46,9 @@ const WITH_A_VALUE: [&str; 14] = [
     "--source",
 ];
 
+/// Those of them that name the class path.
+const CLASS_PATH: [&str; 3] = ["-cp", "-classpath", "--class-path"];
+
 impl Options {
     /// In the order in which Java reads them: the environment's `JAVA_TOOL_OPTIONS`, `JDK_JAVA_OPTIONS`, the command line, and
     /// `_JAVA_OPTIONS`.
@@ -47,6 +58,7 @@ impl Options {
     ) -> Self {
         let mut options = Self::default();
         let from = |name: &str| environment(name).unwrap_or_default();
+        options.class_path = from("CLASSPATH");
         for word in from("JAVA_TOOL_OPTIONS").split_whitespace() {
             options.read(word);
         }
@@ -56,7 +68,10 @@ impl Options {
         let mut words = command_line.iter().skip(1);
         while let Some(word) = words.next() {
             if WITH_A_VALUE.contains(&word.as_str()) {
-                words.next();
+                let value = words.next();
+                if CLASS_PATH.contains(&word.as_str()) {
+                    options.class_path = value.cloned().unwrap_or_default();
+                }
             } else if word.starts_with('-') && !["-jar", "-m", "--module"].contains(&word.as_str())
             {
                 options.read(word);
@@ -73,7 +88,25 @@ impl Options {
         options
     }
 
+    /// `outboard.jar`, if an option names it.
+    pub(super) fn jar(&self) -> Option<PathBuf> {
+        let paths = [&self.boot_path, &self.class_path];
+        let mut files = paths
+            .iter()
+            .flat_map(|path| path.split(':'))
+            .map(PathBuf::from);
+        files.find(|file| {
+            let name = file.file_name().unwrap_or_default().to_string_lossy();
+            name.starts_with("outboard") && name.ends_with(".jar")
+        })
+    }
+
     fn read(&mut self, word: &str) {
+        if let Some(path) = word.strip_prefix("-Xbootclasspath/a:") {
+            self.boot_path = format!("{}:{path}", self.boot_path);
+        } else if let Some(path) = word.strip_prefix("--class-path=") {
+            self.class_path = path.to_owned();
+        }
         let Some((name, value)) = word.strip_prefix("-D").and_then(|it| it.split_once('=')) else {
             return;
         };
@@ -90,6 +123,8 @@ impl Options {
                 });
             }
             "jdk.virtualThreadScheduler.parallelism" => self.parallelism = Some(value.to_owned()),
+            "java.io.tmpdir" => self.temporary = Some(value.into()),
+            "outboard.library" => self.has_library = true,
             _ => {}
         }
     }
@@ -129,6 +164,32 @@ mod tests {
         assert_eq!(
             options("java -jar x.jar", &last).properties,
             properties("/c", false)
+        );
+    }
+
+    #[test]
+    fn the_jar_is_found_on_each_path() {
+        for line in [
+            "java -Xbootclasspath/a:/x/a.jar:/x/outboard.jar -jar app.jar",
+            "java -Xbootclasspath/a:/x/outboard.jar -Xbootclasspath/a:/x/b.jar Main",
+            "java -cp /a.jar:/x/outboard.jar Main",
+            "java --class-path=/x/outboard.jar Main",
+        ] {
+            let found = options(line, &[]).jar();
+            assert_eq!(found, Some("/x/outboard.jar".into()), "{line}");
+        }
+        let environment = [("CLASSPATH", "/x/outboard.jar")];
+        assert!(options("java Main", &environment).jar().is_some());
+        assert!(options("java -cp /y Main", &environment).jar().is_none());
+        assert!(
+            options("java -jar /x/outboard-app.jar", &[])
+                .jar()
+                .is_none()
+        );
+        let found = options("java -Djava.io.tmpdir=/t -Doutboard.library=/l Main", &[]);
+        assert_eq!(
+            (found.temporary, found.has_library),
+            (Some("/t".into()), true)
         );
     }
 

@@ -2,7 +2,7 @@
 
 use super::options::Options;
 use super::registration::{self, Seen};
-use super::{Finding, SUBJECT, too_old};
+use super::{Finding, SUBJECT, jar, too_old};
 use crate::Failure;
 use crate::accounts::{self, Account};
 use crate::card_service::Place;
@@ -30,6 +30,10 @@ pub(super) struct User {
     pub(super) uid: u32,
     groups: Vec<u32>,
 }
+
+const MODULE_LOADS: &str =
+    "Java loads the module with its first signature or key store of type PKCS11";
+const JAR_LOADS: &str = "Java loads the provider with its first handshake";
 
 const LIBJVM: &str = "libjvm.so";
 
@@ -73,16 +77,24 @@ pub(super) fn examine(pid: u32) -> Result<Vec<Finding>, Failure> {
         .map(|(file, _)| printable(&file.display().to_string()))
         .collect();
     let registered = security.registered(&jdk, &read);
+    let library = code.iter().find(|file| jar::is_library(&file.path));
     findings.extend(registration::examine(&Seen {
         jdk: &jdk,
         security: &security,
         source: &files.join(" and "),
         read: &read,
         process: Some(&java),
+        options: &options,
+        is_loaded: library.is_some(),
     }));
 
     let module = code.iter().find(|file| is_ours(&file.path));
     match module {
+        None if library.is_some() => {
+            let what = format!("{name} has the library of outboard.jar loaded");
+            findings.push(Finding::good("module", what));
+            findings.push(counted(&java.process));
+        }
         Some(file) if file.path.to_string_lossy().ends_with(" (deleted)") => findings.push(
             Finding::note(
                 "module",
@@ -101,7 +113,11 @@ pub(super) fn examine(pid: u32) -> Result<Vec<Finding>, Failure> {
         None if !findings.iter().any(Finding::is_problem) => {
             let needed = sources.iter().map(|(file, _)| file.clone());
             let needed = needed.chain(registered.iter().map(|one| one.file.clone()));
-            findings.push(java.not_loaded(needed.collect()));
+            let needed = needed.chain(options.jar()).collect();
+            findings.push(match registered.is_empty() {
+                true => java.not_loaded("the library of outboard.jar", JAR_LOADS, needed),
+                false => java.not_loaded("outboard-pkcs11.so", MODULE_LOADS, needed),
+            });
         }
         None => {}
     }
@@ -123,6 +139,14 @@ pub(super) fn examine(pid: u32) -> Result<Vec<Finding>, Failure> {
 }
 
 impl Java {
+    pub(super) fn pid(&self) -> u32 {
+        self.process.pid
+    }
+
+    pub(super) fn name(&self) -> String {
+        self.process.restart_name()
+    }
+
     /// The files of security properties that it reads, in its order.
     fn properties(
         &self,
@@ -214,21 +238,21 @@ impl Java {
     }
 
     /// Everything is right, and the module is not there.
-    fn not_loaded(&self, needed: Vec<PathBuf>) -> Finding {
+    fn not_loaded(&self, file: &str, loads: &str, needed: Vec<PathBuf>) -> Finding {
         let name = self.process.restart_name();
         // The kernel tells whole seconds.
         let started =
             processes::started(self.process.pid).map(|time| time + Duration::from_secs(1));
         let changed = |file: &PathBuf| file.metadata().and_then(|it| it.modified()).ok();
         let changed: Option<SystemTime> = needed.iter().filter_map(changed).max();
-        let what = format!("{name} does not have outboard-pkcs11.so loaded");
+        let what = format!("{name} does not have {file} loaded");
         if started < changed {
             return Finding::problem("module", what)
                 .because("it started before the files were written")
                 .remedy(format!("restart {name}"));
         }
         Finding::note("module", what)
-            .because("Java loads the module with its first signature or key store of type PKCS11")
+            .because(loads)
             .remedy("run this again after a handshake")
     }
 

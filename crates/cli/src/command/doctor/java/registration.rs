@@ -1,7 +1,8 @@
 //! What security properties and a configuration of SunPKCS11 do to Outboard.
 
+use super::options::Options;
 use super::process::Java;
-use super::{Finding, Read, SUBJECT, keys};
+use super::{Finding, Read, SUBJECT, jar, keys};
 use outboard_installation::module;
 use outboard_jdk::{Jdk, MECHANISMS, Registered, SIGNATURES, Security, SunPkcs11};
 
@@ -13,6 +14,10 @@ pub(super) struct Seen<'a> {
     pub(super) source: &'a str,
     pub(super) read: Read<'a>,
     pub(super) process: Option<&'a Java>,
+    /// What the process was started with.
+    pub(super) options: &'a Options,
+    /// Whether the process has the library of `outboard.jar` loaded.
+    pub(super) is_loaded: bool,
 }
 
 /// The providers that do digests, ciphers and keys for TLS. Java asks those before them first.
@@ -27,20 +32,20 @@ const WRITE: &str =
 /// The findings.
 pub(super) fn examine(seen: &Seen) -> Vec<Finding> {
     let registered = seen.security.registered(seen.jdk, seen.read);
-    if registered.is_empty() {
+    let jars = seen.security.registered_jars();
+    if registered.is_empty() && jars.is_empty() {
         let Seen { jdk, source, .. } = seen;
         let what = format!("{source} does not register Outboard");
         let version = &jdk.version;
         return vec![
             Finding::problem(SUBJECT, what)
-                .because(format!("no line security.provider.N of Java {version} names a configuration with outboard-pkcs11.so"))
+                .because(format!("no line security.provider.N of Java {version} names a configuration with outboard-pkcs11.so, or outboard.jar's class"))
                 .remedy(WRITE),
         ];
     }
-    registered
-        .iter()
-        .flat_map(|one| of_one(seen, one))
-        .collect()
+    let of_module = registered.iter().flat_map(|one| of_one(seen, one));
+    let of_jar = jars.into_iter().flat_map(|one| jar::of_one(seen, one));
+    of_module.chain(of_jar).collect()
 }
 
 /// What is to be said of one line.

@@ -1,0 +1,62 @@
+//! Verbs that are known, and not built yet: they answer 12/93.
+
+use super::Verb;
+use crate::answer::{Outcome, Refusal};
+use crate::card::Call;
+use crate::request::*;
+
+macro_rules! pending {
+    ($($verb:ty => $reply:ty;)*) => {$(
+        impl Verb for $verb {
+            type Reply = $reply;
+
+            fn run(&self, _: &Call<'_>) -> Outcome<$reply> {
+                Err(Refusal::NotSupported)
+            }
+        }
+    )*};
+}
+
+pending! {
+    Tr31Export => Tr31Block;
+    Tr31Import => Tr31Key;
+    Tr31Parse => Tr31Header;
+    Encipher => Enciphered;
+    Decipher => Deciphered;
+    SymmetricEncipher => SymmetricCiphertext;
+    SymmetricDecipher => SymmetricCleartext;
+    MacGenerate => Mac;
+    MacVerify => MacVerified;
+    MacGenerate2 => Mac2;
+    MacVerify2 => MacVerified2;
+    HmacGenerate => Hmac;
+    HmacVerify => HmacVerified;
+    OneWayHash => Hashed;
+    RandomNumberGenerate => RandomNumber;
+    RandomNumberGenerateLong => RandomNumberLong;
+    ClearPinGenerate => ClearPin;
+    ClearPinEncrypt => EncryptedPin;
+    ClearPinGenerateAlternate => AlternatePin;
+    EncryptedPinGenerate => GeneratedPin;
+    EncryptedPinTranslate => TranslatedPin;
+    EncryptedPinTranslateEnhanced => TranslatedPinEnhanced;
+    EncryptedPinVerify => Done;
+    PinChangeUnblock => PinMessage;
+    UniqueKeyDerive => DerivedKeys;
+    CvvGenerate => Cvv;
+    CvvVerify => Done;
+    PkaKeyTokenBuild => PkaToken;
+    PkaKeyGenerate => PkaGenerated;
+    PkaKeyImport => PkaImported;
+    PkaPublicKeyExtract => PkaExtracted;
+    PkaEncrypt => PkaEncrypted;
+    PkaDecrypt => PkaDecrypted;
+    DigitalSignatureGenerate => Signature;
+    DigitalSignatureVerify => Done;
+    PkaKeyTokenChange => PkaChanged;
+    RetainedKeyList => RetainedKeys;
+    RetainedKeyDelete => Done;
+    SymmetricKeyGenerate => SymmetricGenerated;
+    SymmetricKeyImport => SymmetricImported;
+    SymmetricKeyExport => SymmetricExported;
+}

@@ -262,11 +262,11 @@ verbs! {
         sequence_number: u32,
     } => TranslatedPin { pin_block_out: Bytes };
     /// The same, with keys and blocks of variable length: ISO-4, AES DUKPT.
-    EncryptedPinTranslateEnhanced "CSNBPTRE" EncryptedPinTranslateEnhanced {
+    EncryptedPinTranslate2 "CSNBPTR2" EncryptedPinTranslate2 {
         rule_array: Rules, input_pin_key_identifier: Bytes, output_pin_key_identifier: Bytes, input_pin_profile: Bytes,
         pan_data_in: Bytes, pin_block_in: Bytes, output_pin_profile: Bytes, pan_data_out: Bytes,
         input_ksn: Bytes, output_ksn: Bytes,
-    } => TranslatedPinEnhanced { pin_block_out: Bytes };
+    } => TranslatedPin2 { pin_block_out: Bytes };
     /// Verifies an encrypted PIN.
     EncryptedPinVerify "CSNBPVR" EncryptedPinVerify {
         pin_encrypting_key_identifier: Bytes, pin_verifying_key_identifier: Bytes, pin_profile: Bytes, pan_data: Bytes,

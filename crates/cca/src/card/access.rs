@@ -70,9 +70,9 @@ points! {
     ClearPinEncrypt = 0x00af, false;
     /// CSNBEPG.
     EncryptedPinGenerate = 0x00b0, true;
-    /// CSNBPTR, CSNBPTRE: another key, the same format.
+    /// CSNBPTR, CSNBPTR2: another key, the same format.
     PinTranslate = 0x00b3, true;
-    /// CSNBPTR, CSNBPTRE: another format.
+    /// CSNBPTR, CSNBPTR2: another format.
     PinReformat = 0x00b7, true;
     /// CSNBCPA: offsets of the method IBM-PINO.
     AlternateOffset = 0x00a3, true;
@@ -120,6 +120,9 @@ points! {
     WrapEcb = 0x0139, false;
     /// PIN blocks of formats that ISO 9564 does not know: 3624, 3621, ECI-2, ECI-3, VISA-2 to VISA-4.
     NonIsoPinBlocks = 0x0352, false;
+    /// Validation data of CSNBPVR and CSNBCPA that do not have the account's digits: who chooses them compares one account's
+    /// PIN with another's. (Outboard's own number.)
+    ForeignValidationData = 0xf001, false;
 }
 
 /// The points of a card.

@@ -2,8 +2,10 @@
 
 mod administration;
 mod aes_keys;
+mod data;
 mod keys;
 mod pending;
+mod pin;
 mod records;
 
 use crate::answer::Outcome;

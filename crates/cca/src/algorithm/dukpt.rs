@@ -14,7 +14,9 @@ pub(crate) const AES_SERIAL: usize = 12;
 
 /// The bits of the counter.
 const COUNTER: u64 = 0x1f_ffff;
-const MASK: [u8; 16] = [0xc0, 0xc0, 0xc0, 0xc0, 0, 0, 0, 0, 0xc0, 0xc0, 0xc0, 0xc0, 0, 0, 0, 0];
+const MASK: [u8; 16] = [
+    0xc0, 0xc0, 0xc0, 0xc0, 0, 0, 0, 0, 0xc0, 0xc0, 0xc0, 0xc0, 0, 0, 0, 0,
+];
 
 /// A key of two parts.
 pub(crate) type Double = Zeroizing<[u8; 16]>;
@@ -83,7 +85,11 @@ pub(crate) fn transaction_key(base: &[u8; 16], serial: &[u8; SERIAL]) -> Outcome
         return Err(Refusal::KeySerialNumber);
     }
     let mut register = number & !COUNTER;
-    for bit in (0..21).rev().map(|place| 1 << place).filter(|bit| counter & bit != 0) {
+    for bit in (0..21)
+        .rev()
+        .map(|place| 1 << place)
+        .filter(|bit| counter & bit != 0)
+    {
         register |= bit;
         key = next(&key, register.to_be_bytes());
     }
@@ -95,7 +101,9 @@ fn next(key: &[u8; 16], register: [u8; 8]) -> Double {
     let half = |key: &[u8; 16]| {
         let mut block = Zeroizing::new(register);
         xor(&mut *block, &key[8..]);
-        Cipher::new(&key[..8]).expect("a key of one part").encrypt(&mut block);
+        Cipher::new(&key[..8])
+            .expect("a key of one part")
+            .encrypt(&mut block);
         xor(&mut *block, &key[8..]);
         block
     };
@@ -114,7 +122,11 @@ pub(crate) fn derive(base: &[u8; 16], serial: &[u8; SERIAL], purpose: Purpose) -
         // The key encrypts itself (X9.24-1, A.4.1).
         let cipher = double(&key);
         let mut encrypted = key.clone();
-        encrypted.as_chunks_mut::<8>().0.iter_mut().for_each(|half| cipher.encrypt(half));
+        encrypted
+            .as_chunks_mut::<8>()
+            .0
+            .iter_mut()
+            .for_each(|half| cipher.encrypt(half));
         return Ok(encrypted);
     }
     Ok(key)
@@ -172,7 +184,12 @@ pub(crate) fn aes_initial_key(base: &[u8], id: [u8; 8]) -> Outcome<Zeroizing<Vec
 }
 
 /// The key of a transaction for a usage, as long as asked (X9.24-3, 6.3.1: host security module).
-pub(crate) fn aes_derive(base: &[u8], serial: &[u8; AES_SERIAL], usage: Usage, bits: u16) -> Outcome<Zeroizing<Vec<u8>>> {
+pub(crate) fn aes_derive(
+    base: &[u8],
+    serial: &[u8; AES_SERIAL],
+    usage: Usage,
+    bits: u16,
+) -> Outcome<Zeroizing<Vec<u8>>> {
     let mut id = [0; 8];
     id.copy_from_slice(&serial[..8]);
     let mut counter = [0; 4];
@@ -195,9 +212,16 @@ pub(crate) fn aes_derive(base: &[u8], serial: &[u8; AES_SERIAL], usage: Usage, b
         number
     };
     let mut working = 0;
-    for bit in (0..32).rev().map(|place| 1 << place).filter(|bit| counter & bit != 0) {
+    for bit in (0..32)
+        .rev()
+        .map(|place| 1 << place)
+        .filter(|bit| counter & bit != 0)
+    {
         working |= bit;
-        key = derived(&key, derivation_data(Usage::KeyDerivation, own, numbered(working))?)?;
+        key = derived(
+            &key,
+            derivation_data(Usage::KeyDerivation, own, numbered(working))?,
+        )?;
     }
     derived(&key, derivation_data(usage, bits, numbered(counter))?)
 }
@@ -219,9 +243,18 @@ mod tests {
     fn keys_are_those_of_x9_24_1() {
         let base = bytes("0123456789ABCDEFFEDCBA9876543210");
         let serial = bytes("FFFF9876543210E00001");
-        assert_eq!(hex(&*initial_key(&base, &serial)), "6AC292FAA1315B4D858AB3A3D7D5933A");
-        assert_eq!(hex(&*transaction_key(&base, &serial).unwrap()), "042666B49184CFA368DE9628D0397BC9");
-        assert_eq!(hex(&*derive(&base, &serial, Purpose::Pin).unwrap()), "042666B49184CF5C68DE9628D0397B36");
+        assert_eq!(
+            hex(&*initial_key(&base, &serial)),
+            "6AC292FAA1315B4D858AB3A3D7D5933A"
+        );
+        assert_eq!(
+            hex(&*transaction_key(&base, &serial).unwrap()),
+            "042666B49184CFA368DE9628D0397BC9"
+        );
+        assert_eq!(
+            hex(&*derive(&base, &serial, Purpose::Pin).unwrap()),
+            "042666B49184CF5C68DE9628D0397B36"
+        );
         assert!(transaction_key(&base, &bytes("FFFF9876543210E00000")).is_err());
         assert!(transaction_key(&base, &bytes("FFFF9876543210FFFFFF")).is_err());
     }
@@ -230,7 +263,10 @@ mod tests {
     #[test]
     fn keys_are_those_of_x9_24_3() {
         let base = bytes::<16>("FEDCBA9876543210F1F1F1F1F1F1F1F1");
-        assert_eq!(hex(&aes_initial_key(&base, bytes("1234567890123456")).unwrap()), "1273671EA26AC29AFA4D1084127652A1");
+        assert_eq!(
+            hex(&aes_initial_key(&base, bytes("1234567890123456")).unwrap()),
+            "1273671EA26AC29AFA4D1084127652A1"
+        );
         let serial = bytes("123456789012345600000001");
         for (usage, wanted) in [
             (Usage::PinEncryption, "AF8CB133A78F8DC2D1359F18527593FB"),
@@ -241,10 +277,68 @@ mod tests {
             (Usage::DataDecryption, "16292C6EA8F64C5420A0584BFBC577BE"),
             (Usage::DataBoth, "A308E080DD15A1B741F1721BF67DE11C"),
         ] {
-            assert_eq!(hex(&aes_derive(&base, &serial, usage, 128).unwrap()), wanted, "{usage:?}");
+            assert_eq!(
+                hex(&aes_derive(&base, &serial, usage, 128).unwrap()),
+                wanted,
+                "{usage:?}"
+            );
         }
-        let second = aes_derive(&base, &bytes("123456789012345600000002"), Usage::PinEncryption, 128);
-        assert_eq!(hex(&second.unwrap()), "D30BDC73EC9714B000BEC66BDB7B6D09");
-        assert_eq!(aes_derive(&base, &serial, Usage::PinEncryption, 256).err(), Some(Refusal::WeakWrapping));
+        for (counter, wanted) in [
+            ("00000002", "D30BDC73EC9714B000BEC66BDB7B6D09"),
+            ("00000003", "7D69F01F3B45449F62C7816ECE723268"),
+            ("FFFE4000", "6239A27F572DEDB17BCA1AC413EF9FE9"),
+            ("FFFE8000", "F10C1404137A80718FCCE8BD90FF9F67"),
+            ("FFFF0000", "27EFAC1D158632588F4AC69E45C247C4"),
+        ] {
+            let serial = bytes(&format!("1234567890123456{counter}"));
+            assert_eq!(
+                hex(&aes_derive(&base, &serial, Usage::PinEncryption, 128).unwrap()),
+                wanted,
+                "{counter}"
+            );
+        }
+        let long = [&base[..], &base].concat();
+        let initial = aes_initial_key(&long, bytes("1234567890123456")).unwrap();
+        assert_eq!(
+            hex(&initial),
+            "CE9CE0C101D1138F97FB6CAD4DF045A7083D4EAE2D35A31789D01CCF0949550F"
+        );
+        for (counter, wanted) in [
+            (
+                "00000001",
+                "8C1AB7BEE973829E30242E0BBBDD4946D540C98FC1B5BDCF94790001A23FD502",
+            ),
+            (
+                "00000002",
+                "3583D6CD02FC38822CC71A8D7678E04F4A8556335E6CC66863D3DADC5AEE2C62",
+            ),
+            (
+                "00000003",
+                "96A1AB5D37CB7CF81DDE64F66C46E0389B833E7AD5F4E44C791F04FAFDA6DA0E",
+            ),
+            (
+                "FFFE4000",
+                "F388FF9FB1D66E8812BC67CA5B85CE5554063E09A2440EC1AF4EB433CCFBAF35",
+            ),
+            (
+                "FFFE8000",
+                "FAC4E05A67AB1522505CF0E94E5977B99D0E5B116D76ABB6B8A64F0D785FF6DF",
+            ),
+            (
+                "FFFF0000",
+                "88B82556AEF4A681E0687F443A4C4F305AF9203B114470DFC77C7F08BC43F9DA",
+            ),
+        ] {
+            let serial = bytes(&format!("1234567890123456{counter}"));
+            assert_eq!(
+                hex(&aes_derive(&long, &serial, Usage::PinEncryption, 256).unwrap()),
+                wanted,
+                "{counter}"
+            );
+        }
+        assert_eq!(
+            aes_derive(&base, &serial, Usage::PinEncryption, 256).err(),
+            Some(Refusal::WeakWrapping)
+        );
     }
 }

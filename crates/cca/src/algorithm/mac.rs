@@ -51,10 +51,18 @@ impl CbcMac {
             return None;
         }
         let (each, last) = match method {
-            Method::X919 | Method::EmvDouble => (Cipher::new(&key[..8])?, Some(Cipher::new(&key[8..])?)),
+            Method::X919 | Method::EmvDouble => {
+                (Cipher::new(&key[..8])?, Some(Cipher::new(&key[8..])?))
+            }
             _ => (Cipher::new(key)?, None),
         };
-        Some(Self { method, each, last, chain: Zeroizing::default(), rest: Zeroizing::default() })
+        Some(Self {
+            method,
+            each,
+            last,
+            chain: Zeroizing::default(),
+            rest: Zeroizing::default(),
+        })
     }
 
     /// As [`CbcMac::state`] wrote it.
@@ -122,10 +130,24 @@ mod tests {
     #[test]
     fn codes_are_those_of_the_standards() {
         let one = 0x0123_4567_89ab_cdef_u64.to_be_bytes();
-        assert_eq!(mac(Method::X99, &one, b"7654321 Now is the time for "), 0xf1d3_0f68_4931_2ca4);
-        let two = [0x0123_4567_89ab_cdef_u64, 0xfedc_ba98_7654_3210].map(u64::to_be_bytes).concat();
-        assert_eq!(mac(Method::X99, &one, b"Now is the time for all "), 0x70a3_0640_cc76_dd8b);
-        assert_eq!(mac(Method::X919, &two, b"Now is the time for all "), 0xa1c7_2e74_ea3f_a9b6);
-        assert_eq!(mac(Method::EmvDouble, &two, b"Now is the time for all "), 0xe908_6230_ca3b_e796);
+        assert_eq!(
+            mac(Method::X99, &one, b"7654321 Now is the time for "),
+            0xf1d3_0f68_4931_2ca4
+        );
+        let two = [0x0123_4567_89ab_cdef_u64, 0xfedc_ba98_7654_3210]
+            .map(u64::to_be_bytes)
+            .concat();
+        assert_eq!(
+            mac(Method::X99, &one, b"Now is the time for all "),
+            0x70a3_0640_cc76_dd8b
+        );
+        assert_eq!(
+            mac(Method::X919, &two, b"Now is the time for all "),
+            0xa1c7_2e74_ea3f_a9b6
+        );
+        assert_eq!(
+            mac(Method::EmvDouble, &two, b"Now is the time for all "),
+            0xe908_6230_ca3b_e796
+        );
     }
 }

@@ -11,7 +11,13 @@ use crate::card::tables::Table;
 fn digits(cipher: &Cipher, block: [u8; 8]) -> Zeroizing<[u8; 16]> {
     let mut block = Zeroizing::new(block);
     cipher.encrypt(&mut block);
-    let nibble = |at: usize| if at % 2 == 0 { block[at / 2] >> 4 } else { block[at / 2] & 0xf };
+    let nibble = |at: usize| {
+        if at % 2 == 0 {
+            block[at / 2] >> 4
+        } else {
+            block[at / 2] & 0xf
+        }
+    };
     Zeroizing::new(std::array::from_fn(nibble))
 }
 
@@ -23,7 +29,11 @@ pub(crate) fn block(text: &[u8], refusal: Refusal) -> Outcome<[u8; 8]> {
 }
 
 /// IBM 3624: the validation data, encrypted and decimalized. The leftmost digits are the PIN that the institution assigns.
-pub(crate) fn intermediate(cipher: &Cipher, validation: [u8; 8], table: &Table) -> Zeroizing<[u8; 16]> {
+pub(crate) fn intermediate(
+    cipher: &Cipher,
+    validation: [u8; 8],
+    table: &Table,
+) -> Zeroizing<[u8; 16]> {
     let encrypted = digits(cipher, validation);
     Zeroizing::new(encrypted.map(|digit| table.digit(digit)))
 }
@@ -62,7 +72,11 @@ fn scanned(cipher: &Cipher, block: [u8; 8]) -> Zeroizing<[u8; 4]> {
                 true => is_decimal,
                 false => !is_decimal,
             };
-            let value = if is_first { *digit } else { digit.wrapping_sub(10) };
+            let value = if is_first {
+                *digit
+            } else {
+                digit.wrapping_sub(10)
+            };
             for (place, to) in (0_u8..).zip(found.iter_mut()) {
                 to.conditional_assign(&value, is_taken & count.ct_eq(&place));
             }
@@ -78,26 +92,39 @@ pub(crate) fn pvv(cipher: &Cipher, eleven: &[u8], index: u8, pin: &[u8]) -> Zero
     nibbles[..11].copy_from_slice(eleven);
     nibbles[11] = index;
     nibbles[12..].copy_from_slice(&pin[..4]);
-    scanned(cipher, std::array::from_fn(|at| nibbles[2 * at] << 4 | nibbles[2 * at + 1]))
+    scanned(
+        cipher,
+        std::array::from_fn(|at| nibbles[2 * at] << 4 | nibbles[2 * at + 1]),
+    )
 }
 
 /// Interbank: the PIN of a transaction security parameter. Four zeros become 0100.
 pub(crate) fn interbank(cipher: &Cipher, parameter: [u8; 8]) -> Zeroizing<[u8; 4]> {
     let mut pin = scanned(cipher, parameter);
-    let is_zero = pin.iter().fold(1_u8.ct_eq(&1), |all, digit| all & digit.ct_eq(&0));
+    let is_zero = pin
+        .iter()
+        .fold(1_u8.ct_eq(&1), |all, digit| all & digit.ct_eq(&0));
     pin[1].conditional_assign(&1, is_zero);
     pin
 }
 
 /// VISA's CVV, MasterCard's CVC: account, expiration date and service code, by one half of the key and at the end both.
-pub(crate) fn cvv(a: &Cipher, b: &Cipher, account: &[u8], expiration: &[u8], service: &[u8]) -> Zeroizing<Vec<u8>> {
+pub(crate) fn cvv(
+    a: &Cipher,
+    b: &Cipher,
+    account: &[u8],
+    expiration: &[u8],
+    service: &[u8],
+) -> Zeroizing<Vec<u8>> {
     let mut nibbles = Zeroizing::new(Vec::with_capacity(32));
     for part in [account, expiration, service] {
         nibbles.extend_from_slice(part);
     }
     nibbles.resize(32, 0);
     let half = |from: usize| -> Zeroizing<[u8; 8]> {
-        Zeroizing::new(std::array::from_fn(|at| nibbles[from + 2 * at] << 4 | nibbles[from + 2 * at + 1]))
+        Zeroizing::new(std::array::from_fn(|at| {
+            nibbles[from + 2 * at] << 4 | nibbles[from + 2 * at + 1]
+        }))
     };
     let mut block = half(0);
     a.encrypt(&mut block);
@@ -106,11 +133,21 @@ pub(crate) fn cvv(a: &Cipher, b: &Cipher, account: &[u8], expiration: &[u8], ser
     b.decrypt(&mut block);
     a.encrypt(&mut block);
     // The decimal digits first, then the others less ten: all of them, as many as are asked for.
-    let digit = |at: usize| if at % 2 == 0 { block[at / 2] >> 4 } else { block[at / 2] & 0xf };
+    let digit = |at: usize| {
+        if at % 2 == 0 {
+            block[at / 2] >> 4
+        } else {
+            block[at / 2] & 0xf
+        }
+    };
     let all: Zeroizing<Vec<u8>> = Zeroizing::new((0..16).map(digit).collect());
     let mut value = Zeroizing::new(Vec::with_capacity(16));
     value.extend(all.iter().filter(|digit| **digit < 10));
-    value.extend(all.iter().filter(|digit| **digit > 9).map(|digit| digit - 10));
+    value.extend(
+        all.iter()
+            .filter(|digit| **digit > 9)
+            .map(|digit| digit - 10),
+    );
     value
 }
 
@@ -137,7 +174,13 @@ mod tests {
     fn a_cvv_is_the_published_one() {
         let (a, b) = (cipher("0123456789ABCDEF"), cipher("FEDCBA9876543210"));
         let digits = |text: &str| text.bytes().map(|byte| byte - b'0').collect::<Vec<_>>();
-        let value = cvv(&a, &b, &digits("4123456789012345"), &digits("8701"), &digits("101"));
+        let value = cvv(
+            &a,
+            &b,
+            &digits("4123456789012345"),
+            &digits("8701"),
+            &digits("101"),
+        );
         assert_eq!(value[..3], [5, 6, 1]);
     }
 }

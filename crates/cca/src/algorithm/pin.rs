@@ -32,11 +32,16 @@ impl Pin {
         if !LENGTHS.contains(&digits.len()) {
             return Err(Refusal::PinLength);
         }
-        let is_decimal = digits.iter().fold(Choice::from(1), |good, digit| good & digit.ct_lt(&10));
+        let is_decimal = digits
+            .iter()
+            .fold(Choice::from(1), |good, digit| good & digit.ct_lt(&10));
         if !bool::from(is_decimal) {
             return Err(Refusal::ClearPin);
         }
-        let mut pin = Self { digits: [0; 16], length: digits.len() };
+        let mut pin = Self {
+            digits: [0; 16],
+            length: digits.len(),
+        };
         pin.digits[..digits.len()].copy_from_slice(digits);
         Ok(pin)
     }
@@ -70,14 +75,18 @@ impl Pin {
     /// As characters, filled up with blanks to 16.
     pub(crate) fn text(&self) -> Zeroizing<Vec<u8>> {
         let mut text = Zeroizing::new(vec![b' '; 16]);
-        text.iter_mut().zip(self.digits()).for_each(|(to, digit)| *to = b'0' + digit);
+        text.iter_mut()
+            .zip(self.digits())
+            .for_each(|(to, digit)| *to = b'0' + digit);
         text
     }
 }
 
 /// The numbers that decimal characters stand for. None if one is no digit.
 pub(crate) fn numbers(text: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
-    let good = text.iter().fold(Choice::from(1), |good, byte| good & byte.wrapping_sub(b'0').ct_lt(&10));
+    let good = text.iter().fold(Choice::from(1), |good, byte| {
+        good & byte.wrapping_sub(b'0').ct_lt(&10)
+    });
     let numbers = Zeroizing::new(text.iter().map(|byte| byte.wrapping_sub(b'0')).collect());
     bool::from(good).then_some(numbers)
 }
@@ -96,7 +105,10 @@ impl Account {
     pub(crate) fn of_twelve(text: &[u8]) -> Outcome<Self> {
         let digits = numbers(text).ok_or(Refusal::PanData)?;
         match <[u8; 12]>::try_from(&digits[..]) {
-            Ok(twelve) => Ok(Self { twelve, whole: None }),
+            Ok(twelve) => Ok(Self {
+                twelve,
+                whole: None,
+            }),
             Err(_) => Err(Refusal::PanData),
         }
     }
@@ -112,7 +124,10 @@ impl Account {
         let before_check = &digits[..digits.len() - 1];
         let taken = before_check.len().min(12);
         twelve[12 - taken..].copy_from_slice(&before_check[before_check.len() - taken..]);
-        Ok(Self { twelve, whole: Some(digits.to_vec()) })
+        Ok(Self {
+            twelve,
+            whole: Some(digits.to_vec()),
+        })
     }
 
     pub(crate) fn twelve(&self) -> &[u8; 12] {
@@ -133,7 +148,9 @@ impl Account {
         let start = 12_usize.saturating_sub(whole.len());
         nibbles[0] = whole.len().saturating_sub(12) as u8;
         nibbles[1 + start..1 + start + whole.len()].copy_from_slice(whole);
-        Ok(std::array::from_fn(|at| nibbles[2 * at] << 4 | nibbles[2 * at + 1]))
+        Ok(std::array::from_fn(|at| {
+            nibbles[2 * at] << 4 | nibbles[2 * at + 1]
+        }))
     }
 }
 
@@ -212,7 +229,12 @@ fn drawn(digits: &mut [u8], below: u8, add: u8) -> Outcome<()> {
 }
 
 /// Writes a PIN into a block of eight bytes.
-pub(crate) fn format(pin: &Pin, format: Format, account: &Account, filling: Filling) -> Outcome<Block> {
+pub(crate) fn format(
+    pin: &Pin,
+    format: Format,
+    account: &Account,
+    filling: Filling,
+) -> Outcome<Block> {
     let mut nibbles = Zeroizing::new([0_u8; 16]);
     let digits = pin.digits();
     let length = digits.len();
@@ -277,9 +299,14 @@ pub(crate) fn format(pin: &Pin, format: Format, account: &Account, filling: Fill
         }
     }
     if format.has_account() {
-        nibbles.iter_mut().zip(account.field()).for_each(|(nibble, digit)| *nibble ^= digit);
+        nibbles
+            .iter_mut()
+            .zip(account.field())
+            .for_each(|(nibble, digit)| *nibble ^= digit);
     }
-    Ok(Zeroizing::new(std::array::from_fn(|at| nibbles[2 * at] << 4 | nibbles[2 * at + 1])))
+    Ok(Zeroizing::new(std::array::from_fn(|at| {
+        nibbles[2 * at] << 4 | nibbles[2 * at + 1]
+    })))
 }
 
 /// A pad that is a decimal digit would hide where the PIN ends.
@@ -291,14 +318,22 @@ fn is_no_digit(pad: u8) -> Outcome<u8> {
 }
 
 /// Takes the PIN out of a clear block. What is wrong with it is one error: see `PinBlockInconsistent`.
-pub(crate) fn extract(block: &[u8; 8], format: Format, account: &Account, filling: Filling) -> Outcome<Pin> {
+pub(crate) fn extract(
+    block: &[u8; 8],
+    format: Format,
+    account: &Account,
+    filling: Filling,
+) -> Outcome<Pin> {
     let mut nibbles = Zeroizing::new([0_u8; 16]);
     for (at, byte) in block.iter().enumerate() {
         nibbles[2 * at] = byte >> 4;
         nibbles[2 * at + 1] = byte & 0xf;
     }
     if format.has_account() {
-        nibbles.iter_mut().zip(account.field()).for_each(|(nibble, digit)| *nibble ^= digit);
+        nibbles
+            .iter_mut()
+            .zip(account.field())
+            .for_each(|(nibble, digit)| *nibble ^= digit);
     }
     let (good, start, length) = match format {
         Iso0 | Visa4 => framed(&nibbles, 0, |fill| fill.ct_eq(&0xf)),
@@ -318,7 +353,11 @@ pub(crate) fn extract(block: &[u8; 8], format: Format, account: &Account, fillin
             match (filling.length, filling.pad) {
                 (Some(length), _) => {
                     let length = u8::try_from(length).map_err(|_| Refusal::PinLength)?;
-                    (Choice::from(u8::from(LENGTHS.contains(&usize::from(length)))), start, length.clamp(4, 12))
+                    (
+                        Choice::from(u8::from(LENGTHS.contains(&usize::from(length)))),
+                        start,
+                        length.clamp(4, 12),
+                    )
                 }
                 (None, Some(pad)) => delimited(&nibbles[..], usize::from(start), is_no_digit(pad)?),
                 (None, None) => return Err(Refusal::PadDigit),
@@ -327,7 +366,9 @@ pub(crate) fn extract(block: &[u8; 8], format: Format, account: &Account, fillin
     };
     // INVARIANT: `start` and `length` are within the block.
     let digits = &nibbles[usize::from(start)..][..usize::from(length)];
-    let good = digits.iter().fold(good, |good, digit| good & digit.ct_lt(&10));
+    let good = digits
+        .iter()
+        .fold(good, |good, digit| good & digit.ct_lt(&10));
     match bool::from(good) {
         true => Pin::new(digits).map_err(|_| Refusal::PinBlockInconsistent),
         false => Err(Refusal::PinBlockInconsistent),
@@ -353,7 +394,8 @@ fn delimited(nibbles: &[u8], start: usize, delimiter: u8) -> (Choice, u8, u8) {
         is_over |= nibble.ct_eq(&delimiter);
         length.conditional_assign(&(length + 1), !is_over);
     }
-    let good = is_over & !length.ct_lt(&4) & length.ct_lt(&13);
+    // A PIN of twelve digits may fill what is left of a block of format 3621.
+    let good = !length.ct_lt(&4) & length.ct_lt(&13);
     (good, start as u8, u8::conditional_select(&4, &length, good))
 }
 
@@ -364,7 +406,9 @@ pub(crate) fn field_of_format_4(pin: &Pin) -> Outcome<Zeroizing<[u8; 16]>> {
     (nibbles[0], nibbles[1]) = (4, digits.len() as u8);
     nibbles[2..2 + digits.len()].copy_from_slice(digits);
     drawn(&mut nibbles[16..], 16, 0)?;
-    Ok(Zeroizing::new(std::array::from_fn(|at| nibbles[2 * at] << 4 | nibbles[2 * at + 1])))
+    Ok(Zeroizing::new(std::array::from_fn(|at| {
+        nibbles[2 * at] << 4 | nibbles[2 * at + 1]
+    })))
 }
 
 /// The PIN in the first block of format 4.
@@ -424,7 +468,11 @@ impl Pair {
 mod tests {
     use super::*;
 
-    const FILLING: Filling = Filling { pad: Some(0xf), sequence: 0x1234, length: None };
+    const FILLING: Filling = Filling {
+        pad: Some(0xf),
+        sequence: 0x1234,
+        length: None,
+    };
 
     fn clear(format_: Format, pin: &str, account: &str) -> String {
         let pin = Pin::of_text(pin.as_bytes()).unwrap();
@@ -445,7 +493,12 @@ mod tests {
         assert!(clear(Iso1, "1234", "4012345678909").starts_with("141234"));
         assert!(clear(Iso3, "1234", "4012345678909").starts_with("341274"));
         let account = Account::of_whole(b"4012345678909").unwrap();
-        let field: String = account.field_of_format_4().unwrap().iter().map(|byte| format!("{byte:02X}")).collect();
+        let field: String = account
+            .field_of_format_4()
+            .unwrap()
+            .iter()
+            .map(|byte| format!("{byte:02X}"))
+            .collect();
         assert_eq!(field, "14012345678909000000000000000000");
     }
 
@@ -462,18 +515,36 @@ mod tests {
                     assert!(matches!(of, Visa2 | Eci2 | Eci3), "{name}");
                     continue;
                 };
-                assert_eq!(extract(&block, *of, &account, FILLING).unwrap().digits(), pin.digits(), "{name}");
+                assert_eq!(
+                    extract(&block, *of, &account, FILLING).unwrap().digits(),
+                    pin.digits(),
+                    "{name}"
+                );
                 // One other digit of the account: seen, but for the two digits that lie over the PIN's end.
                 if of.has_account() && *of != Visa4 && pin.digits().len() == 4 {
                     let other = Account::of_twelve(b"123456789013").unwrap();
-                    assert!(extract(&block, *of, &other, FILLING).is_err() || *of == Iso3, "{name}");
+                    assert!(
+                        extract(&block, *of, &other, FILLING).is_err() || *of == Iso3,
+                        "{name}"
+                    );
                 }
             }
         }
-        for wrong in ["031274EDCBA9876F", "0D1274EDCBA9876F", "041A74EDCBA9876F", "041274EDCBA98760"] {
-            let block: [u8; 8] = crate::value::from_hex(wrong).unwrap()[..].try_into().unwrap();
+        for wrong in [
+            "031274EDCBA9876F",
+            "0D1274EDCBA9876F",
+            "041A74EDCBA9876F",
+            "041274EDCBA98760",
+        ] {
+            let block: [u8; 8] = crate::value::from_hex(wrong).unwrap()[..]
+                .try_into()
+                .unwrap();
             let account = Account::of_whole(b"4012345678909").unwrap();
-            assert_eq!(extract(&block, Iso0, &account, FILLING).err(), Some(Refusal::PinBlockInconsistent), "{wrong}");
+            assert_eq!(
+                extract(&block, Iso0, &account, FILLING).err(),
+                Some(Refusal::PinBlockInconsistent),
+                "{wrong}"
+            );
         }
     }
 
@@ -494,14 +565,22 @@ mod tests {
             for (_, to) in Format::KEYWORDS {
                 for others in [false, true] {
                     let is_allowed = match (from, to) {
-                        (Iso0 | Iso3 | Iso4, Iso0 | Iso3 | Iso4) | (Iso1, Iso0 | Iso1 | Iso3 | Iso4) => true,
+                        (Iso0 | Iso3 | Iso4, Iso0 | Iso3 | Iso4)
+                        | (Iso1, Iso0 | Iso1 | Iso3 | Iso4) => true,
                         (from, to) => others && from == to && !from.is_iso(),
                     };
-                    assert_eq!(Pair::new(*from, *to, others).is_ok(), is_allowed, "{from:?} to {to:?}");
+                    assert_eq!(
+                        Pair::new(*from, *to, others).is_ok(),
+                        is_allowed,
+                        "{from:?} to {to:?}"
+                    );
                 }
             }
         }
-        let (one, other) = (Account::of_twelve(b"123456789012").unwrap(), Account::of_twelve(b"123456789013").unwrap());
+        let (one, other) = (
+            Account::of_twelve(b"123456789012").unwrap(),
+            Account::of_twelve(b"123456789013").unwrap(),
+        );
         for (from, is_bound) in [(Iso0, true), (Iso3, true), (Iso1, false)] {
             let pair = Pair::new(from, Iso0, false).unwrap();
             assert_eq!(pair.account(&one, &other).is_err(), is_bound);

@@ -114,6 +114,8 @@ points! {
     Tr31Export = 0x0180, true;
     /// CSNBT31I.
     Tr31Import = 0x0150, true;
+    /// CSNBT31X, CSNBT31I: blocks of versions A and C, whose keys are variants of the wrapping key.
+    Tr31Variants = 0x014d, false;
     /// CSNBUKD.
     UniqueKeyDerive = 0x01c8, true;
     /// The original wrapping of keys under key-encrypting keys (WRAP-ECB). It does not bind the halves of a key to each other.

@@ -15,7 +15,9 @@ use crate::answer::{Outcome, Refusal};
 use crate::card::Call;
 use crate::card::master::Kind;
 use crate::request::*;
-use crate::token::aes::{AesDecrypt, AesEncrypt, AesMakeMac, AesVerifyMac, HmacMake, HmacVerify as HmacVerifyUse};
+use crate::token::aes::{
+    AesDecrypt, AesEncrypt, AesMakeMac, AesVerifyMac, HmacMake, HmacVerify as HmacVerifyUse,
+};
 use crate::token::uses::*;
 use crate::value::{Bytes, Keyword, Rules};
 
@@ -48,8 +50,12 @@ enum DesMode {
 
 fn des_rules(rules: &Rules) -> Outcome<(DesMode, bool)> {
     let mut rules = rules.parse();
-    let mode = rules.one(&[("CBC", DesMode::Cbc), ("X9.23", DesMode::X923)])?.unwrap_or(DesMode::Cbc);
-    let continues = rules.one(&[("INITIAL", false), ("CONTINUE", true)])?.unwrap_or(false);
+    let mode = rules
+        .one(&[("CBC", DesMode::Cbc), ("X9.23", DesMode::X923)])?
+        .unwrap_or(DesMode::Cbc);
+    let continues = rules
+        .one(&[("INITIAL", false), ("CONTINUE", true)])?
+        .unwrap_or(false);
     rules.end()?;
     Ok((mode, continues))
 }
@@ -71,9 +77,16 @@ impl Verb for Encipher {
             }
         }
         check_length(&text, 8)?;
-        let mut last = vector::<8>(&self.initialization_vector, &self.chaining_vector, continues)?;
+        let mut last = vector::<8>(
+            &self.initialization_vector,
+            &self.chaining_vector,
+            continues,
+        )?;
         cipher.encrypt_cbc(&mut last, &mut text);
-        Ok(Enciphered { ciphertext: text.into(), chaining_vector: chaining::<8>(&last, 18) })
+        Ok(Enciphered {
+            ciphertext: text.into(),
+            chaining_vector: chaining::<8>(&last, 18),
+        })
     }
 }
 
@@ -86,7 +99,11 @@ impl Verb for Decipher {
         let cipher = call.des_key::<Decrypt>(&self.key_identifier)?.cipher();
         let mut text = self.ciphertext.clone();
         check_length(&text, 8)?;
-        let mut last = vector::<8>(&self.initialization_vector, &self.chaining_vector, continues)?;
+        let mut last = vector::<8>(
+            &self.initialization_vector,
+            &self.chaining_vector,
+            continues,
+        )?;
         cipher.decrypt_cbc(&mut last, &mut text);
         let mut plaintext = text.take();
         if mode == DesMode::X923 {
@@ -96,7 +113,10 @@ impl Verb for Decipher {
             }
             plaintext.truncate(plaintext.len() - usize::from(count));
         }
-        Ok(Deciphered { plaintext: plaintext.into(), chaining_vector: chaining::<8>(&last, 18) })
+        Ok(Deciphered {
+            plaintext: plaintext.into(),
+            chaining_vector: chaining::<8>(&last, 18),
+        })
     }
 }
 
@@ -121,11 +141,17 @@ enum AesMode {
 fn aes_rules(rules: &Rules) -> Outcome<(AesMode, bool)> {
     let mut rules = rules.parse();
     rules.required(&[("AES", ())])?;
-    let modes = [("CBC", AesMode::Cbc), ("ECB", AesMode::Ecb), ("PKCS-PAD", AesMode::Pkcs)];
+    let modes = [
+        ("CBC", AesMode::Cbc),
+        ("ECB", AesMode::Ecb),
+        ("PKCS-PAD", AesMode::Pkcs),
+    ];
     let mode = rules.one(&modes)?.unwrap_or(AesMode::Cbc);
     // A clear key would be no key of the card.
     rules.one(&[("KEYIDENT", ())])?;
-    let continues = rules.one(&[("INITIAL", false), ("CONTINUE", true)])?.unwrap_or(false);
+    let continues = rules
+        .one(&[("INITIAL", false), ("CONTINUE", true)])?
+        .unwrap_or(false);
     rules.end()?;
     Ok((mode, continues))
 }
@@ -143,14 +169,22 @@ impl Verb for SymmetricEncipher {
             text.resize(text.len() + count, count as u8);
         }
         check_length(&text, 16)?;
-        let first = vector::<16>(&self.initialization_vector, &self.chaining_vector, continues)?;
+        let first = vector::<16>(
+            &self.initialization_vector,
+            &self.chaining_vector,
+            continues,
+        )?;
         let by = match mode {
             AesMode::Ecb => Mode::Ecb,
             _ => Mode::Cbc(&first),
         };
         aes::begin(key.bytes(), by, true)?.update(InOutBuf::from(&mut text[..]))?;
         let chaining_vector = chaining::<16>(&text[text.len() - 16..], 32);
-        Ok(SymmetricCiphertext { ciphertext: text.into(), chaining_vector, key_parms: Bytes::default() })
+        Ok(SymmetricCiphertext {
+            ciphertext: text.into(),
+            chaining_vector,
+            key_parms: Bytes::default(),
+        })
     }
 }
 
@@ -164,7 +198,11 @@ impl Verb for SymmetricDecipher {
         let mut text = self.ciphertext.clone();
         check_length(&text, 16)?;
         let chaining_vector = chaining::<16>(&text[text.len() - 16..], 32);
-        let first = vector::<16>(&self.initialization_vector, &self.chaining_vector, continues)?;
+        let first = vector::<16>(
+            &self.initialization_vector,
+            &self.chaining_vector,
+            continues,
+        )?;
         let by = match mode {
             AesMode::Ecb => Mode::Ecb,
             _ => Mode::Cbc(&first),
@@ -175,7 +213,10 @@ impl Verb for SymmetricDecipher {
             let count = padding(&cleartext).ok_or(Refusal::TextLength)?;
             cleartext.truncate(cleartext.len() - count);
         }
-        Ok(SymmetricCleartext { cleartext: cleartext.into(), chaining_vector })
+        Ok(SymmetricCleartext {
+            cleartext: cleartext.into(),
+            chaining_vector,
+        })
     }
 }
 
@@ -246,11 +287,22 @@ fn mac_rules(rules: &Rules) -> Outcome<MacRules> {
         ])?
         .unwrap_or((4, None));
     rules.end()?;
-    Ok(MacRules { method, segment, length, digits })
+    Ok(MacRules {
+        method,
+        segment,
+        length,
+        digits,
+    })
 }
 
 /// Goes on with a text. The chaining vector is encrypted: the chain inside would let its reader forge codes.
-fn mac<U>(call: &Call<'_>, key: &Key<U>, rules: &MacRules, text: &[u8], chaining: &[u8]) -> Outcome<(Bytes, Option<[u8; 8]>)> {
+fn mac<U>(
+    call: &Call<'_>,
+    key: &Key<U>,
+    rules: &MacRules,
+    text: &[u8],
+    chaining: &[u8],
+) -> Outcome<(Bytes, Option<[u8; 8]>)> {
     if text.len() > MOST {
         return Err(Refusal::TextTooLong);
     }
@@ -262,12 +314,19 @@ fn mac<U>(call: &Call<'_>, key: &Key<U>, rules: &MacRules, text: &[u8], chaining
     let mut code = CbcMac::new(method, key.bytes()).ok_or(Refusal::KeyLength)?;
     // Belongs to this key and this method.
     let said = [b"chain".as_slice(), &[method as u8], key.bytes()].concat();
-    let hiding = call.state().masters.current(Kind::Symmetric)?.derive(&zeroize::Zeroizing::new(said))?;
+    let hiding = call
+        .state()
+        .masters
+        .current(Kind::Symmetric)?
+        .derive(&zeroize::Zeroizing::new(said))?;
     let hide = |state: &mut [u8; 16], is_hidden: bool| {
         aes::begin(&hiding, Mode::Ecb, is_hidden)?.update(InOutBuf::from(&mut state[..]))
     };
     if !rules.segment.begins() {
-        let mut state: [u8; 16] = chaining.get(..16).and_then(|state| state.try_into().ok()).ok_or(Refusal::Size)?;
+        let mut state: [u8; 16] = chaining
+            .get(..16)
+            .and_then(|state| state.try_into().ok())
+            .ok_or(Refusal::Size)?;
         hide(&mut state, false)?;
         code.resume(&state).ok_or(Refusal::Inconsistent)?;
     }
@@ -304,7 +363,10 @@ impl Verb for MacGenerate {
         let key = call.des_key::<MakeMac>(&self.key_identifier)?;
         let (chaining_vector, code) = mac(call, &key, &rules, &self.text, &self.chaining_vector)?;
         let mac = code.map_or(Bytes::default(), |code| written(&code, &rules).into());
-        Ok(Mac { chaining_vector, mac })
+        Ok(Mac {
+            chaining_vector,
+            mac,
+        })
     }
 }
 
@@ -360,7 +422,10 @@ impl Verb for MacGenerate2 {
             true => Code::cmac(call.aes_key::<AesMakeMac>(&self.key_identifier)?.bytes())?,
             false => Code::cmac_des3(call.des_key::<MakeMac>(&self.key_identifier)?.bytes())?,
         };
-        Ok(Mac2 { chaining_vector: Bytes::default(), mac_text: code(by, &self.message_text)?.into() })
+        Ok(Mac2 {
+            chaining_vector: Bytes::default(),
+            mac_text: code(by, &self.message_text)?.into(),
+        })
     }
 }
 
@@ -412,7 +477,10 @@ impl Verb for HmacGenerate {
         call.needs(AccessPoint::MacGenerate)?;
         let key = call.aes_key::<HmacMake>(&self.key_identifier)?;
         let mac_text = code(Code::hmac(digest, key.bytes())?, &self.message_text)?.into();
-        Ok(Hmac { chaining_vector: Bytes::default(), mac_text })
+        Ok(Hmac {
+            chaining_vector: Bytes::default(),
+            mac_text,
+        })
     }
 }
 
@@ -442,7 +510,10 @@ impl Verb for OneWayHash {
         }
         let mut hasher = Hasher::new(digest)?;
         hasher.update(&self.text)?;
-        Ok(Hashed { chaining_vector: Bytes::default(), hash: hasher.end()?.to_vec().into() })
+        Ok(Hashed {
+            chaining_vector: Bytes::default(),
+            hash: hasher.end()?.to_vec().into(),
+        })
     }
 }
 
@@ -454,7 +525,11 @@ enum Parity {
     Even,
 }
 
-const PARITIES: &[(&str, Parity)] = &[("RANDOM", Parity::Any), ("ODD", Parity::Odd), ("EVEN", Parity::Even)];
+const PARITIES: &[(&str, Parity)] = &[
+    ("RANDOM", Parity::Any),
+    ("ODD", Parity::Odd),
+    ("EVEN", Parity::Even),
+];
 
 fn random(length: usize, parity: Parity) -> Outcome<Bytes> {
     let mut number = vec![0; length];
@@ -476,7 +551,9 @@ impl Verb for RandomNumberGenerate {
     fn run(&self, _: &Call<'_>) -> Outcome<RandomNumber> {
         let rules = Rules(vec![Keyword(self.form.0)]);
         let parity = rules.parse().required(PARITIES)?;
-        Ok(RandomNumber { random_number: random(8, parity)? })
+        Ok(RandomNumber {
+            random_number: random(8, parity)?,
+        })
     }
 }
 
@@ -488,7 +565,9 @@ impl Verb for RandomNumberGenerateLong {
         let parity = rules.required(PARITIES)?;
         rules.end()?;
         match self.random_number_length {
-            1..=8192 => Ok(RandomNumberLong { random_number: random(self.random_number_length as usize, parity)? }),
+            1..=8192 => Ok(RandomNumberLong {
+                random_number: random(self.random_number_length as usize, parity)?,
+            }),
             _ => Err(Refusal::Size),
         }
     }

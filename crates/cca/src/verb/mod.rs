@@ -7,6 +7,7 @@ mod keys;
 mod pending;
 mod pin;
 mod records;
+mod tr31;
 
 use crate::answer::Outcome;
 use crate::card::Call;

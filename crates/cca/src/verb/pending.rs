@@ -18,9 +18,6 @@ macro_rules! pending {
 }
 
 pending! {
-    Tr31Export => Tr31Block;
-    Tr31Import => Tr31Key;
-    Tr31Parse => Tr31Header;
     PinChangeUnblock => PinMessage;
     PkaKeyTokenBuild => PkaToken;
     PkaKeyGenerate => PkaGenerated;

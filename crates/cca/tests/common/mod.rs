@@ -1,5 +1,5 @@
 //! A card with master keys, and short ways to ask it.
-#![allow(dead_code, reason = "each test uses a part")]
+#![allow(dead_code, unreachable_pub, reason = "each test uses a part")]
 
 use outboard_cca::*;
 

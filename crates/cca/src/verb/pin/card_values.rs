@@ -28,7 +28,15 @@ fn lengths(rules: &Rules) -> Outcome<(usize, usize)> {
             ("PAN-19", 19),
         ])?
         .unwrap_or(13);
-    let value = rules.one(&[("CVV-1", 1), ("CVV-2", 2), ("CVV-3", 3), ("CVV-4", 4), ("CVV-5", 5)])?.unwrap_or(1);
+    let value = rules
+        .one(&[
+            ("CVV-1", 1),
+            ("CVV-2", 2),
+            ("CVV-3", 3),
+            ("CVV-4", 4),
+            ("CVV-5", 5),
+        ])?
+        .unwrap_or(1);
     rules.end()?;
     Ok((account, value))
 }
@@ -58,9 +66,20 @@ fn ciphers<A: Use, B: Use>(call: &Call<'_>, a: &[u8], b: &[u8]) -> Outcome<[Ciph
     }
 }
 
-fn value([a, b]: &[Cipher; 2], account: &[u8], expiration: &[u8], service: &[u8]) -> Outcome<Zeroizing<Vec<u8>>> {
-    let expiration = expiration.get(..4).and_then(numbers).ok_or(Refusal::ExpirationDate)?;
-    let service = service.get(..3).and_then(numbers).ok_or(Refusal::ServiceCode)?;
+fn value(
+    [a, b]: &[Cipher; 2],
+    account: &[u8],
+    expiration: &[u8],
+    service: &[u8],
+) -> Outcome<Zeroizing<Vec<u8>>> {
+    let expiration = expiration
+        .get(..4)
+        .and_then(numbers)
+        .ok_or(Refusal::ExpirationDate)?;
+    let service = service
+        .get(..3)
+        .and_then(numbers)
+        .ok_or(Refusal::ServiceCode)?;
     let account = numbers(account).ok_or(Refusal::PanData)?;
     let mut value = method::cvv(a, b, &account, &expiration, &service);
     value.iter_mut().for_each(|digit| *digit += b'0');
@@ -74,11 +93,17 @@ impl Verb for CvvGenerate {
         let (account, length) = lengths(&self.rule_array)?;
         call.needs(AccessPoint::CvvGenerate)?;
         let account = self.pan_data.get(..account).ok_or(Refusal::PanData)?;
-        let keys = ciphers::<MakeCvvA, MakeCvvB>(call, &self.cvv_key_a_identifier, &self.cvv_key_b_identifier)?;
+        let keys = ciphers::<MakeCvvA, MakeCvvB>(
+            call,
+            &self.cvv_key_a_identifier,
+            &self.cvv_key_b_identifier,
+        )?;
         let value = value(&keys, account, &self.expiration_date, &self.service_code)?;
         let mut cvv_value = value[..length].to_vec();
         cvv_value.resize(5, b' ');
-        Ok(Cvv { cvv_value: cvv_value.into() })
+        Ok(Cvv {
+            cvv_value: cvv_value.into(),
+        })
     }
 }
 
@@ -89,7 +114,11 @@ impl Verb for CvvVerify {
         let (account, length) = lengths(&self.rule_array)?;
         call.needs(AccessPoint::CvvVerify)?;
         let account = self.pan_data.get(..account).ok_or(Refusal::PanData)?;
-        let keys = ciphers::<VerifyCvvA, VerifyCvvB>(call, &self.cvv_key_a_identifier, &self.cvv_key_b_identifier)?;
+        let keys = ciphers::<VerifyCvvA, VerifyCvvB>(
+            call,
+            &self.cvv_key_a_identifier,
+            &self.cvv_key_b_identifier,
+        )?;
         let wanted = value(&keys, account, &self.expiration_date, &self.service_code)?;
         let given = self.cvv_value.get(..length).ok_or(Refusal::Size)?;
         match is_value(&wanted[..length], given) {

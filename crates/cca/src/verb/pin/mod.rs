@@ -49,8 +49,15 @@ impl Profile {
         let pad = match text(2).ok_or(Refusal::PadDigit)?.trim() {
             "" => None,
             digit if digit.len() == 1 => {
-                let digit = digit.chars().next().filter(|digit| !digit.is_ascii_lowercase());
-                Some(digit.and_then(|digit| digit.to_digit(16)).ok_or(Refusal::PadDigit)? as u8)
+                let digit = digit
+                    .chars()
+                    .next()
+                    .filter(|digit| !digit.is_ascii_lowercase());
+                Some(
+                    digit
+                        .and_then(|digit| digit.to_digit(16))
+                        .ok_or(Refusal::PadDigit)? as u8,
+                )
             }
             _ => return Err(Refusal::PadDigit),
         };
@@ -61,11 +68,19 @@ impl Profile {
                 .and_then(|serial| serial[..].try_into().ok()),
             None => None,
         };
-        Ok(Self { format, pad, serial })
+        Ok(Self {
+            format,
+            pad,
+            serial,
+        })
     }
 
     pub(super) fn filling(&self, length: Option<usize>) -> Filling {
-        Filling { pad: self.pad, sequence: 0, length }
+        Filling {
+            pad: self.pad,
+            sequence: 0,
+            length,
+        }
     }
 }
 
@@ -111,7 +126,12 @@ pub(super) fn extraction(rules: &mut Parser<'_>) -> Outcome<Option<usize>> {
 }
 
 /// The cipher of PIN blocks: the key's own, or that of a transaction.
-pub(super) fn cipher<U: Use>(call: &Call<'_>, identifier: &[u8], profile: &Profile, is_derived: bool) -> Outcome<Cipher> {
+pub(super) fn cipher<U: Use>(
+    call: &Call<'_>,
+    identifier: &[u8],
+    profile: &Profile,
+    is_derived: bool,
+) -> Outcome<Cipher> {
     if !is_derived {
         return Ok(call.des_key::<U>(identifier)?.cipher());
     }
@@ -119,7 +139,11 @@ pub(super) fn cipher<U: Use>(call: &Call<'_>, identifier: &[u8], profile: &Profi
     derived_cipher(call, identifier, &serial)
 }
 
-pub(super) fn derived_cipher(call: &Call<'_>, identifier: &[u8], serial: &[u8; SERIAL]) -> Outcome<Cipher> {
+pub(super) fn derived_cipher(
+    call: &Call<'_>,
+    identifier: &[u8],
+    serial: &[u8; SERIAL],
+) -> Outcome<Cipher> {
     let base = call.des_key::<DeriveUnique>(identifier)?;
     let base = base.bytes().try_into().map_err(|_| Refusal::KeyLength)?;
     let key = dukpt::derive(base, serial, Purpose::Pin)?;
@@ -128,14 +152,23 @@ pub(super) fn derived_cipher(call: &Call<'_>, identifier: &[u8], serial: &[u8; S
 
 /// An encrypted block of eight bytes, decrypted.
 pub(super) fn opened(cipher: &Cipher, block: &[u8]) -> Outcome<pin::Block> {
-    let block = block.get(..8).and_then(|block| block.try_into().ok()).ok_or(Refusal::Size)?;
+    let block = block
+        .get(..8)
+        .and_then(|block| block.try_into().ok())
+        .ok_or(Refusal::Size)?;
     let mut block = Zeroizing::new(block);
     cipher.decrypt(&mut block);
     Ok(block)
 }
 
 /// A PIN, written and encrypted.
-pub(super) fn sealed(cipher: &Cipher, pin: &Pin, profile: &Profile, account: &Account, sequence: u32) -> Outcome<[u8; 8]> {
+pub(super) fn sealed(
+    cipher: &Cipher,
+    pin: &Pin,
+    profile: &Profile,
+    account: &Account,
+    sequence: u32,
+) -> Outcome<[u8; 8]> {
     let mut filling = profile.filling(None);
     if profile.format == Format::Ibm3621 {
         filling.sequence = u16::try_from(sequence).map_err(|_| Refusal::SequenceNumber)?;
@@ -148,7 +181,9 @@ pub(super) fn sealed(cipher: &Cipher, pin: &Pin, profile: &Profile, account: &Ac
 /// A PIN in format 4, encrypted (ISO 9564-1, 9.4.2).
 pub(super) fn sealed_format_4(key: &[u8], pin: &Pin, account: &Account) -> Outcome<[u8; 16]> {
     let mut block = pin::field_of_format_4(pin)?;
-    let mut encrypt = |block: &mut [u8; 16]| aes::begin(key, Mode::Ecb, true)?.update(InOutBuf::from(&mut block[..]));
+    let mut encrypt = |block: &mut [u8; 16]| {
+        aes::begin(key, Mode::Ecb, true)?.update(InOutBuf::from(&mut block[..]))
+    };
     encrypt(&mut block)?;
     crate::algorithm::des::xor(&mut *block, &account.field_of_format_4()?);
     encrypt(&mut block)?;
@@ -158,7 +193,9 @@ pub(super) fn sealed_format_4(key: &[u8], pin: &Pin, account: &Account) -> Outco
 /// The PIN of an encrypted block in format 4.
 pub(super) fn opened_format_4(key: &[u8], block: &[u8], account: &Account) -> Outcome<Pin> {
     let mut block = Zeroizing::new(<[u8; 16]>::try_from(block).map_err(|_| Refusal::Size)?);
-    let decrypt = |block: &mut [u8; 16]| aes::begin(key, Mode::Ecb, false)?.update(InOutBuf::from(&mut block[..]));
+    let decrypt = |block: &mut [u8; 16]| {
+        aes::begin(key, Mode::Ecb, false)?.update(InOutBuf::from(&mut block[..]))
+    };
     decrypt(&mut block)?;
     crate::algorithm::des::xor(&mut *block, &account.field_of_format_4()?);
     decrypt(&mut block)?;
@@ -167,5 +204,7 @@ pub(super) fn opened_format_4(key: &[u8], block: &[u8], account: &Account) -> Ou
 
 /// One of the three elements of a data array: 16 characters each.
 pub(super) fn element(data_array: &[u8], number: usize) -> Outcome<&[u8]> {
-    data_array.get(16 * number..16 * (number + 1)).ok_or(Refusal::Size)
+    data_array
+        .get(16 * number..16 * (number + 1))
+        .ok_or(Refusal::Size)
 }

@@ -1,6 +1,9 @@
 //! CSNBPTR and CSNBPTR2: a PIN under another key, or in another format.
 
-use super::{Profile, cipher, derived, derived_cipher, extraction, opened, opened_format_4, sealed, sealed_format_4};
+use super::{
+    Profile, cipher, derived, derived_cipher, extraction, opened, opened_format_4, sealed,
+    sealed_format_4,
+};
 use crate::AccessPoint;
 use crate::algorithm::des::Cipher;
 use crate::algorithm::dukpt::{self, AES_SERIAL, Usage};
@@ -68,7 +71,9 @@ impl Verb for EncryptedPinTranslate {
                 sealed(&seal, &pin, &to, &new, self.sequence_number)?
             }
         };
-        Ok(TranslatedPin { pin_block_out: block.into() })
+        Ok(TranslatedPin {
+            pin_block_out: block.into(),
+        })
     }
 }
 
@@ -91,14 +96,23 @@ impl Side {
         let base = call.aes_key::<AesDeriveUnique>(identifier)?;
         let serial: &[u8; AES_SERIAL] = serial.try_into().map_err(|_| Refusal::KeySerialNumber)?;
         let bits = 8 * base.bytes().len() as u16;
-        Ok(Self::Aes(dukpt::aes_derive(base.bytes(), serial, Usage::PinEncryption, bits)?))
+        Ok(Self::Aes(dukpt::aes_derive(
+            base.bytes(),
+            serial,
+            Usage::PinEncryption,
+            bits,
+        )?))
     }
 
     fn input(call: &Call<'_>, identifier: &[u8], format: Format, serial: &[u8]) -> Outcome<Self> {
         match (format, serial.len()) {
-            (Format::Iso4, 0) => Ok(Self::Aes(Zeroizing::new(call.aes_key::<AesOpenPin>(identifier)?.bytes().to_vec()))),
+            (Format::Iso4, 0) => Ok(Self::Aes(Zeroizing::new(
+                call.aes_key::<AesOpenPin>(identifier)?.bytes().to_vec(),
+            ))),
             (Format::Iso4, _) => Self::aes_derived(call, identifier, serial),
-            (_, 0) => Ok(Self::Des(call.des_key::<OpenToReformat>(identifier)?.cipher())),
+            (_, 0) => Ok(Self::Des(
+                call.des_key::<OpenToReformat>(identifier)?.cipher(),
+            )),
             _ => {
                 let serial = serial.try_into().map_err(|_| Refusal::KeySerialNumber)?;
                 Ok(Self::Des(derived_cipher(call, identifier, serial)?))
@@ -108,9 +122,13 @@ impl Side {
 
     fn output(call: &Call<'_>, identifier: &[u8], format: Format, serial: &[u8]) -> Outcome<Self> {
         match (format, serial.len()) {
-            (Format::Iso4, 0) => Ok(Self::Aes(Zeroizing::new(call.aes_key::<AesSealPin>(identifier)?.bytes().to_vec()))),
+            (Format::Iso4, 0) => Ok(Self::Aes(Zeroizing::new(
+                call.aes_key::<AesSealPin>(identifier)?.bytes().to_vec(),
+            ))),
             (Format::Iso4, _) => Self::aes_derived(call, identifier, serial),
-            (_, 0) => Ok(Self::Des(call.des_key::<SealReformatted>(identifier)?.cipher())),
+            (_, 0) => Ok(Self::Des(
+                call.des_key::<SealReformatted>(identifier)?.cipher(),
+            )),
             _ => {
                 let serial = serial.try_into().map_err(|_| Refusal::KeySerialNumber)?;
                 Ok(Self::Des(derived_cipher(call, identifier, serial)?))
@@ -133,8 +151,18 @@ impl Verb for EncryptedPinTranslate2 {
         let account = Account::of_whole(&self.pan_data_in)?;
         let new = Account::of_whole(&self.pan_data_out)?;
         pair.account(&account, &new)?;
-        let input = Side::input(call, &self.input_pin_key_identifier, from.format, &self.input_ksn)?;
-        let output = Side::output(call, &self.output_pin_key_identifier, to.format, &self.output_ksn)?;
+        let input = Side::input(
+            call,
+            &self.input_pin_key_identifier,
+            from.format,
+            &self.input_ksn,
+        )?;
+        let output = Side::output(
+            call,
+            &self.output_pin_key_identifier,
+            to.format,
+            &self.output_ksn,
+        )?;
         let pin: Pin = match &input {
             Side::Aes(key) => opened_format_4(key, &self.pin_block_in, &account)?,
             Side::Des(cipher) => {

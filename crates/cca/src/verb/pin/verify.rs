@@ -21,10 +21,25 @@ use crate::verb::Verb;
 /// A method, with what it needs beside the key and the PIN.
 pub(super) enum Reference {
     /// IBM 3624: the offset has as many digits as are checked.
-    Ibm { validation: [u8; 8], table: Table, offset: Zeroizing<Vec<u8>>, check: usize },
-    BankPool { validation: [u8; 8], table: Table, offset: [u8; 4] },
-    Pvv { eleven: Zeroizing<Vec<u8>>, index: u8, pvv: [u8; 4] },
-    Interbank { parameter: [u8; 8] },
+    Ibm {
+        validation: [u8; 8],
+        table: Table,
+        offset: Zeroizing<Vec<u8>>,
+        check: usize,
+    },
+    BankPool {
+        validation: [u8; 8],
+        table: Table,
+        offset: [u8; 4],
+    },
+    Pvv {
+        eleven: Zeroizing<Vec<u8>>,
+        index: u8,
+        pvv: [u8; 4],
+    },
+    Interbank {
+        parameter: [u8; 8],
+    },
 }
 
 /// Names of the methods in a rule array.
@@ -58,7 +73,11 @@ impl Method {
 }
 
 /// The key of a method, for a use.
-pub(super) fn method_key<U: Use>(call: &Call<'_>, identifier: &[u8], method: Method) -> Outcome<crate::token::uses::Key<U>> {
+pub(super) fn method_key<U: Use>(
+    call: &Call<'_>,
+    identifier: &[u8],
+    method: Method,
+) -> Outcome<crate::token::uses::Key<U>> {
     let key = call.des(identifier)?;
     match is_pin_method(&key.vector, method.key_use()) {
         true => key.usable(),
@@ -77,17 +96,33 @@ pub(super) fn right_aligned(text: &[u8], length: usize) -> Outcome<Zeroizing<Vec
 
 /// Refuses validation data that are not this account's.
 pub(super) fn belongs(call: &Call<'_>, validation: &[u8], account: &Account) -> Outcome<()> {
-    let digits: Vec<u8> = account.twelve()[4..].iter().map(|digit| b'0' + digit).collect();
-    let has_digits = validation.windows(digits.len()).any(|window| window == digits);
-    match has_digits || call.state().points.is_on(AccessPoint::ForeignValidationData) {
+    let digits: Vec<u8> = account.twelve()[4..]
+        .iter()
+        .map(|digit| b'0' + digit)
+        .collect();
+    let has_digits = validation
+        .windows(digits.len())
+        .any(|window| window == digits);
+    match has_digits
+        || call
+            .state()
+            .points
+            .is_on(AccessPoint::ForeignValidationData)
+    {
         true => Ok(()),
         false => Err(Refusal::ValidationData),
     }
 }
 
 /// The account's 11 digits and the key's index in a transaction security parameter.
-pub(super) fn security_parameter(text: &[u8], account: &Account) -> Outcome<(Zeroizing<Vec<u8>>, u8)> {
-    let digits = text.get(..12).and_then(numbers).ok_or(Refusal::TransactionSecurityParameter)?;
+pub(super) fn security_parameter(
+    text: &[u8],
+    account: &Account,
+) -> Outcome<(Zeroizing<Vec<u8>>, u8)> {
+    let digits = text
+        .get(..12)
+        .and_then(numbers)
+        .ok_or(Refusal::TransactionSecurityParameter)?;
     match digits[..11] == account.twelve()[1..] {
         true => Ok((Zeroizing::new(digits[..11].to_vec()), digits[11])),
         false => Err(Refusal::PanData),
@@ -112,12 +147,21 @@ impl EncryptedPinVerify {
                     Method::IbmPin => Zeroizing::new(vec![0; check]),
                     _ => right_aligned(data(2)?, check)?,
                 };
-                Reference::Ibm { table: tables()?, validation: validation()?, offset, check }
+                Reference::Ibm {
+                    table: tables()?,
+                    validation: validation()?,
+                    offset,
+                    check,
+                }
             }
             Method::BankPool => {
                 let offset = right_aligned(data(2)?, 4)?;
                 let offset = offset[..].try_into().map_err(|_| Refusal::PinOffset)?;
-                Reference::BankPool { table: tables()?, validation: validation()?, offset }
+                Reference::BankPool {
+                    table: tables()?,
+                    validation: validation()?,
+                    offset,
+                }
             }
             Method::VisaPvv => {
                 let (eleven, index) = security_parameter(data(0)?, account)?;
@@ -139,22 +183,37 @@ impl Reference {
     fn is(&self, cipher: &Cipher, pin: &Pin) -> bool {
         let digits = pin.digits();
         match self {
-            Self::Ibm { validation, table, offset, check } => {
+            Self::Ibm {
+                validation,
+                table,
+                offset,
+                check,
+            } => {
                 let Some(start) = digits.len().checked_sub(*check) else {
                     return false;
                 };
                 let intermediate = method::intermediate(cipher, *validation, table);
                 let sums = intermediate[start..digits.len()].iter().zip(offset.iter());
-                let wanted: Zeroizing<Vec<u8>> =
-                    Zeroizing::new(sums.map(|(digit, offset)| method::sum(*digit, *offset)).collect());
+                let wanted: Zeroizing<Vec<u8>> = Zeroizing::new(
+                    sums.map(|(digit, offset)| method::sum(*digit, *offset))
+                        .collect(),
+                );
                 equal(&wanted, &digits[start..])
             }
-            Self::BankPool { validation, table, offset } => {
+            Self::BankPool {
+                validation,
+                table,
+                offset,
+            } => {
                 let intermediate = method::intermediate(cipher, *validation, table);
                 equal(&method::bank_pool(&intermediate, offset)[..], digits)
             }
-            Self::Pvv { eleven, index, pvv } => equal(&method::pvv(cipher, eleven, *index, digits)[..], pvv),
-            Self::Interbank { parameter } => equal(&method::interbank(cipher, *parameter)[..], digits),
+            Self::Pvv { eleven, index, pvv } => {
+                equal(&method::pvv(cipher, eleven, *index, digits)[..], pvv)
+            }
+            Self::Interbank { parameter } => {
+                equal(&method::interbank(cipher, *parameter)[..], digits)
+            }
         }
     }
 }
@@ -173,15 +232,25 @@ impl Verb for EncryptedPinVerify {
         let whose = account(&self.pan_data, profile.format)?;
         let reference = self.reference(call, method, &whose)?;
         let key = method_key::<VerifyPin>(call, &self.pin_verifying_key_identifier, method)?;
-        let open = cipher::<OpenToVerify>(call, &self.pin_encrypting_key_identifier, &profile, is_derived.input)?;
+        let open = cipher::<OpenToVerify>(
+            call,
+            &self.pin_encrypting_key_identifier,
+            &profile,
+            is_derived.input,
+        )?;
         let block = opened(&open, &self.encrypted_pin_block)?;
         // The account's own count, and that of what the PIN is compared with: neither can be chosen to begin anew.
         let data = match method {
-            Method::VisaPvv | Method::Interbank => element(&self.data_array, 0)?.get(..12).unwrap_or(&[]),
+            Method::VisaPvv | Method::Interbank => {
+                element(&self.data_array, 0)?.get(..12).unwrap_or(&[])
+            }
             _ => element(&self.data_array, 1)?,
         };
         let accounts = [
-            limits::Account::new(key.bytes(), &[b"account".as_slice(), whose.twelve()].concat())?,
+            limits::Account::new(
+                key.bytes(),
+                &[b"account".as_slice(), whose.twelve()].concat(),
+            )?,
             limits::Account::new(key.bytes(), &[b"data".as_slice(), data].concat())?,
         ];
         let mut counts = [0; 2];

@@ -27,7 +27,7 @@ mod verb;
 
 pub use answer::{Answer, Refusal};
 pub use card::access::AccessPoint;
-pub use card::storage::{Memory, Storage, StorageError};
+pub use card::storage::{Entry, Memory, Storage, StorageError};
 pub use card::{Caller, Coprocessor};
 pub use request::*;
 pub use value::{Bytes, Keyword, Rules, from_hex};

@@ -12,7 +12,7 @@ fn digits(cipher: &Cipher, block: [u8; 8]) -> Zeroizing<[u8; 16]> {
     let mut block = Zeroizing::new(block);
     cipher.encrypt(&mut block);
     let nibble = |at: usize| {
-        if at % 2 == 0 {
+        if at.is_multiple_of(2) {
             block[at / 2] >> 4
         } else {
             block[at / 2] & 0xf
@@ -134,7 +134,7 @@ pub(crate) fn cvv(
     a.encrypt(&mut block);
     // The decimal digits first, then the others less ten: all of them, as many as are asked for.
     let digit = |at: usize| {
-        if at % 2 == 0 {
+        if at.is_multiple_of(2) {
             block[at / 2] >> 4
         } else {
             block[at / 2] & 0xf

@@ -1,10 +1,10 @@
 //! The card: its state, who asks it, and how a request reaches its verb.
 
-pub mod access;
+pub(crate) mod access;
 pub(crate) mod limits;
 pub(crate) mod master;
 pub(crate) mod records;
-pub mod storage;
+pub(crate) mod storage;
 pub(crate) mod tables;
 
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};

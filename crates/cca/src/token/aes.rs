@@ -134,7 +134,7 @@ impl Said {
     fn check(&self) -> Outcome<()> {
         let is_length = match self.algorithm {
             Algorithm::Aes => matches!(self.bits, 128 | 192 | 256),
-            Algorithm::Hmac => (80..=2048).contains(&self.bits) && self.bits % 8 == 0,
+            Algorithm::Hmac => (80..=2048).contains(&self.bits) && self.bits.is_multiple_of(8),
         };
         let is_type = match self.algorithm {
             Algorithm::Aes => true,

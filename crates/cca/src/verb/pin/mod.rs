@@ -181,7 +181,7 @@ pub(super) fn sealed(
 /// A PIN in format 4, encrypted (ISO 9564-1, 9.4.2).
 pub(super) fn sealed_format_4(key: &[u8], pin: &Pin, account: &Account) -> Outcome<[u8; 16]> {
     let mut block = pin::field_of_format_4(pin)?;
-    let mut encrypt = |block: &mut [u8; 16]| {
+    let encrypt = |block: &mut [u8; 16]| {
         aes::begin(key, Mode::Ecb, true)?.update(InOutBuf::from(&mut block[..]))
     };
     encrypt(&mut block)?;

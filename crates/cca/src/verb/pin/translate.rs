@@ -87,7 +87,7 @@ pub(super) fn account(text: &[u8], format: Format) -> Outcome<Account> {
 
 /// The key of one side of CSNBPTR2: AES for format 4, Triple DES for the others.
 enum Side {
-    Des(Cipher),
+    Des(Box<Cipher>),
     Aes(Zeroizing<Vec<u8>>),
 }
 
@@ -110,12 +110,14 @@ impl Side {
                 call.aes_key::<AesOpenPin>(identifier)?.bytes().to_vec(),
             ))),
             (Format::Iso4, _) => Self::aes_derived(call, identifier, serial),
-            (_, 0) => Ok(Self::Des(
+            (_, 0) => Ok(Self::Des(Box::new(
                 call.des_key::<OpenToReformat>(identifier)?.cipher(),
-            )),
+            ))),
             _ => {
                 let serial = serial.try_into().map_err(|_| Refusal::KeySerialNumber)?;
-                Ok(Self::Des(derived_cipher(call, identifier, serial)?))
+                Ok(Self::Des(Box::new(derived_cipher(
+                    call, identifier, serial,
+                )?)))
             }
         }
     }
@@ -126,12 +128,14 @@ impl Side {
                 call.aes_key::<AesSealPin>(identifier)?.bytes().to_vec(),
             ))),
             (Format::Iso4, _) => Self::aes_derived(call, identifier, serial),
-            (_, 0) => Ok(Self::Des(
+            (_, 0) => Ok(Self::Des(Box::new(
                 call.des_key::<SealReformatted>(identifier)?.cipher(),
-            )),
+            ))),
             _ => {
                 let serial = serial.try_into().map_err(|_| Refusal::KeySerialNumber)?;
-                Ok(Self::Des(derived_cipher(call, identifier, serial)?))
+                Ok(Self::Des(Box::new(derived_cipher(
+                    call, identifier, serial,
+                )?)))
             }
         }
     }

@@ -94,8 +94,8 @@ points! {
     PkaKeyGenerate = 0x0103, true;
     /// CSNDPKI: private keys that a program knows.
     PkaKeyImport = 0x0104, true;
-    /// CSNDSYX.
-    SymmetricKeyExport = 0x0105, true;
+    /// CSNDSYX: a DATA key leaves under any public key that a program names.
+    SymmetricKeyExport = 0x0105, false;
     /// CSNDSYI.
     SymmetricKeyImport = 0x0106, true;
     /// CSNDSYG.

@@ -6,6 +6,7 @@ mod data;
 mod keys;
 mod pending;
 mod pin;
+mod pka;
 mod records;
 mod tr31;
 

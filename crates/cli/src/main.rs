@@ -5,10 +5,8 @@
 //!                    ├─▶ outboard-jdk      a JDK's security properties, and lines that are added to them
 //!                    ├─▶ probe             how libcrypto reads a configuration, tried in a child process
 //!                    ├─▶ outboard-installation  where this system has OpenSSL, its configuration, profiles, modules
-//!                    ├─▶ libraries         libraries of cryptography, by name
 //!                    ├─▶ own_code          cryptography inside a file, by its texts
-//!                    ├─▶ mapped            the files whose code a process runs
-//!                    ├─▶ processes         which process uses which libcrypto
+//!                    ├─▶ outboard-processes  which process uses which libcrypto
 //!                    ├─▶ stage, supervise  running a program so that it does not notice
 //!                    ├─▶ outboard-file-replacement  changing a file so that no process reads half of it
 //!                    ├─▶ instructions      the processor features that an operation uses on a path
@@ -16,33 +14,28 @@
 //!                    ├─▶ served            the share that Outboard served, and the time saved
 //!                    ├─▶ load              how busy the machine was
 //!                    ├─▶ keystrokes        single keystrokes from a terminal
-//!                    ├─▶ accounts          users and groups by name and number
+//!                    ├─▶ outboard-accounts  users and groups by name and number
 //!                    ├─▶ card_service      where the card service is, and whether it answers
 //!                    ├─▶ outboard-wording  counts, sizes and times, as people read them
 //!                    └─▶ output, table     output for people and, with --json, for programs
 //! ```
 
-mod accounts;
 mod card_service;
 mod command;
 mod instructions;
 mod keystrokes;
 mod ledgers;
-mod libraries;
 mod listing;
 mod load;
-mod mapped;
 mod openmetrics;
 mod output;
 mod own_code;
 mod probe;
-mod processes;
 mod served;
 mod ssh_agent;
 mod stage;
 mod supervise;
 mod table;
-mod trust;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;

@@ -5,8 +5,10 @@
 
 mod error;
 pub mod module;
+mod trust;
 
 pub use error::Error;
+pub use trust::changeable_by_others;
 
 use outboard_libcrypto::Library;
 use outboard_openssl_conf::{self as openssl_conf, Config};

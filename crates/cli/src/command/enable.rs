@@ -3,13 +3,13 @@
 use super::info;
 use super::rollout::{self, Rollout};
 use crate::output::{To, fold, print, print_json};
-use crate::processes::{Process, restart_command, restart_lines, restart_names};
-use crate::trust::changeable_by_others;
 use crate::{Failure, probe};
 use outboard_file_replacement::{copy_beside, replace};
+use outboard_installation::changeable_by_others;
 use outboard_installation::{self as installation, module};
 use outboard_libcrypto::Library;
 use outboard_openssl_conf::{self as openssl_conf, Earlier, Observer, Offer, Settings};
+use outboard_processes::{Process, restart_command, restart_lines, restart_names};
 use outboard_profile::Machine;
 use outboard_wording::printable;
 use serde::Serialize;

@@ -2,7 +2,7 @@
 
 use super::{Finding, settings};
 use crate::command::enable::backup_of;
-use crate::trust::changeable_by_others;
+use outboard_installation::changeable_by_others;
 use outboard_installation::{self as system, InForce, module};
 use outboard_libcrypto::Library;
 use outboard_openssl_conf::{Config, strip};

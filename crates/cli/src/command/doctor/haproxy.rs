@@ -9,7 +9,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::Finding;
-use crate::processes::{self, Process};
+use outboard_processes::{self as processes, Process};
 
 /// What each HAProxy among `processes` that loaded Outboard lacks. Processes that were started alike, such as a master
 /// and its workers, give one finding.

@@ -10,8 +10,8 @@ use outboard_wire::reference::FIRST_LINE;
 
 use super::{Finding, service};
 use crate::Failure;
-use crate::accounts::{self, Account};
 use crate::card_service::Place;
+use outboard_accounts::{self as accounts, Account};
 
 const SUBJECT: &str = "key file";
 

@@ -3,10 +3,12 @@
 use super::unserved::{self, Scanner, Unserved, users_of};
 use super::{Finding, State};
 use crate::Failure;
-use crate::libraries::{self as library, Library, file_name, is_openssl_3, is_openssl_tls};
-use crate::mapped;
-use crate::trust::changeable_by_others;
 use outboard_elf::{self as elf, Elf};
+use outboard_installation::changeable_by_others;
+use outboard_processes::libraries::{
+    self as library, Library, file_name, is_openssl_3, is_openssl_tls,
+};
+use outboard_processes::mapped;
 use std::ffi::OsStr;
 use std::io::Read;
 use std::os::unix::ffi::OsStrExt;

@@ -15,8 +15,8 @@ use super::system::unfit_for_root;
 use super::{Finding, State, store, tokens};
 use crate::card_service::{Answer, Place, Unit};
 use crate::command::service::daemon;
-use crate::processes;
 use crate::ssh_agent::{self, Front};
+use outboard_processes as processes;
 
 pub(super) const SUBJECT: &str = "card service";
 

@@ -1,10 +1,10 @@
 //! What the hardening of a service takes from Outboard: systemd.exec(5) names the settings.
 
 use super::Finding;
-use crate::processes::{self, Process};
 use outboard_installation as system;
 use outboard_ledger::all_paths;
 use outboard_openssl_conf::Config;
+use outboard_processes::{self as processes, Process};
 use rustix::fs::{StatVfsMountFlags, major, minor, statvfs};
 use std::collections::BTreeSet;
 use std::fs;

@@ -4,14 +4,14 @@ use super::configuration::{self, Configured, enable_command};
 use super::{Finding, State, confinement, haproxy, openssh, profile, service, services};
 use crate::card_service::Place;
 use crate::probe;
-use crate::processes::{Process, restart_command, restart_lines, restart_names};
-use crate::trust::changeable_by_others;
+use outboard_installation::changeable_by_others;
 use outboard_installation::{
     self as system,
     module::{self, Obstacle},
 };
 use outboard_ledger::{Snapshot, default_path};
 use outboard_libcrypto::Library;
+use outboard_processes::{Process, restart_command, restart_lines, restart_names};
 use std::path::{Path, PathBuf};
 
 /// Examines everything, as far as it goes.

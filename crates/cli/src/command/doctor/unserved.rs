@@ -1,12 +1,12 @@
 //! Cryptography that Outboard does not serve: other libraries, and copies of OpenSSL that a package or a program brings.
 
 use super::Finding;
-use crate::libraries::{self, Library, is_openssl_3, is_openssl_tls};
-use crate::mapped::{self, Mapped};
 use crate::own_code::{self, Code, Kind};
-use crate::processes::{Process, is_ours, restart_lines};
 use outboard_elf as elf;
 use outboard_installation as system;
+use outboard_processes::libraries::{self, Library, is_openssl_3, is_openssl_tls};
+use outboard_processes::mapped::{self, Mapped};
+use outboard_processes::{Process, is_ours, restart_lines};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};

@@ -5,7 +5,7 @@ use super::plan::{Keys, Plan, Way};
 use super::trial::Tried;
 use crate::Failure;
 use crate::output::{To, fold};
-use crate::processes::{Process, restart_command, restart_lines, restart_names};
+use outboard_processes::{Process, restart_command, restart_lines, restart_names};
 use outboard_wording::printable;
 use serde::Serialize;
 use std::fs;

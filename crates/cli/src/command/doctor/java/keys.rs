@@ -2,10 +2,10 @@
 
 use super::process::Java;
 use super::{Finding, SUBJECT};
-use crate::accounts::{self, Account};
 use crate::card_service::Place;
 use crate::command::doctor::key::may_use;
 use crate::command::doctor::tokens::locked;
+use outboard_accounts::{self as accounts, Account};
 use outboard_administration::{Reply, Request, TokenInfo};
 
 /// The findings about a slot of the card service.

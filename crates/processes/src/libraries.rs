@@ -4,7 +4,7 @@ use std::path::Path;
 
 /// What a library is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Library {
+pub enum Library {
     /// `libcrypto.so.3` or later: it loads providers.
     OpenSsl3,
     /// `libcrypto-<hash>.so.3`: a copy that a package brings, under a name of its own so that it stands beside the system's.
@@ -14,7 +14,7 @@ pub(crate) enum Library {
 }
 
 /// The library in a file, if its name says that it is one of cryptography. The name may be the one of `/proc/PID/maps`.
-pub(crate) fn library(path: &Path) -> Option<Library> {
+pub fn library(path: &Path) -> Option<Library> {
     const OTHERS: &[(&str, &str)] = &[
         ("libgnutls", "GnuTLS"),
         ("libnss3", "NSS"),
@@ -38,7 +38,7 @@ pub(crate) fn library(path: &Path) -> Option<Library> {
 }
 
 /// OpenSSL's own library of TLS, version 3 or later: a program without it does no TLS with OpenSSL.
-pub(crate) fn is_openssl_tls(path: &Path) -> bool {
+pub fn is_openssl_tls(path: &Path) -> bool {
     let name = file_name(path);
     name.strip_prefix("libssl.so")
         .is_some_and(is_openssl_3_version)
@@ -46,12 +46,12 @@ pub(crate) fn is_openssl_tls(path: &Path) -> bool {
 }
 
 /// `libcrypto.so.3` or later, under its own name.
-pub(crate) fn is_openssl_3(path: &Path) -> bool {
+pub fn is_openssl_3(path: &Path) -> bool {
     library(path) == Some(Library::OpenSsl3)
 }
 
 /// The file's name, without what the kernel adds to one that was removed.
-pub(crate) fn file_name(path: &Path) -> &str {
+pub fn file_name(path: &Path) -> &str {
     let name = path
         .file_name()
         .and_then(|name| name.to_str())

@@ -9,10 +9,11 @@ use std::path::{Path, PathBuf};
 
 /// A file with executable code in a process.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Mapped {
-    pub(crate) path: PathBuf,
+pub struct Mapped {
+    /// Its name, as the kernel prints it.
+    pub path: PathBuf,
     /// Device and inode as the kernel prints them: they tell files apart.
-    pub(crate) identity: (String, u64),
+    pub identity: (String, u64),
     /// The name in `/proc/PID/map_files`.
     range: String,
 }
@@ -21,7 +22,7 @@ pub(crate) struct Mapped {
 ///
 /// # Errors
 /// If the process does not run, or this user may not examine it.
-pub(crate) fn code(pid: u32) -> io::Result<Vec<Mapped>> {
+pub fn code(pid: u32) -> io::Result<Vec<Mapped>> {
     let maps = fs::read(format!("/proc/{pid}/maps"))?;
     Ok(parse(&String::from_utf8_lossy(&maps)))
 }
@@ -53,7 +54,7 @@ impl Mapped {
     /// # Errors
     /// If this user may not open it, if another file has its name now, or if it is not a regular file of a file system
     /// that the kernel itself implements. (The program behind a FUSE file system could make its reader wait for ever.)
-    pub(crate) fn open(&self, pid: u32) -> io::Result<File> {
+    pub fn open(&self, pid: u32) -> io::Result<File> {
         let by_range = format!("/proc/{pid}/map_files/{}", self.range);
         // O_PATH touches no device and waits for no pipe.
         let flags = OFlags::PATH | OFlags::CLOEXEC;
@@ -83,7 +84,7 @@ impl Mapped {
 ///
 /// # Errors
 /// As [`Mapped::open`].
-pub(crate) fn open(path: &Path) -> io::Result<File> {
+pub fn open(path: &Path) -> io::Result<File> {
     let flags = OFlags::PATH | OFlags::CLOEXEC;
     readable(openat(CWD, path, flags, Mode::empty())?)
 }

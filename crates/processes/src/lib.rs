@@ -1,6 +1,18 @@
 //! Which running processes use OpenSSL, and which of them have Outboard loaded (from `/proc`).
+//!
+//! ```text
+//! lib        a process, its names, its files, what to restart
+//! mapped     the files whose code a process runs
+//! libraries  libraries of cryptography, by the names of their files
+//! ```
+//!
+//! A process belongs to its user, who may have put anything there: nothing of it is trusted. Knows `/proc` and names of
+//! files. Knows nothing of a terminal, nor of what Outboard does in a process.
 
-use crate::libraries::{file_name, is_openssl_3, library};
+pub mod libraries;
+pub mod mapped;
+
+use libraries::{file_name, is_openssl_3, library};
 use outboard_installation as installation;
 use outboard_wording::printable;
 use rustix::fs::{Mode, OFlags, ResolveFlags};
@@ -13,23 +25,23 @@ use std::time::{Duration, SystemTime};
 
 /// A process as its memory map shows it.
 #[derive(Clone, Debug, Serialize)]
-pub(crate) struct Process {
+pub struct Process {
     /// Its id.
-    pub(crate) pid: u32,
+    pub pid: u32,
     /// Its name, as the kernel keeps it (15 bytes), printable.
-    pub(crate) name: String,
+    pub name: String,
     /// The systemd service that it belongs to, printable.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) service: Option<String>,
+    pub service: Option<String>,
     /// Whether that service belongs to a user's own systemd, which 'systemctl' does not restart.
     #[serde(skip)]
     is_of_user: bool,
     /// The libraries of cryptography that it has mapped, by path.
-    pub(crate) libraries: Vec<PathBuf>,
+    pub libraries: Vec<PathBuf>,
     /// The module `outboard.so`, where it is mapped; the path ends in " (deleted)" once the file was
     /// replaced.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) outboard: Option<PathBuf>,
+    pub outboard: Option<PathBuf>,
 }
 
 impl Process {
@@ -37,7 +49,7 @@ impl Process {
     ///
     /// # Errors
     /// When it does not exist or may not be looked at.
-    pub(crate) fn read(pid: u32) -> std::io::Result<Self> {
+    pub fn read(pid: u32) -> std::io::Result<Self> {
         let at = |file: &str| format!("/proc/{pid}/{file}");
         let maps = fs::read(at("maps"))?;
         let mut libraries = BTreeSet::new();
@@ -65,7 +77,7 @@ impl Process {
 
     /// Every process that may be looked at, in the order of their ids, without the commands of Outboard: they use OpenSSL
     /// to measure and to check it, and need no restart.
-    pub(crate) fn all() -> Vec<Self> {
+    pub fn all() -> Vec<Self> {
         let own = std::process::id();
         let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
         let mut pids: Vec<u32> = entries
@@ -81,12 +93,12 @@ impl Process {
     }
 
     /// Whether it has an OpenSSL 3 or later mapped.
-    pub(crate) fn uses_openssl(&self) -> bool {
+    pub fn uses_openssl(&self) -> bool {
         self.libraries.iter().any(|library| is_openssl_3(library))
     }
 
     /// The name to restart: the process's service, else the program.
-    pub(crate) fn restart_name(&self) -> String {
+    pub fn restart_name(&self) -> String {
         match &self.service {
             Some(service) => service.clone(),
             None => format!("{} (process {})", self.name, self.pid),
@@ -95,9 +107,7 @@ impl Process {
 }
 
 /// The line to type that restarts the services among these processes; none where there are none.
-pub(crate) fn restart_command<'a>(
-    processes: impl IntoIterator<Item = &'a Process>,
-) -> Option<String> {
+pub fn restart_command<'a>(processes: impl IntoIterator<Item = &'a Process>) -> Option<String> {
     let units = processes
         .into_iter()
         .filter(|process| !process.is_of_user)
@@ -109,7 +119,7 @@ pub(crate) fn restart_command<'a>(
 }
 
 /// The same for people: the processes of one program on one line.
-pub(crate) fn restart_lines(names: &[String]) -> Vec<String> {
+pub fn restart_lines(names: &[String]) -> Vec<String> {
     let mut lines: Vec<(String, Vec<&str>)> = Vec::new();
     for name in names {
         let process = name
@@ -130,13 +140,13 @@ pub(crate) fn restart_lines(names: &[String]) -> Vec<String> {
 }
 
 /// The names to restart, each once, in alphabetical order.
-pub(crate) fn restart_names<'a>(processes: impl IntoIterator<Item = &'a Process>) -> Vec<String> {
+pub fn restart_names<'a>(processes: impl IntoIterator<Item = &'a Process>) -> Vec<String> {
     let names: BTreeSet<String> = processes.into_iter().map(Process::restart_name).collect();
     names.into_iter().collect()
 }
 
 /// The processes that a process started, that those started, and so on, with their [`start_of`].
-pub(crate) fn descendants(of: u32) -> Vec<(u32, u64)> {
+pub fn descendants(of: u32) -> Vec<(u32, u64)> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     let parents: Vec<(u32, u32, u64)> = entries
         .filter_map(|entry| {
@@ -159,7 +169,7 @@ pub(crate) fn descendants(of: u32) -> Vec<(u32, u64)> {
 
 /// When a process was started, in ticks since the system's start: together with its id, this names a process.
 /// `None` if it does not run, or has ended and was not waited for.
-pub(crate) fn start_of(pid: u32) -> Option<u64> {
+pub fn start_of(pid: u32) -> Option<u64> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     let (_, after_name) = stat.rsplit_once(')')?;
     let ended = after_name.trim_start().starts_with(['Z', 'X']);
@@ -167,7 +177,7 @@ pub(crate) fn start_of(pid: u32) -> Option<u64> {
 }
 
 /// When a process was started.
-pub(crate) fn started(pid: u32) -> Option<SystemTime> {
+pub fn started(pid: u32) -> Option<SystemTime> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     let ticks = start_ticks(&stat)?;
     let system = fs::read_to_string("/proc/stat").ok()?;
@@ -193,7 +203,7 @@ fn start_ticks(stat: &str) -> Option<u64> {
 }
 
 /// The environment that a process was started with, if it may be seen.
-pub(crate) fn environment(pid: u32, variable: &str) -> Option<String> {
+pub fn environment(pid: u32, variable: &str) -> Option<String> {
     let environment = fs::read(format!("/proc/{pid}/environ")).ok()?;
     environment
         .split(|&byte| byte == 0)
@@ -206,7 +216,7 @@ pub(crate) fn environment(pid: u32, variable: &str) -> Option<String> {
 ///
 /// # Errors
 /// If it is anything else, or if this user may not read it.
-pub(crate) fn file(pid: u32, name: &Path) -> io::Result<Vec<u8>> {
+pub fn file(pid: u32, name: &Path) -> io::Result<Vec<u8>> {
     let of_process = |file: &str| PathBuf::from(format!("/proc/{pid}/{file}"));
     let root = fs::read_link(of_process("root"))?;
     let directory = fs::read_link(of_process("cwd"))?;
@@ -228,7 +238,7 @@ pub(crate) fn file(pid: u32, name: &Path) -> io::Result<Vec<u8>> {
 ///
 /// # Errors
 /// As [`file`], and if it is no text.
-pub(crate) fn text(path: &Path) -> io::Result<String> {
+pub fn text(path: &Path) -> io::Result<String> {
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
     let file: File = rustix::fs::open(path, flags, Mode::empty())?.into();
     String::from_utf8(moderate(file)?).map_err(io::Error::other)
@@ -267,13 +277,14 @@ fn is_executable(maps: &str, path: &Path) -> bool {
         .any(|(permissions, name)| name == path && permissions.contains('x'))
 }
 
-pub(crate) fn is_module(path: &Path) -> bool {
+/// Whether a file is Outboard's module for OpenSSL.
+pub fn is_module(path: &Path) -> bool {
     let name = file_name(path);
     name == "outboard.so" || name == "liboutboard.so"
 }
 
 /// Whether a file is part of Outboard, whose cryptography is no other's.
-pub(crate) fn is_ours(path: &Path) -> bool {
+pub fn is_ours(path: &Path) -> bool {
     const OTHERS: [&str; 4] = [
         "outboard-pkcs11.so",
         "liboutboard_pkcs11.so",

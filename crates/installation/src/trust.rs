@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 ///
 /// # Errors
 /// If its metadata cannot be read.
-pub(crate) fn changeable_by_others(file: &Path, user: u32) -> io::Result<Option<PathBuf>> {
+pub fn changeable_by_others(file: &Path, user: u32) -> io::Result<Option<PathBuf>> {
     const GROUP_OR_OTHERS_WRITE: u32 = 0o022;
     const ROOT: u32 = 0;
     let file = file.canonicalize()?;

@@ -1,9 +1,7 @@
 //! The configuration that programs read: whether it is intact, which users may change it, whether it loads Outboard.
 
 use super::{Finding, settings};
-use crate::command::enable::backup_of;
-use outboard_installation::changeable_by_others;
-use outboard_installation::{self as system, InForce, module};
+use outboard_installation::{self as system, InForce, backup_of, changeable_by_others, module};
 use outboard_libcrypto::Library;
 use outboard_openssl_conf::{Config, strip};
 use std::os::unix::fs::MetadataExt;

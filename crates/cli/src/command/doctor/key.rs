@@ -100,7 +100,7 @@ fn of_key(place: &Place, file: &Path, reference: &Reference, uid: Option<u32>) -
 /// The key of that id under another name: a reference stays valid.
 fn renamed(place: &Place, reference: &Reference) -> Option<KeyInfo> {
     let mut service = place.connect().ok()?;
-    let (keys, _) = crate::command::keys::all(&mut service).ok()?;
+    let (keys, _) = service.keys().ok()?;
     let id = reference.id.to_string();
     keys.into_iter().find(|key| key.id == id)
 }

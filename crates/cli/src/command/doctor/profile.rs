@@ -2,11 +2,9 @@
 
 use super::Finding;
 use super::configuration::Configured;
-use crate::command::info;
 use outboard_installation::{self as system, module};
 use outboard_libcrypto::Library;
-use outboard_profile::Machine;
-use outboard_profile::ProfileError;
+use outboard_profile::{Machine, Profile, ProfileError};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -27,11 +25,11 @@ pub(super) fn examine(
     };
     let name = path.display();
     let machine = Machine::detect().named();
-    let (profile, error) = info::in_force(&path, &machine, &library.version());
+    let (profile, error) = Profile::in_force(&path, &machine, &library.version());
     let calibrate = format!("run '{}'", command(&path));
     match error {
         None => {
-            let out_of_date = info::out_of_date(&profile, &library.version());
+            let out_of_date = profile.out_of_date(&library.version());
             findings.push(
                 match out_of_date.or_else(|| replaced_since(library, &path)) {
                     None => Finding::good("profile", format!("{name} is valid for this machine")),
@@ -72,7 +70,7 @@ pub(super) fn examine(
 /// A distribution may correct OpenSSL without a new version number. Then the file is newer than the measurements. (The
 /// time of the inode's change counts, because a package sets the file's time to the time of its build.)
 fn replaced_since(library: &Library, profile: &Path) -> Option<String> {
-    let file = info::mapped_path(library);
+    let file = library.mapped_path();
     let measured = profile.metadata().ok()?.mtime();
     let replaced = file.metadata().ok()?.ctime();
     (replaced > measured).then(|| format!("{} was replaced after the measurement", file.display()))

@@ -14,8 +14,8 @@ use rustix::net::{self, AddressFamily, SocketAddrUnix, SocketFlags, SocketType, 
 use super::system::unfit_for_root;
 use super::{Finding, State, store, tokens};
 use crate::card_service::{Answer, Place, Unit};
-use crate::command::service::daemon;
 use crate::ssh_agent::{self, Front};
+use outboard_installation::daemon;
 use outboard_processes as processes;
 
 pub(super) const SUBJECT: &str = "card service";

@@ -3,7 +3,6 @@
 pub(crate) mod keys;
 
 use crate::card_service::Place;
-use crate::command::info;
 use crate::keystrokes::Keys;
 use crate::ledgers::{Ledgers, Which, since};
 use crate::listing::{self, By, Counted, Sort};
@@ -12,7 +11,7 @@ use crate::served::{Served, seconds};
 use crate::{Failure, openmetrics, output};
 use outboard_installation as installation;
 use outboard_ledger::{self as ledger, Snapshot};
-use outboard_profile::{Machine, rfc3339};
+use outboard_profile::{Machine, Profile, rfc3339};
 use outboard_wording::count;
 use serde::Serialize;
 use std::io::IsTerminal;
@@ -209,7 +208,7 @@ fn total(ledgers: &Ledgers) -> String {
 fn served(ledgers: &Ledgers) -> Served {
     let version =
         installation::library().map_or_else(|_| String::new(), |library| library.version());
-    let (profile, _) = info::in_force(&installation::profile(), &Machine::detect(), &version);
+    let (profile, _) = Profile::in_force(&installation::profile(), &Machine::detect(), &version);
     let mut served = Served::default();
     for (_, snapshot) in ledgers {
         served.add(Served::of(&snapshot.total(), &profile));

@@ -20,7 +20,7 @@ pub(super) fn examine(slot: u64, process: Option<&Java>) -> Vec<Finding> {
 
 fn of_keys(place: &Place, uid: Option<u32>) -> Vec<Finding> {
     let option = place.option();
-    let keys = || crate::command::keys::all(&mut place.connect().ok()?).ok();
+    let keys = || place.connect().ok()?.keys().ok();
     let Some((keys, _)) = keys() else {
         return silent(place, place.ask().trouble(place));
     };

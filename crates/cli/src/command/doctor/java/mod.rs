@@ -7,7 +7,6 @@ mod registration;
 
 use super::Finding;
 use crate::Failure;
-use crate::command::java::find_jdk;
 use outboard_jdk::{Jdk, Security, expanded};
 use outboard_processes as processes;
 use registration::Seen;
@@ -23,7 +22,7 @@ pub(super) fn examine(named: &OsStr) -> Result<Vec<Finding>, Failure> {
         return process::examine(pid);
     }
     let named = (!named.is_empty()).then_some(Path::new(named));
-    let jdk = find_jdk(named, "--java")?;
+    let jdk = Jdk::named(named, "--java")?;
     let own = std::process::id();
     let read = |file: &Path| processes::file(own, file);
     let file = jdk.security();

@@ -1,11 +1,10 @@
 //! For which programs Outboard is switched on: the settings `programs` and `except` of the provider's section.
 
-use crate::{Failure, WrongUsage};
-use outboard_profile::settings::{names, serves};
+use crate::settings::{names, serves};
 
 /// The programs that Outboard serves.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Rollout {
+pub struct Rollout {
     /// These alone; `None`: every program.
     programs: Option<Vec<String>>,
     /// And not these.
@@ -19,7 +18,7 @@ const ALL: &str = "all";
 
 impl Rollout {
     /// Reads the lines of a section.
-    pub(super) fn of(settings: &[(String, String)]) -> Self {
+    pub fn of(settings: &[(String, String)]) -> Self {
         let list = |wanted: &str| {
             let setting = settings.iter().find(|(name, _)| name == wanted)?;
             Some(names(&setting.1).map(str::to_owned).collect::<Vec<_>>())
@@ -31,7 +30,7 @@ impl Rollout {
     }
 
     /// Puts it in the place of what the lines said before.
-    pub(super) fn write(&self, settings: &mut Vec<(String, String)>) {
+    pub fn write(&self, settings: &mut Vec<(String, String)>) {
         settings.retain(|(name, _)| name != PROGRAMS && name != EXCEPT);
         if let Some(programs) = &self.programs {
             settings.push((PROGRAMS.to_owned(), programs.join(",")));
@@ -42,7 +41,7 @@ impl Rollout {
     }
 
     /// Serves these programs too. `is_new`: no program was served before.
-    pub(super) fn include(&mut self, wanted: &[String], is_new: bool) {
+    pub fn include(&mut self, wanted: &[String], is_new: bool) {
         if wanted.iter().any(|name| name == ALL) {
             *self = Self::default();
         }
@@ -63,7 +62,7 @@ impl Rollout {
     }
 
     /// No longer serves these programs; answers whether any program may still be served.
-    pub(super) fn exclude(&mut self, unwanted: &[String]) -> bool {
+    pub fn exclude(&mut self, unwanted: &[String]) -> bool {
         if unwanted.iter().any(|name| name == ALL) {
             return false;
         }
@@ -80,14 +79,14 @@ impl Rollout {
     }
 
     /// Whether it serves that program.
-    pub(super) fn serves(&self, program: &str) -> bool {
+    pub fn serves(&self, program: &str) -> bool {
         let programs = self.programs.as_ref().map(|programs| programs.join(","));
         let except = Some(self.except.join(",")).filter(|list| !list.is_empty());
         serves(programs.as_deref(), except.as_deref(), program)
     }
 
     /// `every program but ssh`.
-    pub(super) fn text(&self) -> String {
+    pub fn text(&self) -> String {
         let mut text = match &self.programs {
             None => "every program".to_owned(),
             Some(programs) => programs.join(", "),
@@ -102,17 +101,16 @@ impl Rollout {
 /// The names of programs that `--for` was given: of their files, without directories.
 ///
 /// # Errors
-/// For a name that no configuration can hold.
-pub(super) fn programs(given: &[String]) -> Result<Vec<String>, Failure> {
+/// For a name that no configuration can hold, in words.
+pub fn programs(given: &[String]) -> Result<Vec<String>, String> {
     let name = |given: &String| {
         let name = given.rsplit('/').next().unwrap_or_default();
         let is_plain = |c: char| c.is_ascii_alphanumeric() || "._+-".contains(c);
         match !name.is_empty() && name.chars().all(is_plain) {
             true => Ok(name.to_owned()),
-            false => Err(WrongUsage(format!(
+            false => Err(format!(
                 "'{given}' is not the name of a program (example: --for nginx)"
-            ))
-            .into()),
+            )),
         }
     };
     given.iter().map(name).collect()

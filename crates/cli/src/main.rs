@@ -1,11 +1,10 @@
 //! The command outboard: status, run, observe, info, stats, cards, calibrate, advise, enable, disable, doctor, service, keys, token, java.
 //!
 //! ```text
-//! main ──▶ command/* ──▶ outboard-openssl-conf   what openssl.cnf says, and the block that 'enable' adds
+//! main ──▶ command/* ──▶ outboard-inspect  what is wrong, why, and the remedy; the card service, and whether it answers
+//!                    ├─▶ outboard-openssl-conf   what openssl.cnf says, and the block that 'enable' adds
 //!                    ├─▶ outboard-jdk      a JDK's security properties, and lines that are added to them
-//!                    ├─▶ probe             how libcrypto reads a configuration, tried in a child process
 //!                    ├─▶ outboard-installation  where this system has OpenSSL, its configuration, profiles, modules
-//!                    ├─▶ own_code          cryptography inside a file, by its texts
 //!                    ├─▶ outboard-processes  which process uses which libcrypto
 //!                    ├─▶ stage, supervise  running a program so that it does not notice
 //!                    ├─▶ outboard-file-replacement  changing a file so that no process reads half of it
@@ -15,12 +14,10 @@
 //!                    ├─▶ load              how busy the machine was
 //!                    ├─▶ keystrokes        single keystrokes from a terminal
 //!                    ├─▶ outboard-accounts  users and groups by name and number
-//!                    ├─▶ card_service      where the card service is, and whether it answers
 //!                    ├─▶ outboard-wording  counts, sizes and times, as people read them
 //!                    └─▶ output, table     output for people and, with --json, for programs
 //! ```
 
-mod card_service;
 mod command;
 mod instructions;
 mod keystrokes;
@@ -29,10 +26,7 @@ mod listing;
 mod load;
 mod openmetrics;
 mod output;
-mod own_code;
-mod probe;
 mod served;
-mod ssh_agent;
 mod stage;
 mod supervise;
 mod table;
@@ -119,7 +113,7 @@ enum AnyCommand {
     #[command(hide = true)]
     Generate(command::generate::Arguments),
     #[command(hide = true)]
-    Probe(probe::Arguments),
+    Probe(command::probe::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -127,7 +121,7 @@ fn main() -> ExitCode {
     let outcome = match Cli::<AnyCommand>::parse().command {
         AnyCommand::Public(command) => command.run(),
         AnyCommand::Generate(arguments) => command::generate::run(arguments),
-        AnyCommand::Probe(arguments) => probe::run(arguments),
+        AnyCommand::Probe(arguments) => command::probe::run(arguments),
     };
     outcome.unwrap_or_else(|failure| {
         output::complain(&failure.to_string());

@@ -11,11 +11,11 @@ use std::os::unix::fs::MetadataExt;
 use outboard_administration::{MasterState, Status};
 use outboard_ledger::{Counts, Queueing};
 
-use crate::card_service::{Answer, Usage};
 use crate::command::stats::keys::OTHERS;
 use crate::ledgers::Ledgers;
 use crate::listing;
 use outboard_accounts::{self as accounts, Account};
+use outboard_inspect::card_service::{Answer, Usage};
 
 /// What a family of metrics is.
 #[derive(Clone, Copy)]

@@ -1,8 +1,9 @@
 //! `outboard enable`: the system's openssl.cnf loads Outboard from now on.
 
 use crate::output::{To, fold, print, print_json};
-use crate::{Failure, WrongUsage, probe};
+use crate::{Failure, WrongUsage};
 use outboard_file_replacement::{copy_beside, replace};
+use outboard_inspect::probe;
 use outboard_installation::{self as installation, backup_of, changeable_by_others, module};
 use outboard_libcrypto::Library;
 use outboard_openssl_conf::{self as openssl_conf, Earlier, Observer, Offer, Settings};

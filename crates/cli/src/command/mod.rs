@@ -11,6 +11,7 @@ pub(crate) mod info;
 pub(crate) mod java;
 pub(crate) mod keys;
 pub(crate) mod observe;
+pub(crate) mod probe;
 pub(crate) mod run;
 pub(crate) mod service;
 pub(crate) mod stats;

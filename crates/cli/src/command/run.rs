@@ -3,8 +3,9 @@
 use crate::output::{self, remark, remark_exact};
 use crate::stage::Stage;
 use crate::supervise::supervise;
-use crate::{Failure, listing, probe};
+use crate::{Failure, listing};
 use clap::ValueHint;
+use outboard_inspect::probe;
 use outboard_installation::{self as installation, InForce, module};
 use outboard_ledger::Snapshot;
 use outboard_openssl_conf::{self as openssl_conf, Offer, Settings};

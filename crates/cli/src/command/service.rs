@@ -17,10 +17,10 @@ use rustix::process::Pid;
 use serde::Serialize;
 use zeroize::Zeroizing;
 
-use crate::card_service::{option, time_of};
 use crate::output::{print, print_json};
-use crate::ssh_agent::{self, Front};
 use crate::{Failure, WrongUsage};
+use outboard_inspect::card_service::{option, time_of};
+use outboard_inspect::ssh_agent::{self, Front};
 
 const EXAMPLES: &str = "\
 Examples:

@@ -3,11 +3,11 @@
 mod service;
 
 use crate::Failure;
-use crate::card_service::Place;
 use crate::keystrokes::Keys;
 use crate::ledgers::{Ledgers, Which, since};
 use crate::output::{self, print, print_json};
 use crate::table::{Align, Table};
+use outboard_inspect::card_service::Place;
 use outboard_ledger::{Card, Histogram, Process as Counted, Queueing};
 use outboard_operation::Operation;
 use outboard_wording::{count, time};

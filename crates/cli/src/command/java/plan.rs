@@ -2,8 +2,8 @@
 
 use super::Arguments;
 use crate::Failure;
-use crate::card_service::option;
 use outboard_administration::{Connection, Reply, Request, TokenInfo};
+use outboard_inspect::card_service::option;
 use outboard_installation::module;
 use outboard_jdk::{BLOCK, Jdk, Security, SunPkcs11, addition, expanded};
 use outboard_wording::printable;

@@ -6,9 +6,9 @@
 use super::Arguments;
 use super::plan::{Keys, Plan, Way};
 use crate::Failure;
-use crate::card_service::option;
 use outboard_accounts::{self as accounts, Account};
 use outboard_administration::Login;
+use outboard_inspect::card_service::option;
 use outboard_installation as installation;
 use outboard_installation::changeable_by_others;
 use outboard_ledger::Snapshot;

@@ -16,10 +16,10 @@ use outboard_wire::{KeyType, SYSTEM_DIRECTORY};
 use serde::Serialize;
 use zeroize::Zeroizing;
 
-use crate::card_service::option;
 use crate::output::{complain, print, print_json, remark};
 use crate::{Failure, WrongUsage};
 use outboard_accounts::{self as accounts, Account};
+use outboard_inspect::card_service::option;
 
 /// The longest chain of certificates, in PEM, that the service takes.
 const MOST_CERTIFICATES: u64 = 48 * 1024;

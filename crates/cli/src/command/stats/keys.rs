@@ -9,10 +9,10 @@ use outboard_wording::count;
 use serde::Serialize;
 
 use crate::Failure;
-use crate::card_service::{Answer, Place, Usage, time_of};
 use crate::output::{print, print_json};
 use crate::table::{Align, Table};
 use outboard_accounts::{self as accounts, Account};
+use outboard_inspect::card_service::{Answer, Place, Usage, time_of};
 
 pub(super) fn show(json: bool) -> Result<ExitCode, Failure> {
     let place = Place::in_force();

@@ -2,13 +2,13 @@
 
 pub(crate) mod keys;
 
-use crate::card_service::Place;
 use crate::keystrokes::Keys;
 use crate::ledgers::{Ledgers, Which, since};
 use crate::listing::{self, By, Counted, Sort};
 use crate::output::{To, print, print_json};
 use crate::served::{Served, seconds};
 use crate::{Failure, openmetrics, output};
+use outboard_inspect::card_service::Place;
 use outboard_installation as installation;
 use outboard_ledger::{self as ledger, Snapshot};
 use outboard_profile::{Machine, Profile, rfc3339};

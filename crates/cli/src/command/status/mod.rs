@@ -2,14 +2,13 @@
 
 mod text;
 
-use crate::card_service::Place;
-use crate::command::doctor::{self, Finding};
 use crate::ledgers::Ledgers;
 use crate::output::{print, print_json};
 use crate::served::Served;
 use crate::{Failure, listing};
 use outboard_administration::{Complaint, MasterState};
 use outboard_advice::ssh::SSH_DIRECTORY;
+use outboard_inspect::{Finding, card_service::Place};
 use outboard_installation::{self as system, InForce, Switch};
 use outboard_ledger::{LedgerError, Snapshot, all_paths};
 use outboard_processes::{Process, restart_command};
@@ -131,7 +130,7 @@ impl Report {
             .iter()
             .for_each(|program| total.add(program.served));
         let created = ledgers.iter().map(|(_, snapshot)| snapshot.created).min();
-        let findings = doctor::examine_system(Path::new(SSH_DIRECTORY));
+        let findings = outboard_inspect::installation(Path::new(SSH_DIRECTORY));
         Ok(Self {
             on: switch.is_on,
             configuration: in_force.path().map(Path::to_owned),

@@ -1,8 +1,8 @@
 //! Can a program use Outboard at all?
 
-use super::unserved::{self, Scanner, Unserved, users_of};
-use super::{Finding, State};
-use crate::Failure;
+use crate::Error;
+use crate::unserved::{self, Scanner, Unserved, users_of};
+use crate::{Finding, State};
 use outboard_elf::{self as elf, Elf};
 use outboard_installation::changeable_by_others;
 use outboard_processes::libraries::{
@@ -20,7 +20,7 @@ use std::process::Command;
 ///
 /// # Errors
 /// When there is no such program.
-pub(super) fn examine(program: &OsStr) -> Result<Vec<Finding>, Failure> {
+pub(crate) fn examine(program: &OsStr) -> Result<Vec<Finding>, Error> {
     let mut path = find(program)?;
     let mut findings = Vec::new();
     if let Some(interpreter) = script_interpreter(&path) {
@@ -182,7 +182,7 @@ fn only_linked(program: &Path) -> Option<Finding> {
 }
 
 /// The finding about a program whose cryptography Outboard does not serve.
-pub(super) fn contains(name: &str, unserved: Unserved) -> Finding {
+pub(crate) fn contains(name: &str, unserved: Unserved) -> Finding {
     Finding::problem(
         "cryptography",
         format!("{name} uses {}, not the system's OpenSSL 3", unserved.what),
@@ -192,7 +192,7 @@ pub(super) fn contains(name: &str, unserved: Unserved) -> Finding {
 }
 
 /// Programs that read OpenSSL's configuration, but another section of it than every other program does.
-pub(super) fn reads_its_own_section(program: &OsStr) -> Option<Finding> {
+pub(crate) fn reads_its_own_section(program: &OsStr) -> Option<Finding> {
     let is_node = ["node", "nodejs"].map(OsStr::new).contains(&program);
     is_node.then(|| {
         Finding::note(
@@ -218,7 +218,7 @@ fn later(name: &str) -> Finding {
 }
 
 /// The finding about a program that contains all its code itself.
-pub(super) fn statically_linked(name: &str, own: &[Unserved]) -> Finding {
+pub(crate) fn statically_linked(name: &str, own: &[Unserved]) -> Finding {
     let because = match own.first() {
         Some(own) => format!("it loads no provider; it contains {}", own.what),
         None => {
@@ -230,7 +230,7 @@ pub(super) fn statically_linked(name: &str, own: &[Unserved]) -> Finding {
         .remedy("install a dynamically linked build, if there is one")
 }
 
-fn find(program: &OsStr) -> Result<PathBuf, Failure> {
+fn find(program: &OsStr) -> Result<PathBuf, Error> {
     let directories = if program.as_bytes().contains(&b'/') {
         vec![PathBuf::new()]
     } else {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use outboard_administration::{Code, Error, Request, Status};
 
-use super::Finding;
+use crate::Finding;
 use crate::card_service::Place;
 
 const SUBJECT: &str = "store";
@@ -15,7 +15,7 @@ const OF_SYSTEM: &str = "/var/lib/outboard/store";
 
 impl Place {
     /// The directory of the store, as the service tells of it, or where it is expected.
-    pub(super) fn store(&self, status: Option<&Status>) -> PathBuf {
+    pub(crate) fn store(&self, status: Option<&Status>) -> PathBuf {
         match status {
             Some(status) => PathBuf::from(&status.store),
             None if self.is_system() => OF_SYSTEM.into(),
@@ -25,7 +25,7 @@ impl Place {
 }
 
 /// What in a store belongs to other users, or can be read by them.
-pub(super) fn exposed(store: &Path) -> Vec<Finding> {
+pub(crate) fn exposed(store: &Path) -> Vec<Finding> {
     const OTHERS: u32 = 0o077;
     let Ok(directory) = store.metadata() else {
         return Vec::new();
@@ -56,7 +56,7 @@ pub(super) fn exposed(store: &Path) -> Vec<Finding> {
 }
 
 /// Lets the service compare its keys with its audit log. Only its administrators may.
-pub(super) fn damaged(place: &Place) -> Option<Finding> {
+pub(crate) fn damaged(place: &Place) -> Option<Finding> {
     let mut service = place.connect().ok()?;
     match service.ask(&Request::CheckAudit) {
         Err(Error::Refused(refusal)) if refusal.code == Code::Store => Some(
@@ -73,7 +73,7 @@ pub(super) fn damaged(place: &Place) -> Option<Finding> {
 }
 
 /// How a backup takes the store's place, while no service runs.
-pub(super) fn restore(place: &Place) -> String {
+pub(crate) fn restore(place: &Place) -> String {
     match place.is_system() {
         true => format!(
             "run 'runuser -u outboard -- outboardd --store {OF_SYSTEM} --restore BACKUP' with a file that 'outboard keys backup' made"

@@ -1,10 +1,10 @@
 //! Does a running process have Outboard loaded, and if not, why?
 
-use super::configuration::enable_command;
-use super::program::{contains, reads_its_own_section, statically_linked};
-use super::unserved::{Scanner, Unserved};
-use super::{Finding, State, cards, haproxy, services};
-use crate::Failure;
+use crate::Error;
+use crate::configuration::enable_command;
+use crate::program::{contains, reads_its_own_section, statically_linked};
+use crate::unserved::{Scanner, Unserved};
+use crate::{Finding, State, cards, haproxy, services};
 use outboard_elf::Elf;
 use outboard_installation::{self as system, InForce, Switch, module};
 use outboard_ledger::{Snapshot, all_paths};
@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 ///
 /// # Errors
 /// When the process does not run, or when this user may not examine it.
-pub(super) fn examine(pid: u32) -> Result<Vec<Finding>, Failure> {
+pub(crate) fn examine(pid: u32) -> Result<Vec<Finding>, Error> {
     let process = Process::read(pid).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => format!("there is no process {pid}"),
         io::ErrorKind::PermissionDenied => {
@@ -101,7 +101,7 @@ fn loaded(process: &Process, module: &Path) -> Finding {
 }
 
 /// Its entry in a ledger. This may be any user's ledger, because a process opens the ledger before it changes its user.
-pub(super) fn counted(process: &Process) -> Finding {
+pub(crate) fn counted(process: &Process) -> Finding {
     let pid = process.pid;
     for path in services::configured_ledger(process)
         .into_iter()

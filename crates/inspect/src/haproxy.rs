@@ -8,12 +8,12 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::Finding;
+use crate::Finding;
 use outboard_processes::{self as processes, Process};
 
 /// What each HAProxy among `processes` that loaded Outboard lacks. Processes that were started alike, such as a master
 /// and its workers, give one finding.
-pub(super) fn examine<'a>(processes: impl IntoIterator<Item = &'a Process>) -> Vec<Finding> {
+pub(crate) fn examine<'a>(processes: impl IntoIterator<Item = &'a Process>) -> Vec<Finding> {
     let mut seen = BTreeSet::new();
     processes
         .into_iter()

@@ -1,7 +1,7 @@
 //! The profile: whether programs can use it, and whether it is up to date.
 
-use super::Finding;
-use super::configuration::Configured;
+use crate::Finding;
+use crate::configuration::Configured;
 use outboard_installation::{self as system, module};
 use outboard_libcrypto::Library;
 use outboard_profile::{Machine, Profile, ProfileError};
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 const BUILT_IN: &str = "programs use the built-in measurements for this processor class instead";
 
 /// Examines the profile that programs use.
-pub(super) fn examine(
+pub(crate) fn examine(
     library: &Library,
     configured: Option<&Configured>,
     findings: &mut Vec<Finding>,

@@ -2,10 +2,10 @@
 
 use outboard_ledger::{Card, CardStatus, Snapshot, all_paths};
 
-use super::Finding;
+use crate::Finding;
 
 /// The finding about the cards of a process, if their workers are not the usual ones.
-pub(super) fn examine(pid: u32) -> Option<Finding> {
+pub(crate) fn examine(pid: u32) -> Option<Finding> {
     let snapshots = all_paths()
         .into_iter()
         .filter_map(|path| Snapshot::read(&path).ok());
@@ -78,9 +78,9 @@ mod tests {
     fn who_runs_the_batches_is_said_where_it_is_not_a_worker() {
         assert!(judge(&[]).is_none());
         assert!(judge(&[card(CardStatus::Busy)]).is_none());
-        let callers = judge(&[card(CardStatus::Callers)]).map(|finding| finding.text());
+        let callers = judge(&[card(CardStatus::Callers)]).map(|finding| finding.what);
         assert!(callers.is_some_and(|text| text.contains("6.5 of 8 lanes filled")));
         let died = judge(&[card(CardStatus::Callers), card(CardStatus::Died)]);
-        assert!(died.is_some_and(|finding| finding.text().contains("died")));
+        assert!(died.is_some_and(|finding| finding.what.contains("died")));
     }
 }

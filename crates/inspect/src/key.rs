@@ -4,19 +4,21 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use outboard_administration::{Code, Error, Grant, KeyInfo, Reply, Request, Right, Subject};
+use outboard_administration::{
+    self as administration, Code, Grant, KeyInfo, Reply, Request, Right, Subject,
+};
 use outboard_wire::Reference;
 use outboard_wire::reference::FIRST_LINE;
 
-use super::{Finding, service};
-use crate::Failure;
+use crate::Error;
 use crate::card_service::Place;
+use crate::{Finding, service};
 use outboard_accounts::{self as accounts, Account};
 
 const SUBJECT: &str = "key file";
 
 /// The findings about the key file, for that user.
-pub(super) fn examine(file: &Path, user: Option<&str>) -> Result<Vec<Finding>, Failure> {
+pub(crate) fn examine(file: &Path, user: Option<&str>) -> Result<Vec<Finding>, Error> {
     let uid = user
         .map(|user| accounts::find(Account::User, user))
         .transpose()?;
@@ -74,7 +76,7 @@ fn of_key(place: &Place, file: &Path, reference: &Reference, uid: Option<u32>) -
                 return vec![Finding::problem(SUBJECT, what).because(why).remedy(remedy)];
             }
         },
-        Err(Error::Refused(refusal)) if refusal.code == Code::NoKey => {
+        Err(administration::Error::Refused(refusal)) if refusal.code == Code::NoKey => {
             match renamed(place, reference) {
                 Some(key) => key,
                 None => {
@@ -139,7 +141,7 @@ fn grant(place: &Place, key: &KeyInfo, uid: Option<u32>) -> Finding {
 }
 
 /// Whether a user has one of these grants to use something, or one of the user's groups has.
-pub(super) fn may_use(grants: &[Grant], uid: u32) -> bool {
+pub(crate) fn may_use(grants: &[Grant], uid: u32) -> bool {
     let uses = grants.iter().filter(|grant| grant.right == Right::Use);
     uses.into_iter().any(|grant| match grant.to {
         Subject::User(user) => user == uid,

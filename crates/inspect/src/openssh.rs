@@ -1,8 +1,8 @@
 //! The drop-ins of `outboard advise ssh`: whether sshd still starts with them, and whether ssh still connects.
 
-use super::Finding;
-use super::system::unfit_for_root;
-use crate::Failure;
+use crate::Error;
+use crate::Finding;
+use crate::system::unfit_for_root;
 use outboard_advice::ssh::{DropIn, SSH_DIRECTORY, Side, Verdict, check_directory, drop_ins};
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use std::path::Path;
 ///
 /// # Errors
 /// If it is named and is no directory.
-pub(super) fn check(directory: &Path) -> Result<(), Failure> {
+pub(crate) fn check(directory: &Path) -> Result<(), Error> {
     Ok(check_directory(
         directory,
         "(give --ssh-directory the directory that was --directory of 'outboard advise ssh')",
@@ -18,7 +18,7 @@ pub(super) fn check(directory: &Path) -> Result<(), Failure> {
 }
 
 /// Examines those below `directory`; none if there are none.
-pub(super) fn examine(directory: &Path) -> Vec<Finding> {
+pub(crate) fn examine(directory: &Path) -> Vec<Finding> {
     drop_ins(directory, |file| unfit_for_root([file]))
         .into_iter()
         .map(|drop_in| finding(drop_in, directory))

@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 use outboard_administration::{Connection, Error, KeyUsage, Reply, Request, Status};
 use outboard_installation::{self as installation, InForce};
 use outboard_openssl_conf::Config;
-pub(crate) use outboard_wire::directory_option as option;
+pub use outboard_wire::directory_option as option;
 use outboard_wire::{ADMINISTRATION_SOCKET, SYSTEM_DIRECTORY};
 use outboard_wording::printable;
 
@@ -17,25 +17,27 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Where the service is that programs ask.
 #[derive(Clone, Debug)]
-pub(crate) struct Place {
+pub struct Place {
     /// The directory of its sockets.
-    pub(crate) directory: PathBuf,
+    pub directory: PathBuf,
     /// The setting `service` that names the directory, where there is one.
-    pub(crate) setting: Option<Setting>,
+    pub setting: Option<Setting>,
     /// systemd's units of the service, where systemd runs and has them. None for other directories than the system's.
-    pub(crate) units: Vec<Unit>,
+    pub units: Vec<Unit>,
 }
 
 /// Where the setting `service` is.
 #[derive(Clone, Debug)]
-pub(crate) struct Setting {
-    pub(crate) file: PathBuf,
-    pub(crate) section: String,
+pub struct Setting {
+    /// The configuration that has it.
+    pub file: PathBuf,
+    /// The section in which it is.
+    pub section: String,
 }
 
 impl Place {
     /// The one that programs use which read the configuration in force.
-    pub(crate) fn in_force() -> Self {
+    pub fn in_force() -> Self {
         let (directory, setting) = match setting() {
             Some((directory, setting)) => (directory, Some(setting)),
             None => (PathBuf::from(SYSTEM_DIRECTORY), None),
@@ -49,33 +51,33 @@ impl Place {
     }
 
     /// Whether this is the system's service, which systemd starts.
-    pub(crate) fn is_system(&self) -> bool {
+    pub fn is_system(&self) -> bool {
         self.directory == Path::new(SYSTEM_DIRECTORY)
     }
 
     /// Whether somebody wants the service to run: the configuration names it, or systemd starts it.
-    pub(crate) fn is_expected(&self) -> bool {
+    pub fn is_expected(&self) -> bool {
         self.setting.is_some() || self.units.iter().any(Unit::is_enabled)
     }
 
     /// Whether there is anything to say of a service.
-    pub(crate) fn is_known(&self) -> bool {
+    pub fn is_known(&self) -> bool {
         let is_used = |unit: &Unit| unit.is_masked() || unit.has_failed();
         self.is_expected() || self.directory.exists() || self.units.iter().any(is_used)
     }
 
     /// The option that names its directory.
-    pub(crate) fn option(&self) -> String {
+    pub fn option(&self) -> String {
         option(&self.directory)
     }
 
     /// The socket of administration.
-    pub(crate) fn socket(&self) -> PathBuf {
+    pub fn socket(&self) -> PathBuf {
         self.directory.join(ADMINISTRATION_SOCKET)
     }
 
     /// Asks the service how it does.
-    pub(crate) fn ask(&self) -> Answer {
+    pub fn ask(&self) -> Answer {
         self.ask_for(|service| match service.ask(&Request::Status)? {
             Reply::Status(status) => Ok(status),
             _ => Err(service.surprised()),
@@ -83,7 +85,7 @@ impl Place {
     }
 
     /// Asks the service who used which key, as far as this user may know.
-    pub(crate) fn usage(&self) -> Answer<Usage> {
+    pub fn usage(&self) -> Answer<Usage> {
         self.ask_for(|service| {
             let mut all = Usage::default();
             let mut after = None;
@@ -105,10 +107,7 @@ impl Place {
     }
 
     /// Asks the service for something.
-    pub(crate) fn ask_for<T>(
-        &self,
-        ask: impl FnOnce(&mut Connection) -> Result<T, Error>,
-    ) -> Answer<T> {
+    pub fn ask_for<T>(&self, ask: impl FnOnce(&mut Connection) -> Result<T, Error>) -> Answer<T> {
         let asked = self.connect().and_then(|mut service| ask(&mut service));
         match asked {
             Ok(told) => Answer::Up(told),
@@ -123,18 +122,18 @@ impl Place {
     }
 
     /// A connection that does not wait long for answers.
-    pub(crate) fn connect(&self) -> Result<Connection, Error> {
+    pub fn connect(&self) -> Result<Connection, Error> {
         Connection::open_for(&self.directory, PATIENCE)
     }
 }
 
 /// Who used which key since the service started.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Usage {
+pub struct Usage {
     /// When that was, in seconds since 1970.
-    pub(crate) since: u64,
+    pub since: u64,
     /// The keys that were used, by name.
-    pub(crate) keys: Vec<KeyUsage>,
+    pub keys: Vec<KeyUsage>,
 }
 
 /// With commands that steer no terminal: a process chooses its own.
@@ -146,14 +145,14 @@ fn shown(mut key: KeyUsage) -> KeyUsage {
 }
 
 /// The time that the service gives as seconds since 1970.
-pub(crate) fn time_of(seconds: u64) -> SystemTime {
+pub fn time_of(seconds: u64) -> SystemTime {
     let time = SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(seconds));
     time.unwrap_or(SystemTime::UNIX_EPOCH)
 }
 
 /// Whether the service answers.
 #[derive(Clone, Debug)]
-pub(crate) enum Answer<T = Box<Status>> {
+pub enum Answer<T = Box<Status>> {
     /// It does.
     Up(T),
     /// Its directory does not exist.
@@ -170,7 +169,7 @@ pub(crate) enum Answer<T = Box<Status>> {
 
 impl<T> Answer<T> {
     /// What it told.
-    pub(crate) fn told(&self) -> Option<&T> {
+    pub fn told(&self) -> Option<&T> {
         match self {
             Self::Up(told) => Some(told),
             _ => None,
@@ -178,7 +177,7 @@ impl<T> Answer<T> {
     }
 
     /// In one word, for documents.
-    pub(crate) fn state(&self) -> &'static str {
+    pub fn state(&self) -> &'static str {
         match self {
             Self::Up(_) => "running",
             Self::NoDirectory => "none",
@@ -190,7 +189,7 @@ impl<T> Answer<T> {
     }
 
     /// Why it told nothing; none where it did, or where nobody expects a service.
-    pub(crate) fn trouble(&self, place: &Place) -> Option<String> {
+    pub fn trouble(&self, place: &Place) -> Option<String> {
         let option = place.option();
         Some(match self {
             Self::Up(_) => return None,
@@ -221,8 +220,9 @@ fn setting() -> Option<(PathBuf, Setting)> {
 
 /// A unit of systemd, as `systemctl show` tells of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Unit {
-    pub(crate) name: String,
+pub struct Unit {
+    /// Such as `outboard.socket`.
+    pub name: String,
     /// loaded, masked, not-found, …
     load: String,
     /// active, inactive, failed, activating, …
@@ -230,7 +230,7 @@ pub(crate) struct Unit {
     /// running, auto-restart, …
     sub: String,
     /// Why it failed: exit-code, signal, …
-    pub(crate) result: String,
+    pub result: String,
     /// enabled, disabled, masked, …
     file: String,
 }
@@ -279,26 +279,27 @@ impl Unit {
     }
 
     /// Whether systemd starts it at boot.
-    pub(crate) fn is_enabled(&self) -> bool {
+    pub fn is_enabled(&self) -> bool {
         self.file == "enabled" || self.file == "enabled-runtime"
     }
 
     /// Whether it is of the front for ssh clients.
-    pub(crate) fn is_front(&self) -> bool {
+    pub fn is_front(&self) -> bool {
         self.name.starts_with("outboard-agent.")
     }
 
-    pub(crate) fn is_active(&self) -> bool {
+    /// Whether it runs now.
+    pub fn is_active(&self) -> bool {
         self.active == "active"
     }
 
     /// Whether systemd refuses to start it.
-    pub(crate) fn is_masked(&self) -> bool {
+    pub fn is_masked(&self) -> bool {
         self.load == "masked" || self.file.starts_with("masked")
     }
 
     /// Whether it ended with an error. systemd may try again meanwhile.
-    pub(crate) fn has_failed(&self) -> bool {
+    pub fn has_failed(&self) -> bool {
         let is_tried_again = self.active == "activating" && self.sub == "auto-restart";
         self.active == "failed" || (is_tried_again && self.result != "success")
     }

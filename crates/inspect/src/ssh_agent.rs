@@ -17,7 +17,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// How the front does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Front {
+pub enum Front {
     /// It answers.
     Running,
     /// Nobody listens, or this user may not connect.
@@ -30,7 +30,7 @@ pub(crate) enum Front {
 
 impl Front {
     /// Asks the one of that directory for its keys.
-    pub(crate) fn of(directory: &Path) -> Self {
+    pub fn of(directory: &Path) -> Self {
         /// The answers that list keys and that say no (RFC 9987).
         const IDENTITIES: u8 = 12;
         const FAILURE: u8 = 5;
@@ -45,7 +45,7 @@ impl Front {
     }
 
     /// In words, for the front of that directory.
-    pub(crate) fn words(self, directory: &Path) -> String {
+    pub fn words(self, directory: &Path) -> String {
         let socket = socket(directory);
         let socket = socket.display();
         match self {
@@ -60,7 +60,7 @@ impl Front {
 }
 
 /// What starts it.
-pub(crate) fn start(directory: &Path) -> String {
+pub fn start(directory: &Path) -> String {
     match directory == Path::new(SYSTEM_DIRECTORY) {
         true => "run 'systemctl enable --now outboard-agent.socket'".to_owned(),
         false => format!("run 'outboard service start{}'", option(directory)),
@@ -68,19 +68,19 @@ pub(crate) fn start(directory: &Path) -> String {
 }
 
 /// Where it listens.
-pub(crate) fn socket(directory: &Path) -> PathBuf {
+pub fn socket(directory: &Path) -> PathBuf {
     directory.join(AGENT_SOCKET)
 }
 
 /// A connection to the agent at that socket.
-pub(crate) fn connect(socket: &Path) -> io::Result<UnixStream> {
+pub fn connect(socket: &Path) -> io::Result<UnixStream> {
     let agent = UnixStream::connect(socket)?;
     agent.set_read_timeout(Some(PATIENCE))?;
     Ok(agent)
 }
 
 /// What an agent answers to the question which keys there are.
-pub(crate) fn keys(mut agent: UnixStream) -> io::Result<Vec<u8>> {
+pub fn keys(mut agent: UnixStream) -> io::Result<Vec<u8>> {
     /// The longest answer of an agent.
     const MOST: u32 = 256 * 1024;
     /// The only byte of the question (RFC 9987).
@@ -95,7 +95,7 @@ pub(crate) fn keys(mut agent: UnixStream) -> io::Result<Vec<u8>> {
 }
 
 /// The process that listens there; none where nobody does. (For the system's socket that is systemd.)
-pub(crate) fn listener(directory: &Path) -> Option<Pid> {
+pub fn listener(directory: &Path) -> Option<Pid> {
     let agent = connect(&socket(directory)).ok()?;
     let peer = rustix::net::sockopt::socket_peercred(&agent).ok()?;
     Some(peer.pid)

@@ -1,6 +1,6 @@
 //! What the hardening of a service takes from Outboard: systemd.exec(5) names the settings.
 
-use super::Finding;
+use crate::Finding;
 use outboard_installation as system;
 use outboard_ledger::all_paths;
 use outboard_openssl_conf::Config;
@@ -30,7 +30,7 @@ const CALLS: [&str; 10] = [
 ];
 
 /// What is to be said of services, and of other processes that are confined like them.
-pub(super) fn examine(processes: &[Process]) -> Vec<Finding> {
+pub(crate) fn examine(processes: &[Process]) -> Vec<Finding> {
     let mut seen = BTreeSet::new();
     let counting = processes
         .iter()
@@ -44,7 +44,7 @@ pub(super) fn examine(processes: &[Process]) -> Vec<Finding> {
 }
 
 /// Why nobody sees what a process counts, if that is so.
-pub(super) fn uncounted(process: &Process) -> Option<Finding> {
+pub(crate) fn uncounted(process: &Process) -> Option<Finding> {
     let maps = fs::read_to_string(format!("/proc/{}/maps", process.pid)).ok()?;
     let name = process.restart_name();
     let note = |what: &str| Finding::note("ledger", format!("{name} {what}"));
@@ -100,7 +100,7 @@ pub(super) fn uncounted(process: &Process) -> Option<Finding> {
 }
 
 /// The ledger that the setting `ledger` names, in the configuration that a process reads.
-pub(super) fn configured_ledger(process: &Process) -> Option<PathBuf> {
+pub(crate) fn configured_ledger(process: &Process) -> Option<PathBuf> {
     let named = processes::environment(process.pid, "OPENSSL_CONF");
     let (file, text) = match named {
         Some(file) => {
@@ -151,7 +151,7 @@ fn unwritable(process: &Process) -> Option<(String, String)> {
 }
 
 /// What keeps a process from a file that it would have to load, and the remedy.
-pub(super) fn hidden(process: &Process, file: &Path) -> Option<(String, String)> {
+pub(crate) fn hidden(process: &Process, file: &Path) -> Option<(String, String)> {
     let root = PathBuf::from(format!("/proc/{}/root", process.pid));
     // Its own root may have become another since it was started (chroot): that tells nothing.
     if !is_same(&root, Path::new("/")) && fs::read_link(&root).ok()? != Path::new("/") {

@@ -1,6 +1,6 @@
 //! The configuration that programs read: whether it is intact, which users may change it, whether it loads Outboard.
 
-use super::{Finding, settings};
+use crate::{Finding, settings};
 use outboard_installation::{self as system, InForce, backup_of, changeable_by_others, module};
 use outboard_libcrypto::Library;
 use outboard_openssl_conf::{Config, strip};
@@ -8,22 +8,22 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// The configuration in force, when it loads Outboard.
-pub(super) struct Configured {
-    pub(super) in_force: InForce,
-    pub(super) file: PathBuf,
+pub(crate) struct Configured {
+    pub(crate) in_force: InForce,
+    pub(crate) file: PathBuf,
     /// The section of the provider's settings.
-    pub(super) section: String,
-    pub(super) module: Option<PathBuf>,
+    pub(crate) section: String,
+    pub(crate) module: Option<PathBuf>,
     /// The module that observes it, after 'enable --observe'.
-    pub(super) observer: Option<PathBuf>,
+    pub(crate) observer: Option<PathBuf>,
     /// All modules that Outboard's section names, including the observing module.
-    pub(super) modules: Vec<PathBuf>,
-    pub(super) profile: Option<PathBuf>,
-    pub(super) ledger: Option<PathBuf>,
+    pub(crate) modules: Vec<PathBuf>,
+    pub(crate) profile: Option<PathBuf>,
+    pub(crate) ledger: Option<PathBuf>,
 }
 
 /// Examines the configuration in force, as far as it goes.
-pub(super) fn examine(library: &Library, findings: &mut Vec<Finding>) -> Option<Configured> {
+pub(crate) fn examine(library: &Library, findings: &mut Vec<Finding>) -> Option<Configured> {
     let in_force = match InForce::find(library) {
         Ok(in_force) => in_force,
         Err(error) => {
@@ -148,7 +148,7 @@ pub(super) fn examine(library: &Library, findings: &mut Vec<Finding>) -> Option<
 }
 
 /// The command that writes Outboard's block into the configuration in force.
-pub(super) fn enable_command(in_force: &InForce) -> String {
+pub(crate) fn enable_command(in_force: &InForce) -> String {
     match in_force {
         InForce::Environment(file) => format!("outboard enable --config {}", file.display()),
         _ if system::is_root() => "outboard enable".to_owned(),

@@ -6,7 +6,7 @@ mod process;
 mod registration;
 
 use super::Finding;
-use crate::Failure;
+use crate::Error;
 use outboard_jdk::{Jdk, Security, expanded};
 use outboard_processes as processes;
 use registration::Seen;
@@ -17,7 +17,7 @@ use std::path::Path;
 const SUBJECT: &str = "java";
 
 /// The findings about a process, a JDK, or the only JDK at hand if nothing is named.
-pub(super) fn examine(named: &OsStr) -> Result<Vec<Finding>, Failure> {
+pub(super) fn examine(named: &OsStr) -> Result<Vec<Finding>, Error> {
     if let Some(pid) = named.to_str().and_then(|text| text.parse().ok()) {
         return process::examine(pid);
     }

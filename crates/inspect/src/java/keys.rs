@@ -3,8 +3,8 @@
 use super::process::Java;
 use super::{Finding, SUBJECT};
 use crate::card_service::Place;
-use crate::command::doctor::key::may_use;
-use crate::command::doctor::tokens::locked;
+use crate::key::may_use;
+use crate::tokens::locked;
 use outboard_accounts::{self as accounts, Account};
 use outboard_administration::{Reply, Request, TokenInfo};
 

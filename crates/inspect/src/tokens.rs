@@ -2,12 +2,12 @@
 
 use outboard_administration::{Login, MOST_FAILURES, Reply, Request, TokenInfo};
 
-use super::Finding;
-use super::service::SUBJECT;
+use crate::Finding;
 use crate::card_service::Place;
+use crate::service::SUBJECT;
 
 /// Tokens whose user cannot log in, as far as this user may know of tokens.
-pub(super) fn locked(place: &Place) -> Vec<Finding> {
+pub(crate) fn locked(place: &Place) -> Vec<Finding> {
     let answer = place.ask_for(|service| match service.ask(&Request::Tokens)? {
         Reply::Tokens { tokens } => Ok(tokens),
         _ => Err(service.surprised()),

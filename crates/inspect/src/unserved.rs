@@ -1,6 +1,6 @@
 //! Cryptography that Outboard does not serve: other libraries, and copies of OpenSSL that a package or a program brings.
 
-use super::Finding;
+use crate::Finding;
 use crate::own_code::{self, Code, Kind};
 use outboard_elf as elf;
 use outboard_installation as system;
@@ -13,11 +13,11 @@ use std::path::{Path, PathBuf};
 
 /// A file with such cryptography.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Unserved {
+pub(crate) struct Unserved {
     /// What it is, and its file.
-    pub(super) what: String,
-    pub(super) because: String,
-    pub(super) remedy: String,
+    pub(crate) what: String,
+    pub(crate) because: String,
+    pub(crate) remedy: String,
 }
 
 /// A smaller file holds no copy of OpenSSL, BoringSSL or AWS-LC: each has more code than that.
@@ -28,17 +28,17 @@ const LARGEST: u64 = 512 << 20;
 const MOST: u64 = 2 << 30;
 
 /// Reads files, each once and not more than [`MOST`] together.
-pub(super) struct Scanner {
+pub(crate) struct Scanner {
     left: u64,
     known: BTreeMap<(String, u64), Option<Unserved>>,
     /// The files that were not read.
     unread: Vec<PathBuf>,
     /// The system's libcrypto.
-    pub(super) libcrypto: Option<PathBuf>,
+    pub(crate) libcrypto: Option<PathBuf>,
 }
 
 impl Scanner {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         // The loader alone knows which file it is.
         let files = system::library().map(|_| mapped::code(std::process::id()));
         let libcrypto = files.into_iter().flatten().flatten();
@@ -53,7 +53,7 @@ impl Scanner {
     }
 
     /// The cryptography in one file that Outboard does not serve. `open` opens the file.
-    pub(super) fn examine(
+    pub(crate) fn examine(
         &mut self,
         path: &Path,
         open: impl FnOnce() -> std::io::Result<File>,
@@ -104,7 +104,7 @@ impl Scanner {
     }
 
     /// The unserved cryptography of a process: each file of it.
-    pub(super) fn of_process(&mut self, process: &Process) -> Vec<Unserved> {
+    pub(crate) fn of_process(&mut self, process: &Process) -> Vec<Unserved> {
         let files = mapped::code(process.pid).unwrap_or_default();
         let does_tls_with_openssl = files.iter().any(|file| is_openssl_tls(&file.path));
         let mut all = Vec::new();
@@ -130,7 +130,7 @@ impl Scanner {
     }
 
     /// What to say of the files that were not read.
-    pub(super) fn unread(&self) -> Option<Finding> {
+    pub(crate) fn unread(&self) -> Option<Finding> {
         let first = self.unread.first()?.display();
         let what = match self.unread.len() {
             1 => format!("{first} was not examined"),
@@ -144,7 +144,7 @@ impl Scanner {
 }
 
 /// The findings about running processes: those with the same cryptography on one line.
-pub(super) fn examine(processes: &[Process]) -> Vec<Finding> {
+pub(crate) fn examine(processes: &[Process]) -> Vec<Finding> {
     let mut scanner = Scanner::new();
     let mut users: BTreeMap<Unserved, Vec<String>> = BTreeMap::new();
     for process in processes {
@@ -170,7 +170,7 @@ pub(super) fn examine(processes: &[Process]) -> Vec<Finding> {
 }
 
 /// The same about a file that a program names or is.
-pub(super) fn of_files<'a>(
+pub(crate) fn of_files<'a>(
     scanner: &mut Scanner,
     files: impl IntoIterator<Item = &'a Path>,
 ) -> Vec<Unserved> {
@@ -247,7 +247,7 @@ fn without_providers(name: &str) -> &'static str {
 
 /// What to do about a copy of OpenSSL.
 fn of_copy(path: &Path, library: Option<Library>, code: &Code) -> String {
-    if let Some(own) = super::program::reads_its_own_section(path.file_name().unwrap_or_default()) {
+    if let Some(own) = crate::program::reads_its_own_section(path.file_name().unwrap_or_default()) {
         return own.remedy.unwrap_or_default();
     }
     let is_wheel = ["site-packages", "dist-packages"]
@@ -270,7 +270,7 @@ fn of_copy(path: &Path, library: Option<Library>, code: &Code) -> String {
 }
 
 /// Which of these files name a library themselves: `libssh2.so.1` names `libcrypto.so.3`.
-pub(super) fn users_of<'a>(
+pub(crate) fn users_of<'a>(
     library: &Path,
     files: impl IntoIterator<Item = &'a Path>,
 ) -> Vec<String> {

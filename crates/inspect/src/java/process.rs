@@ -3,10 +3,10 @@
 use super::options::Options;
 use super::registration::{self, Seen};
 use super::{Finding, SUBJECT, too_old};
-use crate::Failure;
+use crate::Error;
 use crate::card_service::Place;
-use crate::command::doctor::process::counted;
-use crate::command::doctor::services;
+use crate::process::counted;
+use crate::services;
 use outboard_accounts::{self as accounts, Account};
 use outboard_jdk::{Jdk, RELEASE, Security, expanded};
 use outboard_processes::mapped;
@@ -33,7 +33,7 @@ pub(super) struct User {
 
 const LIBJVM: &str = "libjvm.so";
 
-pub(super) fn examine(pid: u32) -> Result<Vec<Finding>, Failure> {
+pub(super) fn examine(pid: u32) -> Result<Vec<Finding>, Error> {
     let unreadable = |error: io::Error| match error.kind() {
         io::ErrorKind::NotFound => format!("there is no process {pid}"),
         io::ErrorKind::PermissionDenied => {
@@ -130,7 +130,7 @@ impl Java {
         options: &Options,
         read: super::Read,
         findings: &mut Vec<Finding>,
-    ) -> Result<Vec<(PathBuf, Vec<u8>)>, Failure> {
+    ) -> Result<Vec<(PathBuf, Vec<u8>)>, Error> {
         let own = jdk.security();
         let text = read(&own).map_err(|error| format!("cannot read {}: {error}", own.display()))?;
         let allows = Security::of(expanded(&text, &own, jdk, read)).allows_other_files;

@@ -1,6 +1,6 @@
 //! SELinux and AppArmor: whether one of them has denied something to Outboard.
 
-use super::Finding;
+use crate::Finding;
 use rustix::fs::getxattr;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -18,7 +18,7 @@ const LOGS: &[&str] = &[
 const RECENT: u64 = 4 << 20;
 
 /// What confines programs on this system, and the denials that concern `module`.
-pub(super) fn examine(module: Option<&Path>) -> Vec<Finding> {
+pub(crate) fn examine(module: Option<&Path>) -> Vec<Finding> {
     let mut findings = Vec::new();
     let selinux = first_byte("/sys/fs/selinux/enforce") == Some(b'1');
     let apparmor = first_byte("/sys/module/apparmor/parameters/enabled") == Some(b'Y');

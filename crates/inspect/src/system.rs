@@ -1,9 +1,9 @@
 //! The installation: OpenSSL, module, configuration, profile, ledger, OpenSSH's drop-ins.
 
-use super::configuration::{self, Configured, enable_command};
-use super::{Finding, State, confinement, haproxy, openssh, profile, service, services};
 use crate::card_service::Place;
+use crate::configuration::{self, Configured, enable_command};
 use crate::probe;
+use crate::{Finding, State, confinement, haproxy, openssh, profile, service, services};
 use outboard_installation::changeable_by_others;
 use outboard_installation::{
     self as system,
@@ -15,7 +15,7 @@ use outboard_processes::{Process, restart_command, restart_lines, restart_names}
 use std::path::{Path, PathBuf};
 
 /// Examines everything, as far as it goes.
-pub(super) fn examine(ssh_directory: &Path) -> Vec<Finding> {
+pub(crate) fn examine(ssh_directory: &Path) -> Vec<Finding> {
     let library = match system::library() {
         Ok(library) => library,
         Err(error) => return vec![Finding::problem("libcrypto", error.to_string())],
@@ -100,9 +100,9 @@ fn module(
             let finding = Finding::new(
                 // A single user's build serves that user well.
                 if configured.is_some() {
-                    super::State::Problem
+                    State::Problem
                 } else {
-                    super::State::Note
+                    State::Note
                 },
                 "module",
                 format!("not every user can read {name}"),
@@ -154,7 +154,7 @@ fn observing(observer: &Path) -> Finding {
 
 /// The reason why root must not run the code in these files, if there is one. A test of a module runs its code. So does
 /// 'outboard enable', in root's programs. A file that ssh reads may also run code.
-pub(super) fn unfit_for_root<'a>(files: impl IntoIterator<Item = &'a Path>) -> Option<String> {
+pub(crate) fn unfit_for_root<'a>(files: impl IntoIterator<Item = &'a Path>) -> Option<String> {
     const ROOT: u32 = 0;
     if !system::is_root() {
         return None;
@@ -173,9 +173,9 @@ fn loads_alone(module: &Path, configured: &Option<Configured>) -> Finding {
     let name = module.display();
     if let Some(reason) = unfit_for_root([module]) {
         let state = if configured.is_some() {
-            super::State::Problem
+            State::Problem
         } else {
-            super::State::Note
+            State::Note
         };
         return Finding::new(state, "module", format!("{name} was not tried"))
             .because(reason)

@@ -4,46 +4,35 @@
 use outboard_installation as installation;
 use outboard_openssl_conf as openssl_conf;
 
-use crate::{Failure, output};
+use crate::Error;
 use outboard_libcrypto::{Context, Library};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde::{Deserialize, Serialize};
-use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode, Stdio};
-
-/// Loads a configuration as a program would, and reports
-#[derive(clap::Args)]
-pub(crate) struct Arguments {
-    /// The configuration; without it, only the module is tried
-    #[arg(long)]
-    config: Option<PathBuf>,
-    /// The module to load by its path if the configuration does not
-    #[arg(long)]
-    module: Option<PathBuf>,
-}
+use std::path::Path;
+use std::process::{Command, Stdio};
 
 /// The result of the trial.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Report {
+pub struct Report {
     /// Why OpenSSL refuses the configuration.
-    pub(crate) configuration_error: Option<String>,
+    pub configuration_error: Option<String>,
     /// Whether the default provider is active once it is loaded.
-    pub(crate) default_is_active: bool,
+    pub default_is_active: bool,
     /// Whether Outboard is.
-    pub(crate) outboard_is_active: bool,
+    pub outboard_is_active: bool,
     /// Whether the default provider's stand-in is.
-    pub(crate) observed_is_active: bool,
+    pub observed_is_active: bool,
     /// Why the module cannot be loaded by its path; `None` if it was not tried or could.
-    pub(crate) module_error: Option<String>,
+    pub module_error: Option<String>,
     /// The version that the loaded module says it has.
-    pub(crate) module_version: Option<String>,
+    pub module_version: Option<String>,
 }
 
 /// Tries a configuration and, where that does not load Outboard, the module by itself.
 ///
 /// # Errors
 /// When the child process cannot start, or crashes. Other programs that load the module would crash too.
-pub(crate) fn probe(config: Option<&Path>, module: Option<&Path>) -> Result<Report, Failure> {
+pub fn probe(config: Option<&Path>, module: Option<&Path>) -> Result<Report, Error> {
     let mut command = Command::new(std::env::current_exe()?);
     command
         .arg("probe")
@@ -63,12 +52,15 @@ pub(crate) fn probe(config: Option<&Path>, module: Option<&Path>) -> Result<Repo
         .map_err(|_| format!("a test process that loaded it crashed: {}", answer.status).into())
 }
 
-/// The child's side.
-pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
+/// The child's side: what [`probe`] starts as `outboard probe` prints this as JSON.
+///
+/// # Errors
+/// If OpenSSL cannot be used at all.
+pub fn run(config: Option<&Path>, module: Option<&Path>) -> Result<Report, Error> {
     let library = installation::library()?;
     library.ignore_system_configuration()?;
     let mut report = Report::default();
-    if let Some(config) = &arguments.config {
+    if let Some(config) = config {
         let _no_record = NoRecord::begin();
         let context = Context::new(&library)?;
         if let Err(error) = context.load_configuration(config) {
@@ -82,14 +74,13 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
             report.module_version = version(&context, "outboard").ok().flatten();
         }
     }
-    if let Some(module) = arguments.module.filter(|_| !report.outboard_is_active) {
-        match try_module(&library, &module) {
+    if let Some(module) = module.filter(|_| !report.outboard_is_active) {
+        match try_module(&library, module) {
             Ok(version) => report.module_version = version,
             Err(reason) => report.module_error = Some(reason),
         }
     }
-    output::print(&serde_json::to_string(&report)?)?;
-    Ok(ExitCode::SUCCESS)
+    Ok(report)
 }
 
 /// A trial makes no record, lest it leave one behind: what comes after another's start cannot be taken away

@@ -11,17 +11,17 @@ use outboard_wording::count;
 use rustix::io::Errno;
 use rustix::net::{self, AddressFamily, SocketAddrUnix, SocketFlags, SocketType, sockopt};
 
-use super::system::unfit_for_root;
-use super::{Finding, State, store, tokens};
 use crate::card_service::{Answer, Place, Unit};
 use crate::ssh_agent::{self, Front};
+use crate::system::unfit_for_root;
+use crate::{Finding, State, store, tokens};
 use outboard_installation::daemon;
 use outboard_processes as processes;
 
-pub(super) const SUBJECT: &str = "card service";
+pub(crate) const SUBJECT: &str = "card service";
 
 /// The findings about the service; none where there is none and nobody wants one.
-pub(super) fn examine(place: &Place) -> Vec<Finding> {
+pub(crate) fn examine(place: &Place) -> Vec<Finding> {
     if !place.is_known() {
         return Vec::new();
     }
@@ -29,7 +29,7 @@ pub(super) fn examine(place: &Place) -> Vec<Finding> {
 }
 
 /// The findings, and how the service does if it answers. Without it, programs fail if it is `needed`.
-pub(super) fn look(place: &Place, needed: bool) -> (Vec<Finding>, Option<Status>) {
+pub(crate) fn look(place: &Place, needed: bool) -> (Vec<Finding>, Option<Status>) {
     let mut findings = units(place);
     let answer = place.ask();
     let cause = findings.iter().any(Finding::is_problem);

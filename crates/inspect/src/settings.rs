@@ -4,7 +4,7 @@ use std::path::Path;
 
 use outboard_profile::settings;
 
-use super::Finding;
+use crate::Finding;
 use outboard_openssl_conf::Config;
 
 /// What OpenSSL itself and the observing module understand in the section.
@@ -19,7 +19,7 @@ const OTHERS: &[&str] = &[
 ];
 
 /// Finds wrong settings in that section.
-pub(super) fn examine(config: &Config, section: &str, file: &Path, findings: &mut Vec<Finding>) {
+pub(crate) fn examine(config: &Config, section: &str, file: &Path, findings: &mut Vec<Finding>) {
     let file = file.display();
     for setting in config.section(section).unwrap_or_default() {
         let (name, value) = (setting.name.as_str(), setting.value.as_str());

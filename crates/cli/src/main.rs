@@ -8,10 +8,8 @@
 //!                    ├─▶ outboard-processes  which process uses which libcrypto
 //!                    ├─▶ stage, supervise  running a program so that it does not notice
 //!                    ├─▶ outboard-file-replacement  changing a file so that no process reads half of it
-//!                    ├─▶ instructions      the processor features that an operation uses on a path
-//!                    ├─▶ ledgers, listing  what the ledger counted
-//!                    ├─▶ served            the share that Outboard served, and the time saved
-//!                    ├─▶ load              how busy the machine was
+//!                    ├─▶ outboard-ledger-report  what the ledger counted, added up
+//!                    ├─▶ listing           the same as tables
 //!                    ├─▶ keystrokes        single keystrokes from a terminal
 //!                    ├─▶ outboard-accounts  users and groups by name and number
 //!                    ├─▶ outboard-wording  counts, sizes and times, as people read them
@@ -19,14 +17,9 @@
 //! ```
 
 mod command;
-mod instructions;
 mod keystrokes;
-mod ledgers;
 mod listing;
-mod load;
-mod openmetrics;
 mod output;
-mod served;
 mod stage;
 mod supervise;
 mod table;

@@ -15,6 +15,7 @@ mod error;
 mod lanes;
 pub mod machine;
 pub mod rollout;
+mod serving;
 pub mod settings;
 mod time;
 mod verdict;
@@ -35,6 +36,7 @@ pub use error::ProfileError;
 pub use lanes::{LanesMeasurement, Queueing};
 pub use machine::Machine;
 pub use rollout::Rollout;
+pub use serving::{Serving, serving};
 pub use time::rfc3339;
 pub use verdict::Verdict;
 

@@ -1,7 +1,6 @@
 //! `outboard info`: what this processor and this libcrypto can do, and what is chosen.
 
 use crate::Failure;
-use crate::instructions::{Serving, serving};
 use crate::output::{print, print_json};
 use crate::table::{Align, Table};
 use outboard_installation::{self as installation, InForce, Switch};
@@ -9,7 +8,7 @@ use outboard_libcrypto::Library;
 use outboard_operation::{Operation, Path as Route, card};
 use outboard_processes::Process;
 use outboard_profile::machine::Class;
-use outboard_profile::{Machine, Measurement, Profile, Rollout, Verdict};
+use outboard_profile::{Machine, Measurement, Profile, Rollout, Serving, Verdict, serving};
 use outboard_wording::{bytes, printable, time};
 use serde::Serialize;
 use std::path::{Path, PathBuf};

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 /// Loads a configuration as a program would, and reports
 #[derive(clap::Args)]
-pub struct Arguments {
+pub(crate) struct Arguments {
     /// The configuration; without it, only the module is tried
     #[arg(long)]
     config: Option<PathBuf>,

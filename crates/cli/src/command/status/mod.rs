@@ -2,21 +2,19 @@
 
 mod text;
 
-use crate::ledgers::Ledgers;
+use crate::Failure;
 use crate::output::{print, print_json};
-use crate::served::Served;
-use crate::{Failure, listing};
 use outboard_administration::{Complaint, MasterState};
 use outboard_advice::ssh::SSH_DIRECTORY;
 use outboard_inspect::{Finding, card_service::Place};
 use outboard_installation::{self as system, InForce, Switch};
 use outboard_ledger::{LedgerError, Snapshot, all_paths};
+use outboard_ledger_report::{Ledgers, Served, parties};
 use outboard_processes::{Process, restart_command};
 use outboard_profile::{Machine, Profile, Rollout, rfc3339};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::SystemTime;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -191,10 +189,7 @@ fn ledgers() -> Ledgers {
 /// Each program once: running programs first, then by the number of operations.
 fn programs(ledgers: &Ledgers, profile: &Profile) -> Vec<Program> {
     let mut programs: Vec<Program> = Vec::new();
-    for party in ledgers
-        .iter()
-        .flat_map(|(_, snapshot)| listing::parties(snapshot))
-    {
+    for party in ledgers.iter().flat_map(|(_, snapshot)| parties(snapshot)) {
         let served = Served::of(&party.counts, profile);
         match programs
             .iter_mut()

@@ -3,8 +3,8 @@
 use super::{Report, Service};
 use crate::command::doctor;
 use crate::command::service::{last, master_key};
-use crate::served::{Served, seconds};
 use crate::table::{Align, Table};
+use outboard_ledger_report::{Served, seconds};
 use outboard_wording::{count, printable};
 
 /// The number of programs that fit on a screen.

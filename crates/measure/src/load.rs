@@ -5,7 +5,7 @@ use std::fs;
 
 /// The kernel's counters so far.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Waited {
+pub struct Waited {
     /// Nanoseconds that this thread ran.
     ran: u64,
     /// Nanoseconds that it could have run and waited for a processor.
@@ -17,7 +17,7 @@ pub(crate) struct Waited {
 
 /// How much of the time others had the processors.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub(crate) struct Load {
+pub struct Load {
     /// The measuring thread's share of waiting, in the time in which it wanted to run, from 0 to 1.
     waited_share: f64,
     /// The share of the processors' time that the hypervisor gave to others, from 0 to 1.
@@ -31,7 +31,7 @@ const MOST: f64 = 0.25;
 
 impl Waited {
     /// The times of this thread; zeros if the kernel does not provide them.
-    pub(crate) fn now() -> Self {
+    pub fn now() -> Self {
         let schedule = fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
         let system = fs::read_to_string("/proc/stat").unwrap_or_default();
         Self::read(&schedule, &system)
@@ -58,7 +58,7 @@ impl Waited {
 
 impl Load {
     /// The load between two readings.
-    pub(crate) fn between(before: Waited, after: Waited) -> Self {
+    pub fn between(before: Waited, after: Waited) -> Self {
         let share = |part: u64, whole: u64| match whole {
             0 => 0.0,
             whole => float(part) / float(whole),
@@ -76,7 +76,7 @@ impl Load {
     }
 
     /// A warning, if the load was too high.
-    pub(crate) fn warning(&self) -> Option<String> {
+    pub fn warning(&self) -> Option<String> {
         (!self.believable).then(|| {
             format!(
                 "\nWarning: the machine was too busy, so these numbers are not reliable. The measurement spent \

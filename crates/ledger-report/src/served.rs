@@ -1,25 +1,24 @@
 //! What Outboard did for programs: the share of their operations that it served, and the saved CPU time.
 
-use outboard_ledger::Queueing;
-use outboard_ledger::{Counts, Row};
+use outboard_ledger::{Counts, Queueing, Row};
 use outboard_operation::Path;
 use outboard_profile::{Measurement, Profile};
 use serde::Serialize;
 
 /// The operations that programs asked for, and those that Outboard served.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub(crate) struct Served {
+pub struct Served {
     /// Operations that programs asked of Outboard.
-    pub(crate) asked: u64,
+    pub asked: u64,
     /// The operations that ran on Outboard's own paths, not on path stock.
-    pub(crate) served: u64,
+    pub served: u64,
     /// The saved CPU time according to the profile. None if the profile has no measurement of a served operation.
-    pub(crate) saved_cpu_seconds: Option<f64>,
+    pub saved_cpu_seconds: Option<f64>,
 }
 
 impl Served {
     /// The counts, priced by a profile.
-    pub(crate) fn of(counts: &Counts, profile: &Profile) -> Self {
+    pub fn of(counts: &Counts, profile: &Profile) -> Self {
         let mut sum = Self::default();
         for row in counts.rows() {
             let operations = row.work.operations;
@@ -37,7 +36,7 @@ impl Served {
     }
 
     /// Adds another's.
-    pub(crate) fn add(&mut self, other: Self) {
+    pub fn add(&mut self, other: Self) {
         self.asked += other.asked;
         self.served += other.served;
         if let Some(saved) = other.saved_cpu_seconds {
@@ -46,7 +45,7 @@ impl Served {
     }
 
     /// The share of all operations that Outboard served, in percent.
-    pub(crate) fn share(&self) -> Option<f64> {
+    pub fn share(&self) -> Option<f64> {
         (self.asked > 0).then(|| 100.0 * float(self.served) / float(self.asked))
     }
 }
@@ -89,7 +88,7 @@ fn float(number: u64) -> f64 {
 }
 
 /// `12.3 s of CPU time`, for people.
-pub(crate) fn seconds(seconds: f64) -> String {
+pub fn seconds(seconds: f64) -> String {
     let sign = if seconds < 0.0 { "-" } else { "" };
     format!("{sign}{}", outboard_wording::time(seconds.abs() * 1e9))
 }

@@ -1,14 +1,14 @@
 //! The processor features that an operation uses on a path: special instructions, lanes, or none.
 
+use crate::Machine;
 use outboard_operation::{Operation, Path};
-use outboard_profile::Machine;
 use serde::Serialize;
 use std::fmt;
 
 /// The means that serve an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase", tag = "kind", content = "with")]
-pub(crate) enum Serving {
+pub enum Serving {
     /// Instructions of the processor that were made for this kind of work.
     Instructions(&'static str),
     /// Eight at once, one in each lane of a vector.
@@ -29,7 +29,7 @@ impl fmt::Display for Serving {
 
 /// What serves `operation` on `path` of this machine. `libcrypto` is the version's major and minor
 /// number, for OpenSSL learnt some instructions late (its CHANGES, 3.1.0).
-pub(crate) fn serving(
+pub fn serving(
     operation: Operation,
     path: Path,
     machine: &Machine,

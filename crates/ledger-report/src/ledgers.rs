@@ -1,38 +1,46 @@
 //! Which ledgers a command reads, and reading them.
 
-use crate::Failure;
-use crate::output::remark;
 use outboard_ledger::{self as ledger, LedgerError, Snapshot};
 use std::path::PathBuf;
 
 /// Selects the counters.
-#[derive(clap::Args)]
-pub(crate) struct Which {
-    /// This process only; an error where it has counted nothing
-    #[arg(long, value_name = "PID")]
-    pub(crate) pid: Option<u32>,
-    /// This program's processes only
-    #[arg(long, value_name = "PROGRAM")]
-    program: Option<String>,
-    /// Every user's ledger that may be read
-    #[arg(long, conflicts_with = "ledger")]
-    all: bool,
-    /// This ledger instead of your own
-    #[arg(long, value_name = "FILE")]
-    ledger: Option<PathBuf>,
+#[derive(Clone, Debug, Default)]
+pub struct Which {
+    /// This process only; an error where it has counted nothing.
+    pub pid: Option<u32>,
+    /// This program's processes only.
+    pub program: Option<String>,
+    /// Every user's ledger that may be read.
+    pub all: bool,
+    /// This ledger instead of the user's own.
+    pub ledger: Option<PathBuf>,
+}
+
+/// Why the selected counters cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A ledger that the user named.
+    #[error(transparent)]
+    Ledger(#[from] LedgerError),
+    /// The process is in no ledger.
+    #[error(
+        "process {0} has no entry in any ledger that you may read ('outboard doctor --pid {0}' says \
+         whether the process uses Outboard)"
+    )]
+    UnknownProcess(u32),
 }
 
 /// Ledgers and what they say.
-pub(crate) type Ledgers = Vec<(PathBuf, Snapshot)>;
+pub type Ledgers = Vec<(PathBuf, Snapshot)>;
 
 impl Which {
     /// Whether it is about a process, a program or a ledger that the user named.
-    pub(crate) fn is_particular(&self) -> bool {
+    pub fn is_particular(&self) -> bool {
         self.pid.is_some() || self.program.is_some() || self.ledger.is_some()
     }
 
     /// Their files.
-    pub(crate) fn paths(&self) -> Vec<PathBuf> {
+    pub fn paths(&self) -> Vec<PathBuf> {
         if let Some(ledger) = &self.ledger {
             vec![ledger.clone()]
         } else if self.all || self.pid.is_some() {
@@ -43,15 +51,15 @@ impl Which {
     }
 
     /// Whether an unreadable ledger is no error, because the user did not name it.
-    pub(crate) fn tolerates(&self, error: &LedgerError) -> bool {
+    pub fn tolerates(&self, error: &LedgerError) -> bool {
         self.ledger.is_none() && (self.all || self.pid.is_some() || error.is_missing())
     }
 
-    /// Reads the selected counters.
+    /// Reads the selected counters. `remark` is told of each ledger that cannot be read and was not named.
     ///
     /// # Errors
     /// If a ledger that the user named cannot be read.
-    pub(crate) fn read(&self) -> Result<Ledgers, Failure> {
+    pub fn read(&self, mut remark: impl FnMut(&LedgerError)) -> Result<Ledgers, Error> {
         let mut ledgers = Vec::new();
         for path in self.paths() {
             match Snapshot::read(&path) {
@@ -70,7 +78,7 @@ impl Which {
                 }
                 Err(error) if self.tolerates(&error) => {
                     if !error.is_missing() {
-                        remark(&format!("outboard: note: {error}"));
+                        remark(&error);
                     }
                 }
                 Err(error) => return Err(error.into()),
@@ -78,23 +86,14 @@ impl Which {
         }
         let is_empty = |(_, snapshot): &(PathBuf, Snapshot)| snapshot.processes.is_empty();
         match self.pid.filter(|_| ledgers.iter().all(is_empty)) {
-            Some(pid) => Err(self.unknown(pid)),
+            Some(pid) => Err(Error::UnknownProcess(pid)),
             None => Ok(ledgers),
         }
-    }
-
-    /// The error about a process that is in no ledger.
-    pub(crate) fn unknown(&self, pid: u32) -> Failure {
-        format!(
-            "process {pid} has no entry in any ledger that you may read ('outboard doctor --pid {pid}' says \
-             whether the process uses Outboard)"
-        )
-        .into()
     }
 }
 
 /// The counts between an earlier reading and now.
-pub(crate) fn since(now: &Ledgers, earlier: &Ledgers) -> Ledgers {
+pub fn since(now: &Ledgers, earlier: &Ledgers) -> Ledgers {
     now.iter()
         .map(|(path, snapshot)| {
             let before = earlier.iter().find(|(known, _)| known == path);

@@ -11,11 +11,12 @@ use std::os::unix::fs::MetadataExt;
 use outboard_administration::{MasterState, Status};
 use outboard_ledger::{Counts, Queueing};
 
-use crate::command::stats::keys::OTHERS;
-use crate::ledgers::Ledgers;
-use crate::listing;
+use crate::{Ledgers, parties};
 use outboard_accounts::{self as accounts, Account};
 use outboard_inspect::card_service::{Answer, Usage};
+
+/// The word for all that is not told apart.
+pub const OTHERS: &str = "(others)";
 
 /// What a family of metrics is.
 #[derive(Clone, Copy)]
@@ -93,7 +94,7 @@ fn text_of(labels: &[(&str, &str)]) -> String {
 }
 
 /// All that ledgers and the card service count.
-pub(crate) fn text(ledgers: &Ledgers, service: &Answer, usage: &Answer<Usage>) -> String {
+pub fn text(ledgers: &Ledgers, service: &Answer, usage: &Answer<Usage>) -> String {
     use Kind::{Counter, Gauge};
     let mut metrics = Metrics::default();
     let version = [("version", env!("CARGO_PKG_VERSION"))];
@@ -108,7 +109,7 @@ pub(crate) fn text(ledgers: &Ledgers, service: &Answer, usage: &Answer<Usage>) -
     for (path, snapshot) in ledgers {
         let owner = fs::metadata(path).ok().map(|file| file.uid());
         let user = owner.map_or_else(String::new, |uid| accounts::name(Account::User, uid));
-        for party in listing::parties(snapshot) {
+        for party in parties(snapshot) {
             let key = (user.clone(), party.program);
             let (running, counts) = programs.entry(key).or_default();
             *running += party.running;

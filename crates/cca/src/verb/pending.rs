@@ -1,0 +1,36 @@
+//! Verbs that are known, and not built yet: they answer 12/93.
+
+use super::Verb;
+use crate::answer::{Outcome, Refusal};
+use crate::card::Call;
+use crate::request::*;
+
+macro_rules! pending {
+    ($($verb:ty => $reply:ty;)*) => {$(
+        impl Verb for $verb {
+            type Reply = $reply;
+
+            fn run(&self, _: &Call<'_>) -> Outcome<$reply> {
+                Err(Refusal::NotSupported)
+            }
+        }
+    )*};
+}
+
+pending! {
+    PinChangeUnblock => PinMessage;
+    PkaKeyTokenBuild => PkaToken;
+    PkaKeyGenerate => PkaGenerated;
+    PkaKeyImport => PkaImported;
+    PkaPublicKeyExtract => PkaExtracted;
+    PkaEncrypt => PkaEncrypted;
+    PkaDecrypt => PkaDecrypted;
+    DigitalSignatureGenerate => Signature;
+    DigitalSignatureVerify => Done;
+    PkaKeyTokenChange => PkaChanged;
+    RetainedKeyList => RetainedKeys;
+    RetainedKeyDelete => Done;
+    SymmetricKeyGenerate => SymmetricGenerated;
+    SymmetricKeyImport => SymmetricImported;
+    SymmetricKeyExport => SymmetricExported;
+}

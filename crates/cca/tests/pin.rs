@@ -619,6 +619,45 @@ fn wrong_pins_are_counted_for_each_key_and_account() {
     assert_eq!(foreign, Err((8, 110)));
 }
 
+/// A block that is bound to no account is neither verified nor compared: its thief would try it against an account of one's
+/// own, and clear the count between the tries.
+#[test]
+fn blocks_without_an_account_are_not_verified() {
+    let card = card();
+    let out = card.des("OPINENC", &[], KEY);
+    let inbound = card.des("IPINENC", &[], KEY);
+    let iso_1 = "ISO-1   NONE            ";
+    let block = encrypt(&card, &out, "1234", iso_1, PAN).expect("a block");
+    let verify = EncryptedPinVerify {
+        pin_encrypting_key_identifier: inbound.clone(),
+        pin_verifying_key_identifier: card.des("PINVER", &[], BASE),
+        pin_profile: iso_1.into(),
+        pan_data: PAN.into(),
+        encrypted_pin_block: block.clone(),
+        rule_array: Rules::of(&["IBM-PIN"]),
+        pin_check_length: 4,
+        data_array: array(["DEFAULT", VALIDATION, ""]),
+    };
+    assert_eq!(card.ask(verify.clone()).err(), Some((8, 106)));
+    let alternate = ClearPinGenerateAlternate {
+        pin_encryption_key_identifier: inbound,
+        pin_generation_key_identifier: card.des("PINGEN", &[], BASE),
+        pin_profile: iso_1.into(),
+        pan_data: PAN.into(),
+        encrypted_pin_block: block,
+        rule_array: Rules::of(&["IBM-PINO"]),
+        pin_check_length: 4,
+        data_array: array(["DEFAULT", VALIDATION, ""]),
+    };
+    assert_eq!(card.ask(alternate).err(), Some((8, 106)));
+    card.enable(&[AccessPoint::UnboundPinBlocks]);
+    assert_eq!(
+        card.ask(verify).err(),
+        Some((4, 19)),
+        "an administrator wants it so"
+    );
+}
+
 /// However an encrypted block is wrong, the answer is one.
 #[test]
 fn one_answer_for_all_that_is_wrong_with_a_block() {

@@ -182,7 +182,8 @@ impl<'a> Front<'a> {
             }
         };
         // As the service asks: it would refuse each of this client's requests.
-        let Ok(peer) = Peer::of_accepted(&client, self.path) else {
+        let Ok(peer) = Peer::of_accepted(&client, self.path, rustix::process::geteuid().as_raw())
+        else {
             return;
         };
         let sessions = self.sessions.values();

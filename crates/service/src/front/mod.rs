@@ -58,6 +58,7 @@ pub fn serve_agent(directory: &Path, limit: Duration) -> Result<(), Error> {
     process::raise_descriptors();
     let directory =
         fs::canonicalize(directory).map_err(cannot(format!("find {}", directory.display())))?;
+    crate::only_ours(&directory)?;
     let end = crate::told_to_end()?;
     let path = directory.join(AGENT_SOCKET);
     let listener =

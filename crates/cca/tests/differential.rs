@@ -36,7 +36,10 @@ impl Drawn {
         (0..count)
             .map(|_| {
                 let byte = self.next() as u8 & 0xfe;
-                format!("{:02x}", byte | u8::from(byte.count_ones() % 2 == 0))
+                format!(
+                    "{:02x}",
+                    byte | u8::from(byte.count_ones().is_multiple_of(2))
+                )
             })
             .collect()
     }

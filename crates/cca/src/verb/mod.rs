@@ -9,6 +9,7 @@ mod pin;
 mod pka;
 mod records;
 mod tr31;
+mod transport;
 
 use crate::answer::Outcome;
 use crate::card::Call;

@@ -10,9 +10,8 @@ use super::report::fold_note;
 use super::trial::{LIMIT, OF_THE_SHELL, reason, refuse_others_code};
 use super::{Arguments, put, refuse_foreign};
 use crate::Failure;
-use crate::accounts::{self, Account};
-use crate::trust::changeable_by_others;
-use outboard_installation::{self as installation, module};
+use outboard_accounts::{self as accounts, Account};
+use outboard_installation::{self as installation, changeable_by_others, module};
 use outboard_jdk::{
     JAR_CLASS, JAR_PROVIDER, Jdk, LEFT_TO_JDK, Provider, Registration, SETTINGS, addition,
 };

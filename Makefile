@@ -22,6 +22,8 @@ PREFIX     ?= /usr/local
 DESTDIR    ?=
 CARGO      ?= cargo
 STRIP      ?= strip --strip-debug
+# put.sh strips where it is told to, and nothing else.
+unexport STRIP
 # The directory where this system's libcrypto looks for provider modules.
 MODULESDIR ?= $(shell openssl version -m 2>/dev/null | sed -n 's/^MODULESDIR: "\(.*\)"$$/\1/p')
 

@@ -4,10 +4,11 @@
 #   packaging/lint.sh DIRECTORY
 set -eu
 
+configuration=$(realpath "$(dirname "$0")/rpm/rpmlint.toml")
 cd "$1"
 failed=0
-lintian --fail-on error --suppress-tags-from-file /dev/null deb/*.deb || failed=1
+lintian --fail-on error deb/*.deb || failed=1
 if ls rpm/*.rpm >/dev/null 2>&1; then
-    rpmlint rpm/*.rpm || failed=1
+    rpmlint --config "$configuration" rpm/*.rpm || failed=1
 fi
 exit $failed

@@ -83,15 +83,16 @@ split() {
     mkdir -p "$stage.outboard"
     mv "$stage/usr" "$stage.outboard/"
     test -e "$stage.outboard/$modules/outboard.so"
+    find "$stage".* -type d -empty -delete
     rmdir "$stage"
 }
 
-# Scripts with the text that they share.
+# Scripts with the text that they share, which begins after its first empty line.
 script() {
     local line
     while IFS= read -r line; do
         case $line in
-        '#@include '*) sed '1{/^#/d}' "packaging/${line#\#@include }" ;;
+        '#@include '*) sed '1,/^$/d' "packaging/${line#\#@include }" ;;
         *) printf '%s\n' "$line" ;;
         esac
     done <"$1"

@@ -1,3 +1,5 @@
+# Part of the maintainer scripts of outboard-service.
+
 # After an upgrade: the service restarts only if systemd then hands it its master key. A master key that people entered would be
 # gone, and no program could use its keys until somebody enters the key again. The front for ssh never restarts: sessions use it.
 service_upgraded() {

@@ -105,4 +105,4 @@ inside() {
 }
 inside systemctl is-system-running --wait >/dev/null || true
 inside systemctl start systemd-user-sessions
-inside bash -euo pipefail -s -- "$@" <"$script"
+inside bash -euo pipefail -c "$(cat "$script")" "${script##*/}" "$@" </dev/null

@@ -17,6 +17,10 @@ outboard_users() {
     service)
         grep -rlsIE '^[^#]*/run/outboard/(agent|service|metrics)\.sock' /etc --exclude-dir=systemd |
             sed 's|$|: names a socket of the card service|'
+        # Programs whose files no longer need it may still have a key that they read earlier.
+        connected=$(timeout 10 outboard service status --json 2>/dev/null | sed -n 's/.*"connections": *\([0-9]*\).*/\1/p')
+        [ "${connected:-0}" = 0 ] ||
+            echo "running programs: $connected are connected to the card service, and lose its keys ('outboard stats --keys' names them)"
         ;;
     token)
         grep -rlsIE '^[^#]*outboard-pkcs11\.so' /etc | sed 's|$|: names the PKCS #11 module|'
@@ -29,11 +33,14 @@ outboard_may_go() {
     users=$(outboard_users "$1" || true)
     [ -n "$users" ] || return 0
     {
-        echo "outboard: these files need what is about to be removed, and programs that read them would fail:"
+        echo "outboard: what is about to be removed is still needed, and programs would fail without it:"
         echo "$users" | sed 's/^/  /'
         case $1 in
         token) echo "Take the module out of them first ('outboard java --revert' does it for Java)." ;;
-        *) echo "Give them back their keys first ('outboard keys adopt --revert FILE.outboard-backup'), or other keys." ;;
+        *)
+            echo "Give them back their keys first ('outboard keys adopt --revert FILE.outboard-backup'), or other keys, and restart"
+            echo "the programs."
+            ;;
         esac
     } >&2
     if [ "${OUTBOARD_REMOVE_ANYWAY:-}" = 1 ]; then

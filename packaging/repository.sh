@@ -34,9 +34,9 @@ if [ -z "$key" ]; then
     mkdir -m 700 "$work/gnupg"
     export GNUPGHOME=$work/gnupg
     key='Outboard test repository'
-    gpg --batch --quiet --pinentry-mode loopback --passphrase '' --quick-generate-key "$key" rsa3072 sign 2d
+    gpg --batch --quiet --trust-model always --pinentry-mode loopback --passphrase '' --quick-generate-key "$key" rsa3072 sign 2d
 fi
-gpg --list-secret-keys "$key" >/dev/null || exit 1
+gpg --quiet --no-auto-check-trustdb --list-secret-keys "$key" >/dev/null || exit 1
 
 mkdir -p "$directory/apt/pool/main/o/outboard" "$directory/apt/dists/stable/main/binary-amd64"
 cp "$packages"/deb/*.deb "$directory/apt/pool/main/o/outboard/"
@@ -67,7 +67,7 @@ if ls "$packages"/rpm/*.rpm >/dev/null 2>&1 && command -v createrepo_c >/dev/nul
     for package in "$packages"/rpm/*.rpm; do
         # Signed as a copy: the package itself stays byte for byte what was built.
         cp "$package" "$work/"
-        rpmsign --quiet --define "_gpg_name $key" --addsign "$work/${package##*/}" >/dev/null
+        rpmsign --quiet --define "_gpg_name $key" --define "__gpg $(command -v gpg)" --addsign "$work/${package##*/}" >/dev/null
         mv "$work/${package##*/}" "$directory/rpm/"
     done
     createrepo_c --quiet --update "$directory/rpm"

@@ -5,7 +5,9 @@
 service_upgraded() {
     [ -d /run/systemd/system ] || return 0
     systemctl --quiet is-active outboard.service || return 0
-    if systemctl cat outboard.service 2>/dev/null | grep -qE '^(LoadCredential|LoadCredentialEncrypted|SetCredentialEncrypted)=outboard\.master'; then
+    # (Where systemd has no credentials, as in a container, the environment can name their directory.)
+    from='(LoadCredential|LoadCredentialEncrypted|SetCredentialEncrypted)=outboard\.master|Environment=CREDENTIALS_DIRECTORY='
+    if systemctl cat outboard.service 2>/dev/null | grep -qE "^($from)"; then
         # The sockets stay, and requests wait.
         systemctl try-restart outboard.service || true
     else

@@ -16,6 +16,8 @@ built=${BUILT:-$packages/build/release}
 old=$(dpkg-deb -f "$packages"/deb/outboard_*.deb Version)
 new=${old%-*}-$((${old##*-} + 1))
 files=$packages/test
+trap 'rm -rf "$files"' EXIT
+trap 'exit 1' HUP INT TERM
 rm -rf "$files"
 mkdir -p "$files"
 # The next version, compressed as fast as can be.
@@ -35,6 +37,5 @@ for system in "$@"; do
         failed="$failed $system"
     fi
 done
-rm -rf "$files"
 [ -z "$failed" ] || { echo "failed:$failed" >&2; exit 1; }
 echo "test result: ok. $# passed; 0 failed"

@@ -13,8 +13,7 @@ directory=$(realpath -m "$1")
 repository=$(pwd -P)
 cargo=${CARGO:-cargo}
 cargo_home=$(realpath "${CARGO_HOME:-$HOME/.cargo}")
-. packaging/tools.sh
-need_tool cargo-auditable "$AUDITABLE_VERSION"
+packaging/tool.sh cargo-auditable
 
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(packaging/epoch.sh)}
 export SOURCE_DATE_EPOCH

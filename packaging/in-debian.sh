@@ -4,6 +4,8 @@
 # Each step says what it shows; the first one that fails ends the test.
 
 old=$1 new=$2
+set -E
+trap 'echo "FAILED: $BASH_COMMAND" >&2' ERR
 packages='outboard outboard-service libpkcs11-outboard outboard-bench'
 step() { echo "  $*"; }
 die() {
@@ -77,7 +79,7 @@ cp "/files/$old/apt/outboard-archive-keyring.gpg" keyring.gpg
 ours='-o Dir::Etc::SourceList=/dev/null -o Dir::Etc::SourceParts=/root/test/sources'
 mkdir sources
 mv /etc/apt/sources.list.d/outboard.sources sources/
-apt $ours update >/dev/null
+said=$(apt $ours update) || die "$said"
 fetch() { curl -sSf --cacert /etc/nginx/tls/site.crt "$@" https://localhost/; }
 login() {
     ssh -i visitor -o BatchMode=yes -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -c aes128-gcm@openssh.com \
@@ -155,7 +157,7 @@ touch go
 (while [ -e go ]; do openssl list -providers 2>&1 | grep -q 'name: Outboard' || echo "a start without Outboard" >>failed; done) &
 sed -i "s|/files/$old/|/files/$new/|" sources/outboard.sources
 cp "/files/$new/apt/outboard-archive-keyring.gpg" keyring.gpg
-apt $ours update >/dev/null
+said=$(apt $ours update) || die "$said"
 said=$(apt $ours install $packages)
 sleep 2
 rm go

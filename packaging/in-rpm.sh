@@ -2,6 +2,8 @@
 # what is not shown here is dnf, and a libcrypto of Fedora's. packaging/test.sh runs it in packaging/machine.sh.
 
 old=$1 new=$2
+set -E
+trap 'echo "FAILED: $BASH_COMMAND" >&2' ERR
 step() { echo "  $*"; }
 die() { echo "FAILED: $*" >&2; exit 1; }
 has() { grep -qE -e "$2" <<<"$1" || die "'$2' is not in: $1"; }

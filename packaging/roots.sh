@@ -8,7 +8,7 @@ set -eu
 
 directory=$(realpath -m "$1")
 shift
-programs='ca-certificates,curl,nginx-light,openssh-client,openssh-server,openssl,procps,python3,rpm,systemd,systemd-sysv'
+programs='apt,ca-certificates,curl,nginx-light,openssh-client,openssh-server,openssl,procps,python3,rpm,systemd,systemd-sysv'
 mkdir -p "$directory"
 
 # Ubuntu's keys come from a package of Debian 13.

@@ -13,9 +13,9 @@ export SOURCE_DATE_EPOCH MAINTAINER
 again=${AGAIN:-$(mktemp -d)}
 [ -n "${AGAIN:-}" ] || trap 'rm -rf "$again"' EXIT
 trap 'exit 1' HUP INT TERM
-mkdir -p "$again/another place"
-git archive HEAD | tar -x -C "$again/another place"
-cd "$again/another place"
+mkdir -p "$again/elsewhere"
+git archive HEAD | tar -x -C "$again/elsewhere"
+cd "$again/elsewhere"
 packaging/build.sh "$again/built"
 packaging/make.sh "$again/built/release" "$again/packages"
 if diff "$packages/SHA256SUMS" "$again/packages/SHA256SUMS"; then

@@ -81,7 +81,7 @@ run: need-run build
 
 # lanes-check (crates/lanes/lanes.mk): the lanes' arithmetic on the emulation, also with flipped bits. engine-secrets
 # (crates/engine/secrets.mk): what RSA decryption takes paddings off decides no branch.
-test: need-test fmt lint check lanes-check engine-secrets test-evp
+test: need-test fmt lint check lanes-check engine-secrets test-evp packages-check
 
 fmt:
 	$(CARGO) fmt --all --check

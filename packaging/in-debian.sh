@@ -83,10 +83,17 @@ said=$(apt $ours update) || die "$said"
 fetch() { curl -sSf --cacert /etc/nginx/tls/site.crt "$@" https://localhost/; }
 login() {
     ssh -i visitor -o BatchMode=yes -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -c aes128-gcm@openssh.com \
-        visitor@localhost id -un 2>/dev/null
+        visitor@127.0.0.1 id -un 2>/dev/null
+}
+# A unit has started before its server listens.
+answers() {
+    for _ in $(seq 100); do
+        if fetch >/dev/null 2>&1 && [ "$(login)" = visitor ]; then break; fi
+        sleep 0.2
+    done
 }
 systemctl restart nginx ssh
-for _ in $(seq 100); do ! fetch >/dev/null 2>&1 || break; sleep 0.2; done
+answers
 [ "$(stock fetch)" = ok ] || die "nginx does not answer"
 [ "$(login)" = visitor ] || die "sshd does not answer"
 manifest >before
@@ -119,7 +126,7 @@ cp /etc/ssl/openssl.cnf openssl.cnf.before
 outboard enable --offer all >/dev/null
 has "$(outboard doctor || true)" 'a program that reads .* has Outboard active'
 systemctl restart nginx ssh
-for _ in $(seq 100); do ! fetch >/dev/null 2>&1 || break; sleep 0.2; done
+answers
 [ "$(fetch)" = ok ] && [ "$(login)" = visitor ] || die "a server does not answer"
 [ "$(served nginx p384-sign)" -ge 1 ] || die "nginx: $(outboard stats --all)"
 [ "$(served curl x25519-derive)" -ge 1 ] || die "curl: $(outboard stats --all)"
@@ -134,7 +141,7 @@ systemctl enable --now --quiet outboard.socket outboard-agent.socket outboard.se
 printf '%064d\n' 7 | outboard service enter >/dev/null
 outboard keys adopt /etc/nginx/tls/site.key --user www-data >/dev/null
 systemctl restart nginx
-for _ in $(seq 100); do ! fetch >/dev/null 2>&1 || break; sleep 0.2; done
+answers
 [ "$(stock fetch)" = ok ] || die "nginx does not answer with a key of the service"
 has "$(outboard keys list)" site
 
@@ -172,7 +179,7 @@ has "$said" 'restart would forget its master key'
 has "$said" 'keep the earlier version of Outboard until they restart'
 cmp <(sed '/^# >>> outboard/,/^# <<< outboard/d' /etc/ssl/openssl.cnf) openssl.cnf.before || die "openssl.cnf has changed"
 systemctl restart nginx
-for _ in $(seq 100); do ! fetch >/dev/null 2>&1 || break; sleep 0.2; done
+answers
 worker=$(pgrep -u www-data nginx | head -n 1)
 grep 'outboard.so' "/proc/$worker/maps" | grep -vq deleted || die "the restarted nginx does not have the new module"
 echo "    $(wc -l <fetched) requests meanwhile, none failed"
@@ -198,13 +205,13 @@ has "$said" 'running programs: [0-9]+ are connected'
 [ "$(stock fetch)" = ok ] || die "nginx was harmed"
 apt -f install >/dev/null
 systemctl restart nginx
-for _ in $(seq 100); do ! fetch >/dev/null 2>&1 || break; sleep 0.2; done
+answers
 said=$(apt remove $packages)
 has "$said" 'byte for byte what it was'
 cmp /etc/ssl/openssl.cnf openssl.cnf.before || die "openssl.cnf has changed"
 [ "$(stock fetch)" = ok ] || die "nginx was harmed"
 systemctl restart nginx ssh
-for _ in $(seq 100); do ! fetch >/dev/null 2>&1 || break; sleep 0.2; done
+answers
 [ "$(fetch)" = ok ] && [ "$(login)" = visitor ] || die "a server does not answer without Outboard"
 ! pgrep outboardd || die "the service runs"
 

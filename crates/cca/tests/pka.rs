@@ -285,7 +285,7 @@ fn symmetric_keys_travel_under_public_ones() {
         card.ask(SymmetricKeyExport {
             rule_array: Rules::of(&["DES", "PKCSOAEP"]),
             source_key_identifier: source.clone(),
-            rsa_public_key_identifier: half.clone(),
+            transporter_key_identifier: half.clone(),
         })
     };
     assert_eq!(

@@ -125,6 +125,9 @@ points! {
     /// Validation data of CSNBPVR and CSNBCPA that do not have the account's digits: who chooses them compares one account's
     /// PIN with another's. (Outboard's own number.)
     ForeignValidationData = 0xf001, false;
+    /// CSNBPVR and CSNBCPA with blocks that are not bound to an account (ISO-1 and older formats): who has such a block of another
+    /// compares its PIN with one's own account, and clears the count of wrong PINs by one's own PIN. (Outboard's own number.)
+    UnboundPinBlocks = 0xf002, false;
 }
 
 /// The points of a card.

@@ -8,7 +8,9 @@ mod pending;
 mod pin;
 mod pka;
 mod records;
+mod tokens;
 mod tr31;
+mod transport;
 
 use crate::answer::Outcome;
 use crate::card::Call;

@@ -1,5 +1,4 @@
-//! Public keys: generated, used to sign, to verify, to encrypt, to decrypt; keys that are kept inside; symmetric keys under
-//! public ones.
+//! Public keys: generated, used to sign, to verify, to encrypt, to decrypt; keys that are kept inside.
 
 use outboard_engine::scalar::digest::Digest;
 use outboard_engine::scalar::ec::Curve;
@@ -8,21 +7,18 @@ use outboard_engine::scalar::rsa::{self, SaltLength, Scheme};
 use zeroize::Zeroizing;
 
 use super::Verb;
-use super::keys::{REGISTERS, clear_data_key};
+use super::keys::REGISTERS;
 use crate::AccessPoint;
 use crate::answer::{Outcome, Refusal};
 use crate::card::Call;
 use crate::card::records::{Records, Store};
 use crate::request::*;
-use crate::token::aes::{Algorithm, Said, Type, VariableKey};
-use crate::token::control_vector::{ControlVector, KeyType, Length};
-use crate::token::des::InternalKey;
 use crate::token::pka::{PkaToken as Token, PrivateSection, Public, Use};
-use crate::value::{Bytes, Identifier, Label, Parser};
+use crate::value::{Identifier, Label, Parser};
 
 impl Call<'_> {
     /// The token that an identifier names: itself, that of a record, or that of a key that is kept inside.
-    fn pka(&self, identifier: &[u8]) -> Outcome<Token> {
+    pub(super) fn pka(&self, identifier: &[u8]) -> Outcome<Token> {
         match Identifier::parse(identifier)? {
             Identifier::Token(token) => Token::parse(token),
             Identifier::Label(label) => {
@@ -37,7 +33,7 @@ impl Call<'_> {
     }
 
     /// The private half of a key, for a use that it allows.
-    fn private(&self, identifier: &[u8], allows: fn(Use) -> bool) -> Outcome<Private> {
+    pub(super) fn private(&self, identifier: &[u8], allows: fn(Use) -> bool) -> Outcome<Private> {
         let token = self.pka(identifier)?;
         let (private, of) = token.open(&self.state().masters)?;
         match allows(of) {
@@ -354,12 +350,12 @@ fn raw_to_der(raw: &[u8]) -> Vec<u8> {
 
 /// How RSA pads a message.
 #[derive(Clone, Copy)]
-enum RsaPadding {
+pub(super) enum RsaPadding {
     Pkcs12,
     Oaep(Digest),
 }
 
-fn rsa_padding(rules: &mut Parser<'_>) -> Outcome<RsaPadding> {
+pub(super) fn rsa_padding(rules: &mut Parser<'_>) -> Outcome<RsaPadding> {
     let is_oaep = rules.required(&[("PKCS-1.2", false), ("PKCSOAEP", true), ("PKOAEP2", true)])?;
     let digest = rules.one(&[("SHA-1", Digest::Sha1), ("SHA-256", Digest::Sha256)])?;
     match (is_oaep, digest) {
@@ -369,7 +365,7 @@ fn rsa_padding(rules: &mut Parser<'_>) -> Outcome<RsaPadding> {
     }
 }
 
-fn encrypted(key: &rsa::Key, padding: RsaPadding, message: &[u8]) -> Outcome<Vec<u8>> {
+pub(super) fn encrypted(key: &rsa::Key, padding: RsaPadding, message: &[u8]) -> Outcome<Vec<u8>> {
     let mut ciphertext = vec![0; key.length()];
     match padding {
         RsaPadding::Pkcs12 => key.encrypt(message, &mut ciphertext)?,
@@ -382,7 +378,7 @@ fn encrypted(key: &rsa::Key, padding: RsaPadding, message: &[u8]) -> Outcome<Vec
 
 /// The message. A wrong padding of PKCS #1 v1.5 gives another message, always the same, and no error: nobody learns by asking
 /// (Bleichenbacher, 1998).
-fn decrypted(
+pub(super) fn decrypted(
     key: &rsa::Key,
     padding: RsaPadding,
     ciphertext: &[u8],
@@ -464,130 +460,6 @@ impl Verb for RetainedKeyDelete {
         call.forget(&Records::entry(Store::Retained, &label))?;
         state.records.remove(Store::Retained, &label);
         Ok(Done {})
-    }
-}
-
-/// Which symmetric keys.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Symmetric {
-    Des,
-    Aes,
-}
-
-/// The rules of the verbs for symmetric keys under public keys: DATA keys alone, and OAEP alone. (A wrong padding of
-/// PKCS #1 v1.5 would show: a key of a wrong length is refused.)
-fn transport_rules(rules: &mut Parser<'_>) -> Outcome<(Symmetric, RsaPadding)> {
-    let algorithm = rules
-        .one(&[("DES", Symmetric::Des), ("AES", Symmetric::Aes)])?
-        .unwrap_or(Symmetric::Des);
-    match rsa_padding(rules)? {
-        padding @ RsaPadding::Oaep(_) => Ok((algorithm, padding)),
-        RsaPadding::Pkcs12 => Err(Refusal::Keyword),
-    }
-}
-
-impl Verb for SymmetricKeyImport {
-    type Reply = SymmetricImported;
-
-    fn run(&self, call: &Call<'_>) -> Outcome<SymmetricImported> {
-        let mut rules = self.rule_array.parse();
-        let (algorithm, padding) = transport_rules(&mut rules)?;
-        rules.end()?;
-        call.needs(AccessPoint::SymmetricKeyImport)?;
-        let Private::Rsa(key) = call.private(&self.rsa_private_key_identifier, Use::decrypts)?
-        else {
-            return Err(Refusal::KeyType);
-        };
-        let bytes = decrypted(&key, padding, &self.rsa_enciphered_key)?;
-        let target_key_identifier = match algorithm {
-            Symmetric::Aes => call.seal_variable(&aes_data(bytes)?)?.into(),
-            Symmetric::Des => call.seal_des(&clear_data_key(&bytes)?)?.into(),
-        };
-        Ok(SymmetricImported {
-            target_key_identifier,
-        })
-    }
-}
-
-fn aes_data(bytes: Zeroizing<Vec<u8>>) -> Outcome<VariableKey> {
-    let bits = u16::try_from(8 * bytes.len()).map_err(|_| Refusal::KeyLength)?;
-    VariableKey::new(Said::new(Algorithm::Aes, Type::Data, bits), bytes)
-}
-
-impl Verb for SymmetricKeyExport {
-    type Reply = SymmetricExported;
-
-    fn run(&self, call: &Call<'_>) -> Outcome<SymmetricExported> {
-        let mut rules = self.rule_array.parse();
-        let (algorithm, padding) = transport_rules(&mut rules)?;
-        rules.end()?;
-        call.needs(AccessPoint::SymmetricKeyExport)?;
-        let public = call.pka(&self.rsa_public_key_identifier)?.public.rsa()?;
-        let bytes = match algorithm {
-            Symmetric::Aes => {
-                let key = call.variable(&self.source_key_identifier)?;
-                if key.said.of != Type::Data || !key.said.is_exportable() {
-                    return Err(Refusal::NotExportable);
-                }
-                Zeroizing::new(key.bytes().to_vec())
-            }
-            Symmetric::Des => {
-                let key = call.des(&self.source_key_identifier)?;
-                if key.vector.key_type() != KeyType::Data {
-                    return Err(Refusal::NotDataKey);
-                }
-                Zeroizing::new(key.bytes().to_vec())
-            }
-        };
-        Ok(SymmetricExported {
-            rsa_enciphered_key: encrypted(&public, padding, &bytes)?.into(),
-        })
-    }
-}
-
-impl Verb for SymmetricKeyGenerate {
-    type Reply = SymmetricGenerated;
-
-    fn run(&self, call: &Call<'_>) -> Outcome<SymmetricGenerated> {
-        let mut rules = self.rule_array.parse();
-        let (algorithm, padding) = transport_rules(&mut rules)?;
-        let length = rules
-            .one(&[
-                ("SINGLE", 8),
-                ("KEYLN8", 8),
-                ("DOUBLE", 16),
-                ("KEYLN16", 16),
-                ("KEYLN24", 24),
-                ("KEYLN32", 32),
-            ])?
-            .unwrap_or(16);
-        rules.one(&[("OP", ())])?;
-        rules.end()?;
-        call.needs(AccessPoint::SymmetricKeyGenerate)?;
-        let public = call.pka(&self.rsa_public_key_identifier)?.public.rsa()?;
-        let (local, bytes): (Bytes, _) = match algorithm {
-            Symmetric::Aes => {
-                let key =
-                    VariableKey::random(Said::new(Algorithm::Aes, Type::Data, 8 * length as u16))?;
-                (
-                    call.seal_variable(&key)?.into(),
-                    Zeroizing::new(key.bytes().to_vec()),
-                )
-            }
-            Symmetric::Des => {
-                let length = Length::of_bytes(length)?;
-                let key =
-                    InternalKey::random(ControlVector::default_of(KeyType::Data, length)?, length)?;
-                (
-                    call.seal_des(&key)?.into(),
-                    Zeroizing::new(key.bytes().to_vec()),
-                )
-            }
-        };
-        Ok(SymmetricGenerated {
-            local_enciphered_key_identifier: local,
-            rsa_enciphered_key: encrypted(&public, padding, &bytes)?.into(),
-        })
     }
 }
 

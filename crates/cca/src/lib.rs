@@ -14,9 +14,6 @@
 //! This is no tamper-proof hardware, and no authority has certified it. Who can read the memory of its process, or what its
 //! [`Storage`] keeps, has every key. It is for development, tests and migration.
 
-// Verbs come group by group.
-#![allow(dead_code)]
-
 mod algorithm;
 mod answer;
 mod card;

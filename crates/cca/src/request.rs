@@ -341,10 +341,14 @@ verbs! {
     SymmetricKeyImport "CSNDSYI" SymmetricKeyImport {
         rule_array: Rules, rsa_enciphered_key: Bytes, rsa_private_key_identifier: Bytes, target_key_identifier: Bytes,
     } => SymmetricImported { target_key_identifier: Bytes };
-    /// Takes a symmetric key from under the master key to under a public key.
+    /// Takes an AES or HMAC key from under an AES importer key to under the master key.
+    SymmetricKeyImport2 "CSNDSYI2" SymmetricKeyImport2 {
+        rule_array: Rules, enciphered_key: Bytes, transport_key_identifier: Bytes,
+    } => SymmetricImported2 { target_key_identifier: Bytes };
+    /// Takes a symmetric key from under the master key to under a public key, or under an AES exporter key.
     SymmetricKeyExport "CSNDSYX" SymmetricKeyExport {
-        rule_array: Rules, source_key_identifier: Bytes, rsa_public_key_identifier: Bytes,
-    } => SymmetricExported { rsa_enciphered_key: Bytes };
+        rule_array: Rules, source_key_identifier: Bytes, transporter_key_identifier: Bytes,
+    } => SymmetricExported { enciphered_key: Bytes };
 
     /// Empties key storage. Administrators alone.
     KeyStorageInitialization "CSNBKSI" KeyStorageInitialization { rule_array: Rules } => Done;

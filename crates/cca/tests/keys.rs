@@ -369,7 +369,53 @@ fn generated_aes_keys_come_in_by_an_importer() {
         })
     };
     let pin: [&[&str]; 2] = [&["PINPROT", "ENCRYPT"], &["PINPROT", "DECRYPT"]];
-    generate("OPEX", pin).expect("a pair");
+    let Ok(Reply::KeyGenerate2(made)) = generate("OPEX", pin) else {
+        panic!("a pair")
+    };
+    // The exported half comes in where the importer key is, and as nothing else.
+    let importer = card.aes(&["AES", "IMPORTER"], kek);
+    let import = |token: &Bytes, importer: &Bytes| {
+        let request = SymmetricKeyImport2 {
+            rule_array: Rules::of(&["AES", "AESKW"]),
+            enciphered_key: token.clone(),
+            transport_key_identifier: importer.clone(),
+        };
+        match card.ask(request) {
+            Ok(Reply::SymmetricKeyImport2(reply)) => Ok(reply.target_key_identifier),
+            Ok(_) => unreachable!("another verb's reply"),
+            Err(codes) => Err(codes),
+        }
+    };
+    let external = &made.generated_key_identifier_2;
+    assert_eq!(external[0], 2);
+    let back = import(external, &importer).expect("our own token");
+    let pattern = |key_identifier: &Bytes| {
+        let rule_array = Rules::of(&["AES", "GENERATE", "SHA-256"]);
+        match card.ask(KeyTest2 {
+            rule_array,
+            key_identifier: key_identifier.clone(),
+            ..Default::default()
+        }) {
+            Ok(Reply::KeyTest2(reply)) => reply.verification_pattern,
+            other => panic!("no pattern: {other:?}"),
+        }
+    };
+    assert_eq!(pattern(&back), pattern(&made.generated_key_identifier_1));
+    assert_eq!(import(external, &exporter), Err(VIOLATION));
+    for place in [8, 42, 45, 46, 50, 60, external.len() - 1] {
+        let mut changed = external.to_vec();
+        changed[place] ^= 0x40;
+        assert!(import(&changed.into(), &importer).is_err(), "byte {place}");
+    }
+    let request = SymmetricKeyExport {
+        rule_array: Rules::of(&["AESKW"]),
+        source_key_identifier: back,
+        transporter_key_identifier: exporter.clone(),
+    };
+    let Ok(Reply::SymmetricKeyExport(again)) = card.ask(request) else {
+        panic!("exportable")
+    };
+    assert_eq!(again.enciphered_key, *external);
     assert_eq!(
         generate("OPOP", pin).err(),
         Some((8, 57)),

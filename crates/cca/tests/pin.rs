@@ -220,6 +220,83 @@ fn format_4_is_translated() {
     );
 }
 
+/// X9.24-3:2017: the PIN block of the standard's example (PIN 1234, account 4111111111111111) opens with AES DUKPT; and the
+/// derived keys, as tokens.
+#[test]
+fn aes_dukpt_is_that_of_x9_24_3() {
+    let card = card();
+    let base = card.aes(
+        &["AES", "DKYGENKY", "DUKPT"],
+        "FEDCBA9876543210F1F1F1F1F1F1F1F1",
+    );
+    let out = card.des("OPINENC", &[], KEY);
+    let request = EncryptedPinTranslate2 {
+        rule_array: Rules::of(&["REFORMAT"]),
+        input_pin_key_identifier: base.clone(),
+        output_pin_key_identifier: out.clone(),
+        input_pin_profile: "ISO-4   NONE            ".into(),
+        output_pin_profile: ISO_0.into(),
+        pan_data_in: "4111111111111111".into(),
+        pan_data_out: "4111111111111111".into(),
+        pin_block_in: bytes("1dd48e0fc64d89836fa3b71cf4aa3783"),
+        input_ksn: bytes("123456789012345600000001"),
+        ..Default::default()
+    };
+    let Ok(Reply::EncryptedPinTranslate2(reply)) = card.ask(request) else {
+        panic!("a block")
+    };
+    assert_eq!(
+        Ok(reply.pin_block_out),
+        encrypt(&card, &out, "1234", ISO_0, "111111111111")
+    );
+    let skeleton = |rules: &[&str]| {
+        let rule_array = Rules::of(&[&["INTERNAL", "AES"], rules].concat());
+        match card.ask(KeyTokenBuild2 {
+            rule_array,
+            clear_key_bit_length: 128,
+            ..Default::default()
+        }) {
+            Ok(Reply::KeyTokenBuild2(reply)) => reply.target_key_token,
+            other => panic!("no skeleton: {other:?}"),
+        }
+    };
+    let derive = |mac: &[&str]| {
+        let request = UniqueKeyDerive {
+            rule_array: Rules::of(&["ADUKPT", "K2MAC"]),
+            base_derivation_key_identifier: base.clone(),
+            derivation_data: bytes("123456789012345600000001"),
+            generated_key_identifier2: skeleton(mac),
+            ..Default::default()
+        };
+        match card.ask(request) {
+            Ok(Reply::UniqueKeyDerive(reply)) => reply.generated_key_identifier2,
+            other => panic!("no key: {other:?}"),
+        }
+    };
+    for (rules, wanted) in [
+        (&["MAC", "GENONLY"][..], "A2DC23DE6FDE0824A2BC321E08E4B8B7"),
+        (&["MAC", "VERIFY"], "DBB463945B286C07CD3AD82EE96FD9C9"),
+        (&["MAC", "GENERATE"], "85675439D18D7F1158BD8E3EAA3D502B"),
+    ] {
+        let check = |key_identifier: Bytes| {
+            let rule_array = Rules::of(&["AES", "GENERATE", "CMACZERO"]);
+            match card.ask(KeyTest2 {
+                rule_array,
+                key_identifier,
+                ..Default::default()
+            }) {
+                Ok(Reply::KeyTest2(reply)) => reply.verification_pattern,
+                other => panic!("no pattern: {other:?}"),
+            }
+        };
+        assert_eq!(
+            check(derive(rules)),
+            check(card.aes(&["AES", "MAC", "GENERATE"], wanted)),
+            "{rules:?}"
+        );
+    }
+}
+
 fn array(elements: [&str; 3]) -> Bytes {
     elements
         .map(|element| format!("{element:16}"))
@@ -540,6 +617,45 @@ fn wrong_pins_are_counted_for_each_key_and_account() {
         },
     );
     assert_eq!(foreign, Err((8, 110)));
+}
+
+/// A block that is bound to no account is neither verified nor compared: its thief would try it against an account of one's
+/// own, and clear the count between the tries.
+#[test]
+fn blocks_without_an_account_are_not_verified() {
+    let card = card();
+    let out = card.des("OPINENC", &[], KEY);
+    let inbound = card.des("IPINENC", &[], KEY);
+    let iso_1 = "ISO-1   NONE            ";
+    let block = encrypt(&card, &out, "1234", iso_1, PAN).expect("a block");
+    let verify = EncryptedPinVerify {
+        pin_encrypting_key_identifier: inbound.clone(),
+        pin_verifying_key_identifier: card.des("PINVER", &[], BASE),
+        pin_profile: iso_1.into(),
+        pan_data: PAN.into(),
+        encrypted_pin_block: block.clone(),
+        rule_array: Rules::of(&["IBM-PIN"]),
+        pin_check_length: 4,
+        data_array: array(["DEFAULT", VALIDATION, ""]),
+    };
+    assert_eq!(card.ask(verify.clone()).err(), Some((8, 106)));
+    let alternate = ClearPinGenerateAlternate {
+        pin_encryption_key_identifier: inbound,
+        pin_generation_key_identifier: card.des("PINGEN", &[], BASE),
+        pin_profile: iso_1.into(),
+        pan_data: PAN.into(),
+        encrypted_pin_block: block,
+        rule_array: Rules::of(&["IBM-PINO"]),
+        pin_check_length: 4,
+        data_array: array(["DEFAULT", VALIDATION, ""]),
+    };
+    assert_eq!(card.ask(alternate).err(), Some((8, 106)));
+    card.enable(&[AccessPoint::UnboundPinBlocks]);
+    assert_eq!(
+        card.ask(verify).err(),
+        Some((4, 19)),
+        "an administrator wants it so"
+    );
 }
 
 /// However an encrypted block is wrong, the answer is one.

@@ -94,8 +94,8 @@ points! {
     PkaKeyGenerate = 0x0103, true;
     /// CSNDPKI: private keys that a program knows.
     PkaKeyImport = 0x0104, true;
-    /// CSNDSYX.
-    SymmetricKeyExport = 0x0105, true;
+    /// CSNDSYX: a DATA key leaves under any public key that a program names.
+    SymmetricKeyExport = 0x0105, false;
     /// CSNDSYI.
     SymmetricKeyImport = 0x0106, true;
     /// CSNDSYG.
@@ -125,6 +125,9 @@ points! {
     /// Validation data of CSNBPVR and CSNBCPA that do not have the account's digits: who chooses them compares one account's
     /// PIN with another's. (Outboard's own number.)
     ForeignValidationData = 0xf001, false;
+    /// CSNBPVR and CSNBCPA with blocks that are not bound to an account (ISO-1 and older formats): who has such a block of another
+    /// compares its PIN with one's own account, and clears the count of wrong PINs by one's own PIN. (Outboard's own number.)
+    UnboundPinBlocks = 0xf002, false;
 }
 
 /// The points of a card.

@@ -25,8 +25,6 @@ use super::des::{INTERNAL, set_tvv};
 use crate::answer::{Outcome, Refusal};
 use crate::card::master::{Kind, MasterKey, Masters, Pattern};
 
-/// The longest token.
-pub(crate) const MOST: usize = 900;
 /// Where what is bound begins.
 const BOUND: usize = 30;
 
@@ -281,8 +279,6 @@ uses! {
     AesExportKeys = |said| said.of == Type::Exporter && said.allows(bit::TRANSPORT);
     /// Unwraps keys that come in.
     AesImportKeys = |said| said.of == Type::Importer && said.allows(bit::TRANSPORT);
-    /// Tells a key from others by a pattern.
-    AesTest = |_said| true;
 }
 
 /// A clear key with what it may do.

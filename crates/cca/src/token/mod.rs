@@ -4,4 +4,5 @@ pub(crate) mod aes;
 pub(crate) mod control_vector;
 pub(crate) mod des;
 pub(crate) mod external;
+pub(crate) mod pka;
 pub(crate) mod uses;

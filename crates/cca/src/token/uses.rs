@@ -115,8 +115,6 @@ uses! {
     VerifyPin = |vector| matches!(vector.key_type(), PinGen | PinVer) && vector.has(bit::PIN_VERIFY);
     /// Derives keys by TDES DUKPT.
     DeriveUnique = |vector| vector.key_type() == KeyGenKy && vector.has(bit::UKPT);
-    /// Derives session keys of chip cards.
-    Diversify = |vector| vector.key_type() == DkyGenKy;
 
     /// Unwraps keys that come in.
     ImportKeys = |vector| vector.key_type() == Importer && vector.has(bit::TRANSPORT);
@@ -138,8 +136,6 @@ uses! {
     TranslateIn = |vector| matches!(vector.key_type(), Importer | IkeyXlat) && vector.has(bit::XLATE);
     /// Wraps keys that another key wrapped.
     TranslateOut = |vector| matches!(vector.key_type(), Exporter | OkeyXlat) && vector.has(bit::XLATE);
-    /// Tells a key from others by a pattern, which any key allows.
-    Test = |_vector| true;
 }
 
 /// A MAC key that is not for card verification values alone.

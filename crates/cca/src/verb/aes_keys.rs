@@ -38,7 +38,8 @@ impl Call<'_> {
     }
 }
 
-const ALGORITHMS: &[(&str, Algorithm)] = &[("AES", Algorithm::Aes), ("HMAC", Algorithm::Hmac)];
+pub(super) const ALGORITHMS: &[(&str, Algorithm)] =
+    &[("AES", Algorithm::Aes), ("HMAC", Algorithm::Hmac)];
 
 impl Verb for KeyGenerate2 {
     type Reply = GeneratedKeys2;

@@ -11,7 +11,7 @@ use crate::card::Call;
 use crate::card::master::{Kind, Register};
 use crate::card::records::Store;
 use crate::request::*;
-use crate::token::control_vector::{ControlVector, KeyType, Length, bit};
+use crate::token::control_vector::{ControlVector, KeyType, Length, MacUse, bit};
 use crate::token::des::{EXTERNAL, INTERNAL, InternalKey, Parsed, TOKEN, skeleton, vector_for};
 use crate::token::external;
 use crate::token::uses::*;
@@ -506,11 +506,11 @@ fn vector_of(
     }
     let restriction = match of {
         KeyType::Mac | KeyType::MacVer => rules.one(&[
-            ("ANY-MAC", 0),
-            ("ANSIX9.9", 1),
-            ("CVVKEY-A", 2),
-            ("CVVKEY-B", 3),
-            ("AMEX-CSC", 4),
+            ("ANY-MAC", MacUse::Any as u8),
+            ("ANSIX9.9", MacUse::X99 as u8),
+            ("CVVKEY-A", MacUse::CvvA as u8),
+            ("CVVKEY-B", MacUse::CvvB as u8),
+            ("AMEX-CSC", MacUse::AmexCsc as u8),
         ])?,
         KeyType::PinGen | KeyType::PinVer => rules.one(&[
             ("NO-SPEC", 0),

@@ -6,8 +6,10 @@ mod data;
 mod keys;
 mod pending;
 mod pin;
+mod pka;
 mod records;
 mod tr31;
+mod transport;
 
 use crate::answer::Outcome;
 use crate::card::Call;

@@ -19,18 +19,5 @@ macro_rules! pending {
 
 pending! {
     PinChangeUnblock => PinMessage;
-    PkaKeyTokenBuild => PkaToken;
-    PkaKeyGenerate => PkaGenerated;
     PkaKeyImport => PkaImported;
-    PkaPublicKeyExtract => PkaExtracted;
-    PkaEncrypt => PkaEncrypted;
-    PkaDecrypt => PkaDecrypted;
-    DigitalSignatureGenerate => Signature;
-    DigitalSignatureVerify => Done;
-    PkaKeyTokenChange => PkaChanged;
-    RetainedKeyList => RetainedKeys;
-    RetainedKeyDelete => Done;
-    SymmetricKeyGenerate => SymmetricGenerated;
-    SymmetricKeyImport => SymmetricImported;
-    SymmetricKeyExport => SymmetricExported;
 }

@@ -163,10 +163,24 @@ impl Card {
     }
 }
 
+/// A Python with `psec` and `pydukpt`. None where they are not installed; with `OUTBOARD_TEST_ALL` that is a failure.
+pub fn interpreter() -> Option<std::process::Command> {
+    let packages = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/cca-python");
+    if !packages.join("versions").exists() {
+        assert!(
+            std::env::var_os("OUTBOARD_TEST_ALL").is_none(),
+            "psec and pydukpt are missing (run 'scripts/cca-python.sh')"
+        );
+        return None;
+    }
+    let mut command = std::process::Command::new("python3");
+    command.args(["-W", "ignore"]).env("PYTHONPATH", packages);
+    Some(command)
+}
+
 /// What a Python program prints that has `psec` and `pydukpt`. None where they are not installed.
 pub fn python(script: &str, arguments: &[&str]) -> Option<String> {
-    let interpreter = std::env::var_os("OUTBOARD_CCA_PYTHON")?;
-    let mut command = std::process::Command::new(interpreter);
+    let mut command = interpreter()?;
     let output = command
         .arg("-c")
         .arg(script)

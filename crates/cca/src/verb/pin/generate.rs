@@ -4,6 +4,7 @@ use outboard_engine::scalar::mac::equal;
 use zeroize::Zeroizing;
 
 use super::translate::account;
+use super::verify::bound;
 use super::verify::{Method, belongs, method_key, security_parameter};
 use super::{Profile, cipher, derived, element, extraction, opened, sealed};
 use crate::AccessPoint;
@@ -164,10 +165,7 @@ impl Verb for ClearPinGenerateAlternate {
             _ => AccessPoint::AlternateOffset,
         })?;
         let profile = Profile::parse(call, &self.pin_profile)?;
-        // A block that is bound to no account would give its PIN's offset for any account.
-        if profile.format.is_iso() && !profile.format.has_account() {
-            return Err(Refusal::PinBlockFormat);
-        }
+        bound(call, profile.format)?;
         let whose = account(&self.pan_data, profile.format)?;
         let key = method_key::<MakeAlternate>(call, &self.pin_generation_key_identifier, method)?
             .cipher();

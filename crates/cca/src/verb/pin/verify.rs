@@ -8,7 +8,7 @@ use super::{Profile, cipher, derived, element, extraction, opened};
 use crate::AccessPoint;
 use crate::algorithm::des::Cipher;
 use crate::algorithm::method;
-use crate::algorithm::pin::{Account, Pin, extract, numbers};
+use crate::algorithm::pin::{Account, Format, Pin, extract, numbers};
 use crate::answer::{Outcome, Refusal};
 use crate::card::Call;
 use crate::card::limits;
@@ -92,6 +92,15 @@ pub(super) fn right_aligned(text: &[u8], length: usize) -> Outcome<Zeroizing<Vec
     let mut aligned = Zeroizing::new(vec![0; length - digits.len()]);
     aligned.extend_from_slice(digits);
     Ok(aligned)
+}
+
+/// Refuses a block that is not bound to an account: it would give its PIN's offset for any account, and its PIN could be
+/// compared with any account's.
+pub(super) fn bound(call: &Call<'_>, format: Format) -> Outcome<()> {
+    match format.has_account() || call.state().points.is_on(AccessPoint::UnboundPinBlocks) {
+        true => Ok(()),
+        false => Err(Refusal::PinBlockFormat),
+    }
 }
 
 /// Refuses validation data that are not this account's.
@@ -229,6 +238,7 @@ impl Verb for EncryptedPinVerify {
         rules.end()?;
         call.needs(AccessPoint::PinVerify)?;
         let profile = Profile::parse(call, &self.pin_profile)?;
+        bound(call, profile.format)?;
         let whose = account(&self.pan_data, profile.format)?;
         let reference = self.reference(call, method, &whose)?;
         let key = method_key::<VerifyPin>(call, &self.pin_verifying_key_identifier, method)?;

@@ -102,17 +102,17 @@ openssl_conf = init
 providers = providers
 alg_section = algorithms
 [providers]
-default = default
-outboard = outboard
-[default]
+default = stock_section
+outboard = outboard_section
+[stock_section]
 activate = 1
-[outboard]
+[outboard_section]
 activate = 1
 module = $built/liboutboard.so
 offer = all
 ledger = $work/ledger
 [algorithms]
-default_properties = ?provider=outboard
+default_properties = ?provider=outboard,?outboard.preferred=yes
 CONFIGURATION
     emulated() { OPENSSL_CONF=$work/openssl.cnf "$emulator" -L "$root" "$root/usr/bin/openssl" "$@"; }
     emulated list -providers | grep -q 'name: Outboard' || fail "OpenSSL on $name does not load the provider"

@@ -352,10 +352,10 @@ fn because(profile: &Profile, operation: Operation, measurements: &[&Measurement
         measurements.iter().min_by(by_ratio),
         measurements.iter().max_by(by_ratio),
     ) else {
-        return if profile.is_built_in() {
-            "built-in measurement for this processor class".into()
-        } else {
-            "not measured".into()
+        return match (profile.is_built_in(), profile.chosen()) {
+            (false, _) => "not measured".into(),
+            (true, 0) => "nothing is known about this class of processor".into(),
+            (true, _) => "built-in measurement for this processor class".into(),
         };
     };
     let at = |m: &Measurement| {

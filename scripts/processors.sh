@@ -192,6 +192,8 @@ on_another() {
     [ "$processor" = riscv64 ] || libraries=$(root_of "$debian")
     export "CARGO_TARGET_${variable}_RUNNER=$emulator -L $libraries"
     [ "$processor" != s390x ] || need_bindings
+    # Without lanes, nothing uses their code.
+    export RUSTFLAGS="${RUSTFLAGS:-} -Adead_code"
     say "$processor: everything builds"
     # shellcheck disable=SC2086
     "$cargo" build -q --locked --target "$target" $quick -p outboard-cli -p outboard-provider -p outboard-observer -p outboard-bench \

@@ -46,7 +46,10 @@ impl SunPkcs11 {
                 argument: Some(file.to_string_lossy().into_owned()),
             },
             name: self.provider(),
-            preferred: preferred.iter().map(|name| format!("Signature.{name}")).collect(),
+            preferred: preferred
+                .iter()
+                .map(|name| format!("Signature.{name}"))
+                .collect(),
         }
     }
 

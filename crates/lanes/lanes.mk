@@ -10,6 +10,8 @@
 #                             (MEASUREMENTS=2000 a class, ONLY=part of a name)
 #   make lanes-emulated       test the vectors and a few random batches on the portable emulation, on any
 #                             processor (part of make test)
+#   make lanes-machine        run the lanes' own code, not the emulation, in a machine with AVX-512 that Bochs emulates
+#                             (scripts/machine.sh; MACHINE_SECONDS=1800; MACHINE=all: more of each test)
 #   make lanes-count          count the vpmadd52 instructions of each operation (part of make test)
 #   make lanes-secrets        check with Valgrind that no branch and no address depends on a secret, including the
 #                             loading of a key (slow: it emulates)

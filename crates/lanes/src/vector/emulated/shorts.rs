@@ -114,12 +114,12 @@ impl Shorts for EmulatedShorts {
 
     #[inline(never)]
     fn mul_high(self, other: Self) -> Self {
-        self.signed(other, |a, b| a * b >> 16)
+        self.signed(other, |a, b| (a * b) >> 16)
     }
 
     #[inline(never)]
     fn mul_round(self, other: Self) -> Self {
-        self.signed(other, |a, b| ((a * b >> 14) + 1) >> 1)
+        self.signed(other, |a, b| (((a * b) >> 14) + 1) >> 1)
     }
 
     #[inline(never)]

@@ -3,10 +3,12 @@
 use crate::output::{self, remark, remark_exact};
 use crate::stage::Stage;
 use crate::supervise::supervise;
-use crate::{Failure, listing, probe};
+use crate::{Failure, listing};
 use clap::ValueHint;
+use outboard_inspect::probe;
 use outboard_installation::{self as installation, InForce, module};
 use outboard_ledger::Snapshot;
+use outboard_ledger_report::{Counted, by_program};
 use outboard_openssl_conf::{self as openssl_conf, Offer, Settings};
 use serde::Serialize;
 use std::ffi::OsString;
@@ -177,7 +179,7 @@ fn proof(program: &str, snapshot: Option<Snapshot>, module: &Path) -> String {
         };
         return format!("outboard: {program} did not load Outboard ({reason})");
     };
-    let tables = listing::tables(&listing::by_program(&snapshot), output::To::Stderr);
+    let tables = listing::tables(&by_program(&snapshot), output::To::Stderr);
     if tables.is_empty() {
         return nothing_used(program);
     }
@@ -208,7 +210,7 @@ fn proof_document(program: &str, snapshot: Option<Snapshot>) -> io::Result<Strin
         /// That counted anything.
         processes: usize,
         #[serde(flatten)]
-        counted: listing::Counted,
+        counted: Counted,
     }
     let processes = snapshot
         .as_ref()

@@ -108,12 +108,12 @@ impl ShortKernel for Generate<'_> {
     #[inline(always)]
     fn run<V: Vector, S: Shorts>(self) {
         let (set, rank) = (self.set, self.set.rank());
-        let seed = OnceCell::new();
+        let (seed, rho) = (OnceCell::new(), OnceCell::new());
         let mut hashes = Hashes::<S>::new(set, &seed);
         hashes.want_g_of_seed(self.d);
         sponge::run::<V, _>(&mut hashes);
-        let rho = told(first_half(&hashes.g));
-        hashes.want_matrix(&rho, false);
+        let rho = rho.get_or_init(|| told(first_half(&hashes.g)));
+        hashes.want_matrix(rho, false);
         hashes.want_noise(2 * rank);
         sponge::run::<V, _>(&mut hashes);
 
@@ -127,7 +127,7 @@ impl ShortKernel for Generate<'_> {
             bytes::encode::<V>(&polynomial, &mut self.private[384 * i..384 * (i + 1)]);
         }
         let (rows, public_seed) = self.public.split_at_mut(set.vector_bytes());
-        public_seed.copy_from_slice(&rho);
+        public_seed.copy_from_slice(rho);
         for (i, to) in rows.chunks_exact_mut(384).enumerate() {
             let mut sum = ZERO;
             S::call(Dot {
@@ -147,7 +147,6 @@ impl ShortKernel for Generate<'_> {
             bytes::encode::<V>(&sum, to);
         }
 
-        let mut hashes = Hashes::<S>::new(set, &seed);
         hashes.want_h(self.public);
         sponge::run::<V, _>(&mut hashes);
         let (_, rest) = self.private.split_at_mut(set.vector_bytes());
@@ -178,22 +177,21 @@ impl ShortKernel for Encapsulate<'_> {
             return Err(Error::InvalidEncapsulationKey);
         }
         let rho = first_half(rho);
-        let (no_seed, seed) = (OnceCell::new(), OnceCell::new());
-        let mut hashes = Hashes::<S>::new(set, &no_seed);
+        let (seed, hash) = (OnceCell::new(), OnceCell::new());
+        let mut hashes = Hashes::<S>::new(set, &seed);
         hashes.want_h(self.key);
         hashes.want_matrix(&rho, true);
         sponge::run::<V, _>(&mut hashes);
-        let hash = hashes.h;
-        let mut more = Hashes::<S>::new(set, &seed);
-        more.want_g(self.message, &hash);
-        more.want_noise(2 * set.rank() + 1);
-        sponge::run::<V, _>(&mut more);
-        self.secret.copy_from_slice(&more.g[..BYTES]);
+        let hash = hash.get_or_init(|| hashes.h);
+        hashes.want_g(self.message, hash);
+        hashes.want_noise(2 * set.rank() + 1);
+        sponge::run::<V, _>(&mut hashes);
+        self.secret.copy_from_slice(&hashes.g[..BYTES]);
         encrypt::<V, S>(
             set,
             &hashes.matrix,
             &public,
-            &more,
+            &hashes,
             self.message,
             self.ciphertext,
         );

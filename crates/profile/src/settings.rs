@@ -19,7 +19,7 @@ pub struct Setting {
 }
 
 /// The settings that are Outboard's own.
-pub const ALL: [Setting; 10] = [
+pub const ALL: [Setting; 11] = [
     Setting {
         name: "profile",
         values: "a file",
@@ -49,7 +49,7 @@ pub const ALL: [Setting; 10] = [
     },
     Setting {
         name: "algorithms",
-        values: "a list of RSA, ECDSA, ECDH, X25519, Ed25519, AES-GCM and KDF, separated by commas",
+        values: "a list of RSA, ECDSA, ECDH, X25519, Ed25519, AES-GCM, KDF and ML-KEM, separated by commas",
         default: "all of them",
         meaning: "The only algorithms that Outboard may offer.",
     },
@@ -58,6 +58,15 @@ pub const ALL: [Setting; 10] = [
         values: "yes or no",
         default: "yes",
         meaning: "Whether a job of OpenSSL's ASYNC interface (ASYNC_start_job(3)) pauses while a card works for it.",
+    },
+    Setting {
+        name: "post-quantum",
+        values: "yes or no",
+        default: "no",
+        meaning: "Whether programs get ML-KEM keys and the groups X25519MLKEM768, SecP256r1MLKEM768 and \
+                  SecP384r1MLKEM1024 of TLS 1.3, if their OpenSSL is older than 3.5 and so has none. This holds for \
+                  every program that loads Outboard, whatever the settings offer, algorithms, programs and except say: \
+                  a list of groups that names an unknown group is refused whole.",
     },
     Setting {
         name: "programs",
@@ -140,6 +149,18 @@ pub fn asynchronous(value: &str) -> Result<bool, String> {
     }
 }
 
+/// Reads `post-quantum`.
+///
+/// # Errors
+/// The allowed values, if the value is another one.
+pub fn post_quantum(value: &str) -> Result<bool, String> {
+    match value {
+        "yes" => Ok(true),
+        "no" => Ok(false),
+        _ => Err(complaint("post-quantum", value)),
+    }
+}
+
 /// Reads `service-limit`.
 ///
 /// # Errors
@@ -200,14 +221,15 @@ pub fn check(name: &str, value: &str) -> Option<String> {
         "offer" => offer(value).err(),
         "cards" => cards(value).err(),
         "async" => asynchronous(value).err(),
+        "post-quantum" => post_quantum(value).err(),
         "algorithms" => algorithms(value).1,
         "service-limit" => service_limit(value).err(),
         _ => None,
     }
 }
 
-const ALGORITHMS: [&str; 7] = [
-    "RSA", "ECDSA", "ECDH", "X25519", "Ed25519", "AES-GCM", "KDF",
+const ALGORITHMS: [&str; 8] = [
+    "RSA", "ECDSA", "ECDH", "X25519", "Ed25519", "AES-GCM", "KDF", "ML-KEM",
 ];
 
 /// The algorithm of an operation. Making EC keys is part of ECDH, which does it for each connection.
@@ -221,6 +243,7 @@ fn algorithm(operation: Operation) -> &'static str {
             name if name.starts_with("rsa") => "RSA",
             name if name.starts_with("aes") => "AES-GCM",
             name if name.starts_with("tls") || name.starts_with("hkdf") => "KDF",
+            name if name.starts_with("ml-kem") => "ML-KEM",
             name if name.starts_with("x25519") => "X25519",
             name if name.starts_with("ed25519") => "Ed25519",
             _ => "ECDH",

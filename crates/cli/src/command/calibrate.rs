@@ -132,7 +132,7 @@ impl Report {
         let won = choices.filter(|(_, path)| *path != Route::Stock).count();
         text.push_str(&format!(
             "\nOutboard wins {won} of {} operations. Written to {}\n",
-            outboard_operation::Operation::COUNT,
+            outboard_operation::Operation::compared().count(),
             self.written_to.display()
         ));
         if let Some(warning) = self.load.warning() {

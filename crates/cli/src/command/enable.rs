@@ -9,7 +9,9 @@ use crate::{Failure, probe};
 use outboard_file_replacement::{copy_beside, replace};
 use outboard_installation::{self as installation, module};
 use outboard_libcrypto::Library;
-use outboard_openssl_conf::{self as openssl_conf, Earlier, Observer, Offer, Settings};
+use outboard_openssl_conf::{
+    self as openssl_conf, Config, Earlier, Observer, Offer, POST_QUANTUM, Place, Settings,
+};
 use outboard_profile::Machine;
 use outboard_wording::printable;
 use serde::Serialize;
@@ -25,6 +27,7 @@ Examples:
   outboard enable --no-observe End observing
   outboard enable --for nginx  Serve nginx, and programs named before
   outboard enable --for all    Serve every program
+  outboard enable --post-quantum  Give programs post-quantum key exchange, too
   outboard disable             Remove the lines
 
 The lines are one marked block at the end of the file. No other line changes. A copy of the original \
@@ -65,6 +68,19 @@ pub(crate) struct Arguments {
     /// nothing. If Outboard already serves every program, it continues to do so.
     #[arg(long = "for", value_name = "PROGRAM", value_delimiter = ',')]
     programs: Vec<String>,
+    /// Give programs the post-quantum groups of TLS 1.3 and ML-KEM keys, which OpenSSL before 3.5 lacks
+    ///
+    /// X25519MLKEM768, SecP256r1MLKEM768 and SecP384r1MLKEM1024 come first in the list of groups of every program that
+    /// names no groups itself. A server that does not know the first group asks such a client for another one, which
+    /// takes one more round trip (see docs/post-quantum.md).
+    #[arg(long)]
+    post_quantum: bool,
+    /// Keep the group that clients begin with; servers use the post-quantum groups with clients that offer them
+    #[arg(long, requires = "post_quantum")]
+    servers_only: bool,
+    /// End what an earlier 'outboard enable --post-quantum' began
+    #[arg(long, conflicts_with = "post_quantum")]
+    no_post_quantum: bool,
     /// End observing that an earlier 'outboard enable --observe' began
     #[arg(long, conflicts_with = "observe")]
     no_observe: bool,
@@ -124,9 +140,17 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
             .map(std::path::absolute)
             .transpose()?,
         offer: arguments.offer,
+        post_quantum: arguments.place(),
         ..Settings::default()
     };
     let mut settings = keep(settings, earlier, &module, &mut notes);
+    if arguments.no_post_quantum {
+        settings.post_quantum = None;
+    }
+    if settings.post_quantum.is_some() && has_groups_of_its_own(&library) {
+        settings.post_quantum = None;
+        notes.push(native_groups_note(&text, &file, &library));
+    }
     let mut rollout = Rollout::of(&settings.others);
     rollout.include(&programs, is_new);
     rollout.write(&mut settings.others);
@@ -242,6 +266,14 @@ fn keep(
         keep(format!("profile = {}", profile.display()), "--profile");
         settings.profile = Some(profile.clone());
     }
+    if let (None, Some(place)) = (settings.post_quantum, before.post_quantum) {
+        let how = match place {
+            Place::First => "--post-quantum",
+            Place::Second => "--post-quantum --servers-only",
+        };
+        keep(how.to_owned(), "--no-post-quantum");
+        settings.post_quantum = Some(place);
+    }
     if let Some(ledger) = before.ledger {
         keep(format!("ledger = {}", ledger.display()), "an editor");
         settings.ledger = Some(ledger);
@@ -262,6 +294,42 @@ fn keep(
         ));
     }
     settings
+}
+
+impl Arguments {
+    /// Where the post-quantum groups are to stand.
+    fn place(&self) -> Option<Place> {
+        let place = match self.servers_only {
+            true => Place::Second,
+            false => Place::First,
+        };
+        self.post_quantum.then_some(place)
+    }
+}
+
+/// Whether OpenSSL has the post-quantum groups itself.
+pub(in crate::command) fn has_groups_of_its_own(library: &Library) -> bool {
+    let (major, minor, _) = library.version_numbers();
+    (major, minor) >= (3, 5)
+}
+
+/// What to know of OpenSSL's own groups.
+fn native_groups_note(text: &[u8], file: &Path, library: &Library) -> String {
+    let version = library.version();
+    let config = Config::parse(text, file, installation::environment);
+    match config
+        .as_ref()
+        .map(|config| (config.groups(), config.post_quantum_groups()))
+    {
+        Ok((Some(groups), None)) => format!(
+            "OpenSSL {version} has the post-quantum groups itself, but the list in {} does not name them (add \
+             {} at its beginning)",
+            groups.origin, POST_QUANTUM[0]
+        ),
+        _ => format!(
+            "OpenSSL {version} has the post-quantum groups itself, and programs use them: nothing was added for them"
+        ),
+    }
 }
 
 /// The file that `--config` or the system's OpenSSL names, with links followed: they stay.

@@ -1,6 +1,6 @@
 //! The configuration that programs read: whether it is intact, which users may change it, whether it loads Outboard.
 
-use super::{Finding, settings};
+use super::{Finding, post_quantum, settings};
 use crate::command::enable::backup_of;
 use crate::trust::changeable_by_others;
 use outboard_installation::{self as system, InForce, module};
@@ -133,6 +133,7 @@ pub(super) fn examine(library: &Library, findings: &mut Vec<Finding>) -> Option<
         ));
     }
     settings::examine(&config, &named.section, &file, findings);
+    post_quantum::examine(&config, &file, library, findings);
     let path = |setting: &str| {
         let assignment = config.assignment(&named.section, setting)?;
         Some(PathBuf::from(&assignment.value))

@@ -7,6 +7,7 @@ mod haproxy;
 mod java;
 mod key;
 mod openssh;
+mod post_quantum;
 mod process;
 pub(crate) mod profile;
 mod program;

@@ -15,7 +15,7 @@ use outboard_administration::{Complaint, MasterState};
 use outboard_advice::ssh::SSH_DIRECTORY;
 use outboard_installation::{self as system, InForce};
 use outboard_ledger::{LedgerError, Snapshot, all_paths};
-use outboard_openssl_conf::{Config, Offer};
+use outboard_openssl_conf::{Config, Offer, Place as Groups};
 use outboard_profile::{Machine, Profile, rfc3339};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -53,6 +53,8 @@ struct Report {
     offer: Option<String>,
     /// Whether all cryptography is observed.
     observed: bool,
+    /// Where the post-quantum groups stand that Outboard gives programs: first, or second. None where it gives none.
+    post_quantum: Option<&'static str>,
     processes: Processes,
     /// When the oldest ledger was made. Counters begin there.
     counted_since: Option<String>,
@@ -142,6 +144,10 @@ impl Report {
             serves: switch.rollout.as_ref().map(Rollout::text),
             offer: switch.offer.map(|offer| offer.to_string()),
             observed: switch.is_observed,
+            post_quantum: switch.post_quantum.map(|groups| match groups {
+                Groups::First => "first",
+                Groups::Second => "second",
+            }),
             processes: Processes {
                 with_outboard: with.len(),
                 without_outboard: without.len(),
@@ -190,6 +196,7 @@ pub(in crate::command) struct Switch {
     /// For which programs.
     pub(in crate::command) rollout: Option<Rollout>,
     offer: Option<Offer>,
+    post_quantum: Option<Groups>,
     profile: Option<PathBuf>,
 }
 
@@ -211,6 +218,7 @@ impl Switch {
             changed: metadata.modified().ok(),
             rollout: Some(Rollout::of(&settings.others)),
             offer: settings.offer,
+            post_quantum: settings.post_quantum,
             profile: settings.profile,
         })
     }

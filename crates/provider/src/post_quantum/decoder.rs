@@ -6,11 +6,11 @@ use std::marker::PhantomData;
 use outboard_engine::kem::Set;
 use outboard_provider_abi::decoder::{Decoded, Decoder, Source, table};
 use outboard_provider_abi::{Result, Selection};
-use zeroize::Zeroizing;
 
 use super::format::{self, MOST, Parts};
 use super::ml_kem::{Key, assemble};
 use super::{Coder, ML_KEM};
+use crate::decoder::object;
 use crate::outboard::Outboard;
 
 /// A parameter set as a type.
@@ -97,10 +97,10 @@ impl<P: Parameters, S: Structure> Decoder for Der<P, S> {
     }
 
     fn decode(provider: &Outboard, input: &mut Source<'_>) -> Result<Decoded<Key>> {
-        // In one piece: a buffer that grows leaves copies behind.
-        let mut room = Zeroizing::new(vec![0; MOST]);
-        let length = input.bytes(&mut room);
-        let Some(parts) = S::read(P::SET, &room[..length]) else {
+        let Some(object) = object(input, MOST) else {
+            return Ok(Decoded::Nothing);
+        };
+        let Some(parts) = S::read(P::SET, &object) else {
             return Ok(Decoded::Nothing);
         };
         let shared = provider.shared();

@@ -419,7 +419,7 @@ impl Encapsulating for Key {
         let path = shared.path(group.set().encapsulation());
         let (ciphertext, secret) = halves.ml_kem.encapsulate(path).map_err(refuse)?;
         let answer = group.join(&ciphertext, &own.public_bytes()?).to_vec();
-        Ok((answer, group.join(&*secret, &classical)))
+        Ok((answer, group.join(&secret, &classical)))
     }
 
     fn decapsulate(&self, answer: &[u8]) -> Result<Secret> {
@@ -433,6 +433,6 @@ impl Encapsulating for Key {
             .ml_kem
             .decapsulate(path, ciphertext)
             .map_err(refuse)?;
-        Ok(group.join(&*secret, &classical))
+        Ok(group.join(&secret, &classical))
     }
 }

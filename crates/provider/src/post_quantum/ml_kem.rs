@@ -11,7 +11,6 @@ use outboard_provider_abi::raw::{PARAM_OCTET_STRING, PARAM_UNMODIFIED, Param};
 use outboard_provider_abi::{
     Change, Error, KeyManagement, Params, ParamsMut, Reason, Receiver, Result, Selection,
 };
-use zeroize::Zeroizing;
 
 use super::context::{Encapsulating, Randomness, Secret};
 use crate::outboard::{Outboard, Shared, refuse};
@@ -245,7 +244,7 @@ impl KeyManagement for Key {
             let pair = key.private_bytes().is_none()
                 || checked.encapsulate(path).is_ok_and(|(ciphertext, secret)| {
                     let opened = key.decapsulate(path, &ciphertext);
-                    opened.is_ok_and(|opened| equal(&*opened, &*secret))
+                    opened.is_ok_and(|opened| equal(&opened, &secret))
                 });
             pair && checked.public_bytes() == key.public_bytes()
         };
@@ -385,19 +384,17 @@ impl Encapsulating for Key {
     fn encapsulate(&self, randomness: Option<&Randomness>) -> Result<(Vec<u8>, Secret)> {
         let path = self.shared.path(self.set.encapsulation());
         let key = self.content().ok_or(Reason::InvalidKey)?;
-        let (ciphertext, secret) = match randomness {
+        match randomness {
             Some(randomness) => key.encapsulate_by(path, randomness),
             None => key.encapsulate(path),
         }
-        .map_err(refuse)?;
-        Ok((ciphertext, Zeroizing::new(secret.to_vec())))
+        .map_err(refuse)
     }
 
     fn decapsulate(&self, ciphertext: &[u8]) -> Result<Secret> {
         let path = self.shared.path(self.set.decapsulation());
         let key = self.content().ok_or(Reason::InvalidKey)?;
-        let secret = key.decapsulate(path, ciphertext).map_err(refuse)?;
-        Ok(Zeroizing::new(secret.to_vec()))
+        key.decapsulate(path, ciphertext).map_err(refuse)
     }
 }
 

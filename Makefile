@@ -90,6 +90,7 @@ lint: need-build
 # test. A test program that hangs is ended and named, and the others continue.
 check: need-test tested
 	scripts/java-later.sh
+	scripts/cca-python.sh
 	OUTBOARD_TEST_ALL=1 $(CARGO) test --workspace --locked --no-fail-fast \
 	  --config "target.'cfg(unix)'.runner = 'timeout --foreground --kill-after=60 3600'"
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 use outboard_wire::{ADMINISTRATION_SOCKET, SYSTEM_DIRECTORY};
 
 use crate::line::{Lines, MOST_LINE, to_line};
-use crate::{Refusal, Reply, Request};
+use crate::{KeyInfo, Refusal, Reply, Request};
 
 /// How long the command waits for an answer: a key of 4096 bits takes seconds to be made, a roll of all keys more.
 const PATIENCE: Duration = Duration::from_secs(600);
@@ -122,6 +122,32 @@ impl Connection {
                 path: self.path.clone(),
                 reason: reason.to_string(),
             }),
+        }
+    }
+
+    /// Every key, by name; a sentence for each that is damaged.
+    ///
+    /// # Errors
+    /// The service refuses, or its answer does not come.
+    pub fn keys(&mut self) -> Result<(Vec<KeyInfo>, Vec<String>), Error> {
+        let (mut all, mut all_damaged): (Vec<KeyInfo>, _) = (Vec::new(), Vec::new());
+        loop {
+            let after = all.last().map(|key| key.name.clone());
+            match self.ask(&Request::List { after })? {
+                Reply::Keys {
+                    keys,
+                    damaged,
+                    more,
+                } => {
+                    let ended = !more || keys.is_empty();
+                    all.extend(keys);
+                    all_damaged.extend(damaged);
+                    if ended {
+                        return Ok((all, all_damaged));
+                    }
+                }
+                _ => return Err(self.surprised()),
+            }
         }
     }
 

@@ -1,238 +1,47 @@
-//! The counts of the ledger, as tables and as documents.
+//! The counts of the ledger, as tables.
 
-use crate::output::To;
+use crate::output::{To, remark};
 use crate::table::{Align, Table};
-use outboard_ledger::{Counts, Fallback, Queueing, Row, Snapshot};
-use outboard_operation::{Operation, Path};
+use outboard_ledger::Queueing;
+use outboard_ledger_report::{Error, Ledgers, Party, Which};
+use outboard_operation::Path;
 use outboard_wording::{bytes, count, time};
-use serde::Serialize;
+use std::path::PathBuf;
 
-/// One program's or process's counters, in a document.
-#[derive(Serialize)]
-pub(crate) struct Counted {
-    /// What ran, and where.
-    work: Vec<Worked>,
-    /// Operations that ran on another path than the chosen one, and why.
-    fallbacks: Vec<Fallback>,
-    /// The requests that cards accepted, by the operations that can share the lanes.
-    cards: Vec<Carded>,
+/// Selects the counters.
+#[derive(clap::Args)]
+pub(crate) struct WhichArguments {
+    /// This process only; an error where it has counted nothing
+    #[arg(long, value_name = "PID")]
+    pid: Option<u32>,
+    /// This program's processes only
+    #[arg(long, value_name = "PROGRAM")]
+    program: Option<String>,
+    /// Every user's ledger that may be read
+    #[arg(long, conflicts_with = "ledger")]
+    all: bool,
+    /// This ledger instead of your own
+    #[arg(long, value_name = "FILE")]
+    ledger: Option<PathBuf>,
 }
 
-#[derive(Serialize)]
-struct Carded {
-    operation: Operation,
-    average_fill: Option<f64>,
-    share_in_lanes: Option<f64>,
-    #[serde(flatten)]
-    work: Queueing,
-}
-
-#[derive(Serialize)]
-struct Worked {
-    #[serde(flatten)]
-    row: Row,
-    /// The time of all operations, estimated from the timed ones.
-    estimated_nanoseconds: Option<u64>,
-}
-
-impl From<&Counts> for Counted {
-    fn from(counts: &Counts) -> Self {
-        let worked = |row: Row| Worked {
-            estimated_nanoseconds: row.work.estimated_nanoseconds(),
-            row,
-        };
+impl From<&WhichArguments> for Which {
+    fn from(arguments: &WhichArguments) -> Self {
         Self {
-            work: counts.rows().map(worked).collect(),
-            fallbacks: counts.fallback_rows().collect(),
-            cards: counts
-                .queueing_rows()
-                .map(|(operation, work)| Carded {
-                    operation,
-                    average_fill: work.average_fill(),
-                    share_in_lanes: work.share_in_lanes(),
-                    work: work.clone(),
-                })
-                .collect(),
+            pid: arguments.pid,
+            program: arguments.program.clone(),
+            all: arguments.all,
+            ledger: arguments.ledger.clone(),
         }
     }
 }
 
-/// The meaning of a line of a table.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum By {
-    /// All processes of one program
-    #[default]
-    Program,
-    /// All processes of one user
-    User,
-    /// One kind of operation, of every process
-    Operation,
-    /// One process
-    Process,
-}
-
-/// The order of lines: among running programs, and then among ended ones.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum Sort {
-    /// The longest time
-    #[default]
-    Elapsed,
-    /// The most operations
-    Count,
-    /// The first in the alphabet
-    Name,
-}
-
-impl Sort {
-    /// The next one, for a key that goes through all.
-    pub(crate) fn next(self) -> Self {
-        match self {
-            Self::Elapsed => Self::Count,
-            Self::Count => Self::Name,
-            Self::Name => Self::Elapsed,
-        }
-    }
-
-    /// Its name on the command line.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Elapsed => "elapsed",
-            Self::Count => "count",
-            Self::Name => "name",
-        }
-    }
-}
-
-/// Processes that counted, as a line of a table names them.
-#[derive(Clone)]
-pub(crate) struct Party {
-    /// The program's name, or the user's.
-    pub(crate) program: String,
-    /// The process, or how many there are.
-    pub(crate) process: String,
-    /// How many of its processes run.
-    pub(crate) running: usize,
-    /// How many of them ended.
-    pub(crate) ended: u64,
-    /// The user that its processes opened the ledger as; none where it is not known.
-    uid: Option<u32>,
-    /// What was counted.
-    pub(crate) counts: Counts,
-}
-
-impl Party {
-    fn time(&self) -> u64 {
-        let rows = self.counts.rows();
-        rows.filter_map(|row| row.work.estimated_nanoseconds())
-            .sum()
-    }
-
-    fn operations(&self) -> u64 {
-        self.counts.rows().map(|row| row.work.operations).sum()
-    }
-
-    /// `2 running, 13 ended`.
-    fn state(&self) -> String {
-        match (self.running, self.ended) {
-            (running, 0) => format!("{running} running"),
-            (0, ended) => format!("{ended} ended"),
-            (running, ended) => format!("{running} running, {ended} ended"),
-        }
-    }
-}
-
-/// Every process that has an entry in the ledger, then the programs that ended.
-pub(crate) fn parties(snapshot: &Snapshot) -> Vec<Party> {
-    let processes = snapshot.processes.iter().map(|process| Party {
-        program: process.program.clone(),
-        process: match process.alive {
-            true => process.pid.to_string(),
-            false => format!("{} ended", process.pid),
-        },
-        running: usize::from(process.alive),
-        ended: u64::from(!process.alive),
-        uid: Some(process.uid),
-        counts: process.counts.clone(),
-    });
-    // A ledger is one user's.
-    let uid = snapshot.processes.first().map(|process| process.uid);
-    let programs = snapshot.programs.iter().map(|program| Party {
-        program: program.program.clone(),
-        process: format!("{} ended", program.processes),
-        running: 0,
-        ended: program.processes,
-        uid,
-        counts: program.counts.clone(),
-    });
-    processes.chain(programs).collect()
-}
-
-/// One party for each program, whatever became of its processes.
-pub(crate) fn by_program(snapshot: &Snapshot) -> Vec<Party> {
-    let mut programs = folded(parties(snapshot), By::Program, Sort::Elapsed);
-    for program in &mut programs {
-        program.process = String::new();
-    }
-    programs
-}
-
-/// One party for each line of a table: first those with running processes, in that order.
-pub(crate) fn folded(parties: Vec<Party>, by: By, sort: Sort) -> Vec<Party> {
-    let mut folded: Vec<Party> = Vec::new();
-    for party in parties {
-        let name = match by {
-            By::Process | By::Program => party.program.clone(),
-            By::User => user(party.uid),
-            By::Operation => String::new(),
-        };
-        let known = folded.iter_mut().find(|known| known.program == name);
-        match known.filter(|_| by != By::Process) {
-            Some(known) => {
-                known.counts.add(&party.counts);
-                known.running += party.running;
-                known.ended = known.ended.saturating_add(party.ended);
-            }
-            None => folded.push(Party {
-                program: name,
-                ..party
-            }),
-        }
-    }
-    for party in &mut folded {
-        match by {
-            By::Process => {}
-            By::Operation => party.process = String::new(),
-            By::Program | By::User => party.process = party.state(),
-        }
-    }
-    folded.sort_by(|a, b| {
-        let live_first = (a.running == 0).cmp(&(b.running == 0));
-        live_first
-            .then_with(|| match sort {
-                Sort::Elapsed => b.time().cmp(&a.time()),
-                Sort::Count => b.operations().cmp(&a.operations()),
-                Sort::Name => std::cmp::Ordering::Equal,
-            })
-            .then_with(|| a.program.cmp(&b.program))
-    });
-    folded
-}
-
-/// A user's name, or the number where it has none.
-fn user(uid: Option<u32>) -> String {
-    let Some(uid) = uid else {
-        return "(not known)".to_owned();
-    };
-    let users = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
-    let name = |line: &str| {
-        let mut fields = line.split(':');
-        let name = fields.next()?;
-        (fields.nth(1)?.parse() == Ok(uid)).then(|| name.to_owned())
-    };
-    users
-        .lines()
-        .find_map(name)
-        .unwrap_or_else(|| uid.to_string())
+/// Reads the selected counters. A ledger that cannot be read, and that the user did not name, gets a remark.
+///
+/// # Errors
+/// If a ledger that the user named cannot be read.
+pub(crate) fn read(which: &Which) -> Result<Ledgers, Error> {
+    which.read(|error| remark(&format!("outboard: note: {error}")))
 }
 
 /// The tables for people. Empty if no process counted an operation.
@@ -309,51 +118,4 @@ pub(crate) fn tables(parties: &[Party], to: To) -> String {
 #[expect(clippy::cast_precision_loss, reason = "three digits are shown")]
 fn float(number: u64) -> f64 {
     number as f64
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn party(program: &str, uid: u32, running: usize) -> Party {
-        Party {
-            program: program.to_owned(),
-            process: "1".to_owned(),
-            running,
-            ended: u64::from(running == 0),
-            uid: Some(uid),
-            counts: Counts::default(),
-        }
-    }
-
-    #[test]
-    fn processes_are_folded_and_those_that_run_come_first() {
-        let parties = vec![
-            party("curl", 0, 0),
-            party("nginx", 4_000_000_000, 1),
-            party("nginx", 4_000_000_000, 0),
-            party("nginx", 4_000_000_000, 1),
-        ];
-        let lines = |by| -> Vec<(String, String)> {
-            let folded = folded(parties.clone(), by, Sort::Name);
-            folded
-                .into_iter()
-                .map(|party| (party.program, party.process))
-                .collect()
-        };
-        let pair = |a: &str, b: &str| (a.to_owned(), b.to_owned());
-        assert_eq!(
-            lines(By::Program),
-            [pair("nginx", "2 running, 1 ended"), pair("curl", "1 ended")]
-        );
-        assert_eq!(
-            lines(By::User),
-            [
-                pair("4000000000", "2 running, 1 ended"),
-                pair("root", "1 ended")
-            ]
-        );
-        assert_eq!(lines(By::Operation), [pair("", "")]);
-        assert_eq!(lines(By::Process).len(), 4);
-    }
 }

@@ -1,48 +1,28 @@
 //! The command outboard: status, run, observe, info, stats, cards, calibrate, advise, enable, disable, doctor, service, keys, token, java.
 //!
 //! ```text
-//! main ──▶ command/* ──▶ outboard-openssl-conf   what openssl.cnf says, and the block that 'enable' adds
+//! main ──▶ command/* ──▶ outboard-inspect  what is wrong, why, and the remedy; the card service, and whether it answers
+//!                    ├─▶ outboard-openssl-conf   what openssl.cnf says, and the block that 'enable' adds
 //!                    ├─▶ outboard-jdk      a JDK's security properties, and lines that are added to them
-//!                    ├─▶ probe             how libcrypto reads a configuration, tried in a child process
 //!                    ├─▶ outboard-installation  where this system has OpenSSL, its configuration, profiles, modules
-//!                    ├─▶ libraries         libraries of cryptography, by name
-//!                    ├─▶ own_code          cryptography inside a file, by its texts
-//!                    ├─▶ mapped            the files whose code a process runs
-//!                    ├─▶ processes         which process uses which libcrypto
+//!                    ├─▶ outboard-processes  which process uses which libcrypto
 //!                    ├─▶ stage, supervise  running a program so that it does not notice
 //!                    ├─▶ outboard-file-replacement  changing a file so that no process reads half of it
-//!                    ├─▶ instructions      the processor features that an operation uses on a path
-//!                    ├─▶ ledgers, listing  what the ledger counted
-//!                    ├─▶ served            the share that Outboard served, and the time saved
-//!                    ├─▶ load              how busy the machine was
+//!                    ├─▶ outboard-ledger-report  what the ledger counted, added up
+//!                    ├─▶ listing           the same as tables
 //!                    ├─▶ keystrokes        single keystrokes from a terminal
-//!                    ├─▶ accounts          users and groups by name and number
-//!                    ├─▶ card_service      where the card service is, and whether it answers
+//!                    ├─▶ outboard-accounts  users and groups by name and number
 //!                    ├─▶ outboard-wording  counts, sizes and times, as people read them
 //!                    └─▶ output, table     output for people and, with --json, for programs
 //! ```
 
-mod accounts;
-mod card_service;
 mod command;
-mod instructions;
 mod keystrokes;
-mod ledgers;
-mod libraries;
 mod listing;
-mod load;
-mod mapped;
-mod openmetrics;
 mod output;
-mod own_code;
-mod probe;
-mod processes;
-mod served;
-mod ssh_agent;
 mod stage;
 mod supervise;
 mod table;
-mod trust;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -126,7 +106,7 @@ enum AnyCommand {
     #[command(hide = true)]
     Generate(command::generate::Arguments),
     #[command(hide = true)]
-    Probe(probe::Arguments),
+    Probe(command::probe::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -134,7 +114,7 @@ fn main() -> ExitCode {
     let outcome = match Cli::<AnyCommand>::parse().command {
         AnyCommand::Public(command) => command.run(),
         AnyCommand::Generate(arguments) => command::generate::run(arguments),
-        AnyCommand::Probe(arguments) => probe::run(arguments),
+        AnyCommand::Probe(arguments) => command::probe::run(arguments),
     };
     outcome.unwrap_or_else(|failure| {
         output::complain(&failure.to_string());

@@ -3,7 +3,7 @@
 
 use crate::Failure;
 use crate::output::remark;
-use crate::processes;
+use outboard_processes as processes;
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};

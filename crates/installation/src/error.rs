@@ -30,4 +30,10 @@ pub enum Error {
         .0.display()
     )]
     ByHand(PathBuf),
+    /// This command does not know its own file.
+    #[error("cannot find this command's own file: {0}")]
+    NoCommand(io::Error),
+    /// The card service is not installed.
+    #[error("cannot find outboardd in {} (run 'make install')", .0.display())]
+    NoDaemon(PathBuf),
 }

@@ -5,8 +5,12 @@
 
 mod error;
 pub mod module;
+mod switch;
+mod trust;
 
 pub use error::Error;
+pub use switch::Switch;
+pub use trust::changeable_by_others;
 
 use outboard_libcrypto::Library;
 use outboard_openssl_conf::{self as openssl_conf, Config};
@@ -124,6 +128,36 @@ pub fn profile() -> PathBuf {
     user_profile()
         .filter(|path| path.exists())
         .unwrap_or_else(|| SYSTEM_PROFILE.into())
+}
+
+/// The place of the copy of a configuration, as it was before 'outboard enable'. The name must not end in .cnf or .conf: a configuration that
+/// includes the whole directory would read it.
+pub fn backup_of(file: &Path) -> PathBuf {
+    let mut name = file.as_os_str().to_owned();
+    name.push(".before-outboard");
+    name.into()
+}
+
+/// The service's program: beside this command, or where 'make install' puts it.
+///
+/// # Errors
+/// If it is in neither place.
+pub fn daemon() -> Result<PathBuf, Error> {
+    const NAME: &str = "outboardd";
+    let own = std::env::current_exe().map_err(Error::NoCommand)?;
+    let here = own.parent().unwrap_or(Path::new("/"));
+    let places = [here.join(NAME), here.join("../sbin").join(NAME)];
+    places
+        .iter()
+        .find(|place| place.is_file())
+        .cloned()
+        .ok_or_else(|| Error::NoDaemon(here.to_owned()))
+}
+
+/// Whether OpenSSL has the post-quantum groups of TLS 1.3 itself: from 3.5 on.
+pub fn has_post_quantum_groups(library: &Library) -> bool {
+    let (major, minor, _) = library.version_numbers();
+    (major, minor) >= (3, 5)
 }
 
 /// Whether this command may change the system.

@@ -38,6 +38,32 @@ pub enum JdkError {
     /// It is of before Java 9.
     #[error("{} is Java 8 or older: Outboard needs Java 17 or later", .0.display())]
     TooOld(PathBuf),
+    /// None was named, and there are several.
+    #[error(
+        "JAVA_HOME and PATH name several JDKs: {} (choose one: '{option} {}')",
+        listed(homes),
+        homes.first().map(|home| home.display().to_string()).unwrap_or_default()
+    )]
+    Several {
+        /// Their directories.
+        homes: Vec<PathBuf>,
+        /// How to name one.
+        option: &'static str,
+    },
+    /// None was named, and there is none.
+    #[error("there is no JDK in JAVA_HOME and in PATH (name its directory: '{option} JDK')")]
+    NoneAtHand {
+        /// How to name one.
+        option: &'static str,
+    },
+}
+
+fn listed(homes: &[PathBuf]) -> String {
+    let homes: Vec<String> = homes
+        .iter()
+        .map(|home| home.display().to_string())
+        .collect();
+    homes.join(", ")
 }
 
 impl Jdk {
@@ -68,6 +94,25 @@ impl Jdk {
         }
         let release = fs::read_to_string(home.join(RELEASE)).unwrap_or_default();
         Ok(Self::released(home, &release))
+    }
+
+    /// The one that was named, else the only one at hand. `option`: how the user of a command names one.
+    ///
+    /// # Errors
+    /// If there is none, or if there are several at hand.
+    pub fn named(named: Option<&Path>, option: &'static str) -> Result<Self, JdkError> {
+        if let Some(path) = named {
+            return Self::at(path);
+        }
+        let mut found = at_hand(|name| std::env::var_os(name));
+        match found.len() {
+            0 => Err(JdkError::NoneAtHand { option }),
+            1 => Ok(found.remove(0)),
+            _ => Err(JdkError::Several {
+                homes: found.into_iter().map(|jdk| jdk.home).collect(),
+                option,
+            }),
+        }
     }
 
     /// One whose file [`RELEASE`] has that text.

@@ -72,6 +72,14 @@ impl Library {
         &self.inner.path
     }
 
+    /// The file behind the name that it was found by.
+    pub fn mapped_path(&self) -> PathBuf {
+        let address = self.functions().OPENSSL_version_major as *const c_void;
+        Self::containing(address)
+            .map(|found| found.path().to_owned())
+            .unwrap_or_else(|_| self.path().to_owned())
+    }
+
     /// Its version, for example `3.0.22`.
     pub fn version(&self) -> String {
         self.information(sys::OPENSSL_VERSION_STRING)

@@ -14,6 +14,8 @@ mod decision;
 mod error;
 mod lanes;
 pub mod machine;
+pub mod rollout;
+mod serving;
 pub mod settings;
 mod time;
 mod verdict;
@@ -33,6 +35,8 @@ pub use decision::Decision;
 pub use error::ProfileError;
 pub use lanes::{LanesMeasurement, Queueing};
 pub use machine::Machine;
+pub use rollout::Rollout;
+pub use serving::{Serving, serving};
 pub use time::rfc3339;
 pub use verdict::Verdict;
 
@@ -126,6 +130,30 @@ impl Profile {
             choices: built_in::choices(machine, libcrypto_version),
             ..Self::empty(machine.clone(), libcrypto_version)
         }
+    }
+
+    /// The profile that the provider uses if its setting is `path`, and the reason if it is not the file at `path`.
+    pub fn in_force(
+        path: &FilePath,
+        machine: &Machine,
+        libcrypto_version: &str,
+    ) -> (Self, Option<ProfileError>) {
+        match Self::load(path, machine, libcrypto_version) {
+            Ok(profile) => (profile, None),
+            Err(error) => (Self::built_in(machine, libcrypto_version), Some(error)),
+        }
+    }
+
+    /// Why it should be made anew though it is used, in words.
+    pub fn out_of_date(&self, libcrypto_version: &str) -> Option<String> {
+        let measured = (&*self.outboard, &*self.libcrypto.version);
+        let now = (OURS, libcrypto_version);
+        (measured != now).then(|| {
+            format!(
+                "it was measured with Outboard {} and OpenSSL {}; installed are {} and {}",
+                measured.0, measured.1, now.0, now.1
+            )
+        })
     }
 
     /// The profile at `path`, if it holds for this machine and this version of libcrypto.

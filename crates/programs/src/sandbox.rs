@@ -49,6 +49,26 @@ pub fn allow_and_refuse(allowed: &[libc::c_long], refused: &[libc::c_long]) -> i
     put_on(&calls, libc::SECCOMP_RET_KILL_PROCESS)
 }
 
+/// From now on the system does not know this option of sockets (`setsockopt(2)`), as an older one.
+///
+/// # Errors
+/// The system's, where it knows no such filters.
+pub fn forget_socket_option(option: i32) -> io::Result<()> {
+    /// The third argument, of a processor whose lower half of a number comes first.
+    const OPTION: u32 = 16 + 2 * 8;
+    const UNKNOWN: u32 = libc::SECCOMP_RET_ERRNO | libc::ENOPROTOOPT as u32;
+    let load = |place| statement(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, place);
+    let answer = |answer| statement(libc::BPF_RET | libc::BPF_K, answer);
+    confine(&mut [
+        load(NUMBER),
+        skip_unless(libc::SYS_setsockopt, 3),
+        load(OPTION),
+        skip_unless(option.into(), 1),
+        answer(UNKNOWN),
+        answer(libc::SECCOMP_RET_ALLOW),
+    ])
+}
+
 /// What becomes of each of these calls, and of all others.
 fn put_on(calls: &[(libc::c_long, u32)], others: u32) -> io::Result<()> {
     let answer = |answer| statement(libc::BPF_RET | libc::BPF_K, answer);

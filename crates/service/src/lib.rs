@@ -14,6 +14,7 @@
 //! complaints.rs  what the log says, and how often
 //! agent/      what ssh clients say  front/      a process of its own, which ssh clients talk to
 //! limits.rs   how many connections there may be
+//! visitor.rs  sockets that may bring descriptors   closing.rs  how such sockets are closed
 //! keys.rs     keys that are ready   work.rs     what is done with a key
 //! tokens.rs   what changed in tokens, and whose turn it is
 //! dry.rs      all that without sockets, for the fuzzer
@@ -23,6 +24,7 @@
 mod administration;
 mod agent;
 mod cards;
+mod closing;
 mod company;
 mod complaints;
 #[cfg(any(test, feature = "fuzz"))]
@@ -37,6 +39,7 @@ mod process;
 mod sockets;
 mod tokens;
 mod usage;
+mod visitor;
 mod work;
 
 use std::fs::{self, DirBuilder};
@@ -62,6 +65,7 @@ use keys::Keys;
 use master::Source;
 use sockets::Sockets;
 use tokens::Tokens;
+use visitor::Visitor;
 
 pub use front::serve_agent;
 
@@ -244,7 +248,7 @@ fn listen(
         if !watched[1].revents().is_empty() {
             return;
         }
-        match sockets::accept(&sockets.administration) {
+        match Visitor::accept(&sockets.administration) {
             Ok(Some(socket)) => administration.welcome(socket),
             Ok(None) => {}
             Err(error) => {

@@ -50,6 +50,11 @@ impl Peer {
     }
 }
 
+/// The user at the other end of a socket; the highest number where there is none.
+pub(crate) fn uid(socket: impl AsFd) -> u32 {
+    credentials(socket).map_or(u32::MAX, |credentials| credentials.uid)
+}
+
 /// Whether the other end has a name.
 fn is_named(socket: impl AsFd) -> io::Result<bool> {
     let other = rustix::net::getpeername(socket)?;

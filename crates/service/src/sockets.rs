@@ -9,7 +9,7 @@
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
-use std::os::fd::{AsFd, FromRawFd, OwnedFd};
+use std::os::fd::{FromRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -18,6 +18,8 @@ use outboard_wire::{ADMINISTRATION_SOCKET, AGENT_SOCKET, RELAY_SOCKET, SERVICE_S
 use rustix::fs::Mode;
 use rustix::io::Errno;
 use rustix::net::{self, AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
+
+use crate::visitor::take_no_descriptors;
 
 /// How many clients may wait to be accepted.
 const BACKLOG: i32 = 4096;
@@ -70,6 +72,9 @@ impl Sockets {
             // As above: the service asks who it is.
             relay = Some(made.bind(directory.join(RELAY_SOCKET), SocketType::STREAM)?);
         }
+        // The front hands its clients over at the other one.
+        service.iter().for_each(take_no_descriptors);
+        take_no_descriptors(&administration);
         Ok(Self {
             _made: made,
             service,
@@ -95,6 +100,7 @@ impl AgentSocket {
             // Everybody may connect: a client sees only the keys that it may use.
             None => made.bind(directory.join(AGENT_SOCKET), SocketType::STREAM)?,
         };
+        take_no_descriptors(&socket);
         Ok(Self {
             _made: made,
             socket,
@@ -200,15 +206,6 @@ pub(crate) fn connect(path: &Path) -> io::Result<OwnedFd> {
 fn socket(kind: SocketType) -> io::Result<OwnedFd> {
     let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
     Ok(net::socket_with(AddressFamily::UNIX, kind, flags, None)?)
-}
-
-/// The next client of a listening socket; none where none waits.
-pub(crate) fn accept(listener: impl AsFd) -> io::Result<Option<OwnedFd>> {
-    match net::accept_with(listener, SocketFlags::CLOEXEC | SocketFlags::NONBLOCK) {
-        Ok(socket) => Ok(Some(socket)),
-        Err(Errno::AGAIN | Errno::INTR | Errno::CONNABORTED) => Ok(None),
-        Err(error) => Err(error.into()),
-    }
 }
 
 #[cfg(test)]

@@ -1,11 +1,10 @@
 //! `outboard calibrate`: measures this machine against its OpenSSL and writes the profile.
 
 use crate::Failure;
-use crate::load::{Load, Waited};
 use crate::output::{is_utf8, print, print_json, remark};
 use indicatif::{ProgressBar, ProgressStyle};
 use outboard_installation::{self as installation, module};
-use outboard_measure::{Progress, Reason, USUAL_TIME, calibrate};
+use outboard_measure::{Load, Progress, Reason, USUAL_TIME, Waited, calibrate};
 use outboard_operation::Path as Route;
 use outboard_profile::{Machine, Profile};
 use serde::Serialize;

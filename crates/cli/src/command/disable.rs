@@ -1,13 +1,13 @@
 //! `outboard disable`: the system's openssl.cnf as it was.
 
-use super::enable::{backup_of, resolve};
-use super::rollout::{self, Rollout};
-use crate::Failure;
+use super::enable::resolve;
 use crate::output::{To, fold, print, print_json};
-use crate::processes::{Process, restart_command, restart_lines, restart_names};
+use crate::{Failure, WrongUsage};
 use outboard_file_replacement::replace;
-use outboard_installation as installation;
+use outboard_installation::{self as installation, backup_of};
 use outboard_openssl_conf as openssl_conf;
+use outboard_processes::{Process, restart_command, restart_lines, restart_names};
+use outboard_profile::{Rollout, rollout};
 use serde::Serialize;
 use std::fs;
 use std::io;
@@ -55,7 +55,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
     let file = resolve(arguments.config, &installation::library()?)?;
     let text =
         fs::read(&file).map_err(|error| format!("cannot read {}: {error}", file.display()))?;
-    let programs = rollout::programs(&arguments.programs)?;
+    let programs = rollout::programs(&arguments.programs).map_err(WrongUsage)?;
     let stripped = openssl_conf::strip(&text)?;
     if !programs.is_empty()
         && let Some(report) = leave_out(&programs, &file, &text)?

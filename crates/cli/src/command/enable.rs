@@ -1,18 +1,16 @@
 //! `outboard enable`: the system's openssl.cnf loads Outboard from now on.
 
-use super::info;
-use super::rollout::{self, Rollout};
 use crate::output::{To, fold, print, print_json};
-use crate::processes::{Process, restart_command, restart_lines, restart_names};
-use crate::trust::changeable_by_others;
-use crate::{Failure, probe};
+use crate::{Failure, WrongUsage};
 use outboard_file_replacement::{copy_beside, replace};
-use outboard_installation::{self as installation, module};
+use outboard_inspect::probe;
+use outboard_installation::{self as installation, backup_of, changeable_by_others, module};
 use outboard_libcrypto::Library;
 use outboard_openssl_conf::{
     self as openssl_conf, Config, Earlier, Observer, Offer, POST_QUANTUM, Place, Settings,
 };
-use outboard_profile::Machine;
+use outboard_processes::{Process, restart_command, restart_lines, restart_names};
+use outboard_profile::{Machine, Profile, Rollout, rollout};
 use outboard_wording::printable;
 use serde::Serialize;
 use std::fs;
@@ -118,7 +116,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
     let text =
         fs::read(&file).map_err(|error| format!("cannot read {}: {error}", file.display()))?;
 
-    let programs = rollout::programs(&arguments.programs)?;
+    let programs = rollout::programs(&arguments.programs).map_err(WrongUsage)?;
     let earlier = openssl_conf::earlier(&text, &file, installation::environment)?;
     let is_new = earlier.is_none();
     let mut notes = Vec::new();
@@ -147,7 +145,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
     if arguments.no_post_quantum {
         settings.post_quantum = None;
     }
-    if settings.post_quantum.is_some() && has_groups_of_its_own(&library) {
+    if settings.post_quantum.is_some() && installation::has_post_quantum_groups(&library) {
         settings.post_quantum = None;
         notes.push(native_groups_note(&text, &file, &library));
     }
@@ -307,12 +305,6 @@ impl Arguments {
     }
 }
 
-/// Whether OpenSSL has the post-quantum groups itself.
-pub(in crate::command) fn has_groups_of_its_own(library: &Library) -> bool {
-    let (major, minor, _) = library.version_numbers();
-    (major, minor) >= (3, 5)
-}
-
 /// What to know of OpenSSL's own groups.
 fn native_groups_note(text: &[u8], file: &Path, library: &Library) -> String {
     let version = library.version();
@@ -340,14 +332,6 @@ pub(super) fn resolve(named: Option<PathBuf>, library: &Library) -> Result<PathB
     };
     file.canonicalize()
         .map_err(|error| format!("cannot find {}: {error}", file.display()).into())
-}
-
-/// The place of the copy of the old file. The name must not end in .cnf or .conf: a configuration that
-/// includes the whole directory would read it.
-pub(in crate::command) fn backup_of(file: &Path) -> PathBuf {
-    let mut name = file.as_os_str().to_owned();
-    name.push(".before-outboard");
-    name.into()
 }
 
 /// Whether root is about to change what every program reads.
@@ -386,7 +370,7 @@ pub(super) fn refuse_unfit(module: &Path, for_all: bool) -> Result<(), Failure> 
 /// Why programs could not use the profile, if they could not.
 fn profile_note(named: Option<&Path>, library: &Library) -> Option<String> {
     let path = named.unwrap_or(Path::new(installation::SYSTEM_PROFILE));
-    let (_, error) = info::in_force(path, &Machine::detect().named(), &library.version());
+    let (_, error) = Profile::in_force(path, &Machine::detect().named(), &library.version());
     error.map(|error| printable(&error.to_string()))
 }
 

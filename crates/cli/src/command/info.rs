@@ -1,17 +1,14 @@
 //! `outboard info`: what this processor and this libcrypto can do, and what is chosen.
 
-use super::rollout::Rollout;
-use super::status::Switch;
 use crate::Failure;
-use crate::instructions::{Serving, serving};
 use crate::output::{print, print_json};
-use crate::processes::Process;
 use crate::table::{Align, Table};
-use outboard_installation::{self as installation, InForce};
+use outboard_installation::{self as installation, InForce, Switch};
 use outboard_libcrypto::Library;
 use outboard_operation::{Operation, Path as Route, card};
+use outboard_processes::Process;
 use outboard_profile::machine::Class;
-use outboard_profile::{Machine, Measurement, Profile, ProfileError, Verdict};
+use outboard_profile::{Machine, Measurement, Profile, Rollout, Serving, Verdict, serving};
 use outboard_wording::{bytes, printable, time};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -116,7 +113,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
     let library = installation::library()?;
     let machine = Machine::detect().named();
     let path = arguments.profile.unwrap_or_else(installation::profile);
-    let (profile, error) = in_force(&path, &machine, &library.version());
+    let (profile, error) = Profile::in_force(&path, &machine, &library.version());
     let report = Report {
         summary: Summary::of(&profile, &machine, &library)?,
         libcrypto: Libcrypto::of(&library),
@@ -124,7 +121,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
             path: &path,
             built_in: profile.is_built_in(),
             not_used_because: error.as_ref().map(ToString::to_string),
-            out_of_date_because: out_of_date(&profile, &library.version()),
+            out_of_date_because: profile.out_of_date(&library.version()),
             created: &profile.created,
         },
         operations: rows(&profile, &machine),
@@ -224,30 +221,6 @@ impl Summary {
             self.chosen, self.operations, self.loaded, self.next
         )
     }
-}
-
-/// The profile that the provider uses if its setting is `path`, and the reason if it is not the file at `path`.
-pub(crate) fn in_force(
-    path: &Path,
-    machine: &Machine,
-    libcrypto: &str,
-) -> (Profile, Option<ProfileError>) {
-    match Profile::load(path, machine, libcrypto) {
-        Ok(profile) => (profile, None),
-        Err(error) => (Profile::built_in(machine, libcrypto), Some(error)),
-    }
-}
-
-/// Why a profile should be made anew though it is used, in words.
-pub(crate) fn out_of_date(profile: &Profile, libcrypto: &str) -> Option<String> {
-    let measured = (&*profile.outboard, &*profile.libcrypto.version);
-    let now = (env!("CARGO_PKG_VERSION"), libcrypto);
-    (measured != now).then(|| {
-        format!(
-            "it was measured with Outboard {} and OpenSSL {}; installed are {} and {}",
-            measured.0, measured.1, now.0, now.1
-        )
-    })
 }
 
 /// The table of operations. An operation whose cost depends on the size has one line for each size.
@@ -447,19 +420,11 @@ impl Libcrypto {
     fn of(library: &Library) -> Self {
         Self {
             version: library.version(),
-            path: mapped_path(library),
+            path: library.mapped_path(),
             configuration_directory: library.configuration_directory(),
             modules_directory: library.modules_directory(),
         }
     }
-}
-
-/// The file behind the name that the library was found by.
-pub(crate) fn mapped_path(library: &Library) -> PathBuf {
-    let address = library.functions().OPENSSL_version_major as *const std::ffi::c_void;
-    Library::containing(address)
-        .map(|found| found.path().to_owned())
-        .unwrap_or_else(|_| library.path().to_owned())
 }
 
 impl Report<'_> {

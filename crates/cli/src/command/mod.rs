@@ -11,7 +11,7 @@ pub(crate) mod info;
 pub(crate) mod java;
 pub(crate) mod keys;
 pub(crate) mod observe;
-mod rollout;
+pub(crate) mod probe;
 pub(crate) mod run;
 pub(crate) mod service;
 pub(crate) mod stats;

@@ -1,13 +1,14 @@
 //! `outboard run`: runs one program with Outboard, or in the same way with the system's OpenSSL alone.
 
-use super::enable::has_groups_of_its_own;
 use crate::output::{self, remark, remark_exact};
 use crate::stage::Stage;
 use crate::supervise::supervise;
-use crate::{Failure, listing, probe};
+use crate::{Failure, listing};
 use clap::ValueHint;
+use outboard_inspect::probe;
 use outboard_installation::{self as installation, InForce, module};
 use outboard_ledger::Snapshot;
+use outboard_ledger_report::{Counted, by_program};
 use outboard_libcrypto::Library;
 use outboard_openssl_conf::{self as openssl_conf, Offer, Place, Settings};
 use serde::Serialize;
@@ -164,7 +165,9 @@ fn compose(
         profile: Some(profile),
         ledger: Some(ledger.to_owned()),
         offer: arguments.offer,
-        post_quantum: match arguments.post_quantum && !has_groups_of_its_own(library) {
+        post_quantum: match arguments.post_quantum
+            && !installation::has_post_quantum_groups(library)
+        {
             true => Some(Place::First),
             false => earlier.post_quantum,
         },
@@ -189,7 +192,7 @@ fn proof(program: &str, snapshot: Option<Snapshot>, module: &Path) -> String {
         };
         return format!("outboard: {program} did not load Outboard ({reason})");
     };
-    let tables = listing::tables(&listing::by_program(&snapshot), output::To::Stderr);
+    let tables = listing::tables(&by_program(&snapshot), output::To::Stderr);
     if tables.is_empty() {
         return nothing_used(program);
     }
@@ -220,7 +223,7 @@ fn proof_document(program: &str, snapshot: Option<Snapshot>) -> io::Result<Strin
         /// That counted anything.
         processes: usize,
         #[serde(flatten)]
-        counted: listing::Counted,
+        counted: Counted,
     }
     let processes = snapshot
         .as_ref()

@@ -17,10 +17,10 @@ use rustix::process::Pid;
 use serde::Serialize;
 use zeroize::Zeroizing;
 
-use crate::card_service::{option, time_of};
 use crate::output::{print, print_json};
-use crate::ssh_agent::{self, Front};
 use crate::{Failure, WrongUsage};
+use outboard_inspect::card_service::{option, time_of};
+use outboard_inspect::ssh_agent::{self, Front};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -140,7 +140,7 @@ fn launch<T>(
     words: &[&str],
     is_up: impl Fn() -> Option<T>,
 ) -> Result<T, Failure> {
-    let daemon = daemon()?;
+    let daemon = outboard_installation::daemon()?;
     let log = directory.join(name).with_extension("log");
     let cannot = |error| format!("cannot write {}: {error}", log.display());
     fs::create_dir_all(directory).map_err(cannot)?;
@@ -230,25 +230,6 @@ fn systemctl(verb: &str) -> Result<ExitCode, Failure> {
         )
         .into()),
     }
-}
-
-/// The service's program: beside this command, or where 'make install' puts it.
-pub(in crate::command) fn daemon() -> Result<PathBuf, Failure> {
-    const NAME: &str = "outboardd";
-    let own = std::env::current_exe()?;
-    let here = own.parent().unwrap_or(Path::new("/"));
-    let places = [here.join(NAME), here.join("../sbin").join(NAME)];
-    places
-        .iter()
-        .find(|place| place.is_file())
-        .cloned()
-        .ok_or_else(|| {
-            format!(
-                "cannot find {NAME} in {} (run 'make install')",
-                here.display()
-            )
-            .into()
-        })
 }
 
 /// Reads a part or a master key from standard input.

@@ -401,7 +401,29 @@ impl Key {
         if block.len() != self.length {
             return Err(Error::InvalidInput);
         }
+        if self.keeps(block) {
+            let output = output.get_mut(..self.length).ok_or(Error::InvalidInput)?;
+            output.copy_from_slice(block);
+            return Ok(self.length);
+        }
         self.sign_raw(lc::RSA_NO_PADDING, block, output, Error::Failed)
+    }
+
+    /// Whether a number is 0, 1 or one below the modulus: every key's private operation leaves these as they are. AWS-LC refuses them
+    /// (SP 800-56B, 7.1.2.1), and the lanes do not: whoever asks must not learn which of them computed.
+    fn keeps(&self, block: &[u8]) -> bool {
+        let Some((&last, before)) = block.split_last() else {
+            return false;
+        };
+        if before.iter().all(|&byte| byte == 0) {
+            return last < 2;
+        }
+        // SAFETY: a live key, whose modulus never changes.
+        let modulus = unsafe { bytes_of_length(lc::RSA_get0_n(self.rsa.as_ptr()), self.length) };
+        // A modulus is odd.
+        modulus.is_some_and(|modulus| {
+            modulus.ends_with(&[last | 1]) && modulus.starts_with(before) && last & 1 == 0
+        })
     }
 
     /// The numbers that the lanes make their form of the key from; none of a key without two primes.

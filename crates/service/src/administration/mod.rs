@@ -7,7 +7,7 @@ mod translate;
 
 use std::collections::HashMap;
 use std::io::Write;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -28,6 +28,7 @@ use crate::keys::{Keys, administrates, sees, visible};
 use crate::master::Source;
 use crate::peer::Peer;
 use crate::tokens::Tokens;
+use crate::visitor::Visitor;
 use translate::{
     engine_kind, failed, key_type, malformed, master_key, of_message, of_vault, pattern, refused,
     wire_kind, with,
@@ -62,8 +63,8 @@ type Result<T> = std::result::Result<T, Refusal>;
 
 impl Administration {
     /// Serves a command until it closes its connection, on a thread of its own.
-    pub(crate) fn welcome(self: &Arc<Self>, socket: OwnedFd) {
-        let Ok(peer) = Peer::of(socket.as_fd()) else {
+    pub(crate) fn welcome(self: &Arc<Self>, socket: Visitor) {
+        let Ok(peer) = Peer::of(&socket) else {
             return;
         };
         if !self.enter(&peer) {
@@ -73,7 +74,8 @@ impl Administration {
         }
         let (this, uid) = (Arc::clone(self), peer.uid);
         let serve = move || {
-            if let Err(error) = this.converse(&peer, socket) {
+            // This thread may wait for what the command attached.
+            if let Err(error) = this.converse(&peer, socket.into_inner()) {
                 tracing::debug!("a command's connection ended: {error}");
             }
             this.leave(peer.uid);

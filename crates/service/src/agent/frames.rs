@@ -7,6 +7,7 @@ use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags};
 
 use super::message::MOST;
+use crate::visitor::Visitor;
 
 /// The bytes of a length.
 pub(crate) const LENGTH: usize = 4;
@@ -22,13 +23,39 @@ pub(crate) enum Heard {
     End,
 }
 
+/// Where messages come from.
+pub(crate) trait Source {
+    /// Receives what is there; never waits. Nothing: the other side closed the connection.
+    fn receive(&self, room: &mut [u8]) -> Result<usize, Errno>;
+}
+
+impl Source for Visitor {
+    fn receive(&self, room: &mut [u8]) -> Result<usize, Errno> {
+        self.receive(room, RecvFlags::empty())
+    }
+}
+
+/// For the other end, which the process trusts.
+impl Source for std::os::fd::OwnedFd {
+    fn receive(&self, room: &mut [u8]) -> Result<usize, Errno> {
+        rustix::net::recv(self, room, RecvFlags::DONTWAIT).map(|(read, _)| read)
+    }
+}
+
+#[cfg(any(test, feature = "fuzz"))]
+impl Source for std::os::unix::net::UnixStream {
+    fn receive(&self, room: &mut [u8]) -> Result<usize, Errno> {
+        rustix::net::recv(self, room, RecvFlags::DONTWAIT).map(|(read, _)| read)
+    }
+}
+
 /// What there is of a message that comes, with its length.
 #[derive(Default)]
 pub(crate) struct Incoming(Vec<u8>);
 
 impl Incoming {
     /// Reads on, until the message is whole and no further.
-    pub(crate) fn read(&mut self, socket: impl AsFd, room: &mut [u8]) -> io::Result<Heard> {
+    pub(crate) fn read(&mut self, socket: &impl Source, room: &mut [u8]) -> io::Result<Heard> {
         loop {
             let missing = match self.0.first_chunk::<LENGTH>() {
                 None => LENGTH - self.0.len(),
@@ -41,9 +68,9 @@ impl Incoming {
                 return Ok(Heard::Message);
             }
             let most = missing.min(room.len());
-            match rustix::net::recv(&socket, &mut room[..most], RecvFlags::DONTWAIT) {
-                Ok((_, 0)) => return Ok(Heard::End),
-                Ok((read, _)) => self.0.extend_from_slice(&room[..read]),
+            match socket.receive(&mut room[..most]) {
+                Ok(0) => return Ok(Heard::End),
+                Ok(read) => self.0.extend_from_slice(&room[..read]),
                 Err(Errno::INTR) => {}
                 Err(Errno::AGAIN) => return Ok(Heard::Nothing),
                 Err(error) => return Err(error.into()),

@@ -27,7 +27,7 @@ use std::os::fd::AsFd;
 use crate::complaints::About;
 use crate::keys::Keys;
 use crate::peer::Peer;
-use frames::{Incoming, LENGTH, Outgoing};
+use frames::{Incoming, LENGTH, Outgoing, Source};
 use message::Message;
 use outboard_wire::{KeyId, Operation};
 use scheme::{Scheme, Signature};
@@ -108,8 +108,12 @@ impl Asked {
 
 impl Conversation {
     /// Sends what is left of the last answer; then reads on, until a message is whole and no further. Never waits.
-    pub(crate) fn hear(&mut self, socket: impl AsFd, room: &mut [u8]) -> io::Result<Heard> {
-        self.send(&socket)?;
+    pub(crate) fn hear(
+        &mut self,
+        socket: &(impl AsFd + Source),
+        room: &mut [u8],
+    ) -> io::Result<Heard> {
+        self.send(socket)?;
         match self.has_to_say() {
             true => Ok(Heard::Nothing),
             false => self.heard.read(socket, room),

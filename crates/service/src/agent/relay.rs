@@ -11,17 +11,18 @@
 
 use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::AsFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use rustix::cmsg_space;
 use rustix::net::{
-    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, ReturnFlags, SendAncillaryBuffer,
     SendAncillaryMessage, SendFlags,
 };
 
 use crate::peer::Peer;
+use crate::visitor::Visitor;
 
 /// The version of the format. A service knows all earlier ones, because a front may be older than its service.
 const VERSION: u8 = 1;
@@ -39,24 +40,29 @@ pub(crate) fn introduce(client: impl AsFd, to: impl AsFd) -> io::Result<()> {
 }
 
 /// For whom the front speaks, by its first byte; `path` is where its clients connect. Never waits.
-pub(crate) fn introduced(from: impl AsFd, path: &Path) -> io::Result<Peer> {
+pub(crate) fn introduced(from: &Visitor, path: &Path) -> io::Result<Peer> {
     let mut version = [0];
     let mut room = [MaybeUninit::uninit(); cmsg_space!(ScmRights(1))];
     let mut attached = RecvAncillaryBuffer::new(&mut room);
-    // The end of the connection has no byte, and leaves version 0, which there never was.
-    rustix::net::recvmsg(
+    // The end of the connection has no byte, and leaves version 0, which there never was. What does not fit into the room would be
+    // closed here, so this is a look.
+    let looked = rustix::net::recvmsg(
         from,
         &mut [IoSliceMut::new(&mut version)],
         &mut attached,
-        RecvFlags::DONTWAIT | RecvFlags::CMSG_CLOEXEC,
+        RecvFlags::DONTWAIT | RecvFlags::CMSG_CLOEXEC | RecvFlags::PEEK,
     )?;
     let rights = attached.drain().filter_map(|message| match message {
         RecvAncillaryMessage::ScmRights(descriptors) => Some(descriptors),
         _ => None,
     });
-    let descriptors: Vec<OwnedFd> = rights.flatten().collect();
+    let descriptors: Vec<_> = rights.flatten().map(Visitor::copy).collect();
     match (version, &descriptors[..]) {
-        ([VERSION], [client]) => Peer::of_accepted(client, path),
+        ([VERSION], [client]) if !looked.flags.contains(ReturnFlags::CTRUNC) => {
+            // Its one descriptor is here: it is not closed with the byte.
+            rustix::net::recv(from, &mut version, RecvFlags::DONTWAIT)?;
+            Peer::of_accepted(client, path)
+        }
         _ => Err(io::ErrorKind::InvalidData.into()),
     }
 }

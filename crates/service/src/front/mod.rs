@@ -31,8 +31,9 @@ use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 
 use crate::complaints::{About, Complaints};
 use crate::peer::Peer;
-use crate::sockets::{self, AgentSocket};
-use crate::{Error, agent, cannot, limits, process, tell_systemd};
+use crate::sockets::AgentSocket;
+use crate::visitor::Visitor;
+use crate::{Error, agent, cannot, closing, limits, process, tell_systemd};
 use session::{Session, Waits};
 
 /// The most connections of one user but root: each may have a long message in memory.
@@ -169,7 +170,7 @@ impl<'a> Front<'a> {
     }
 
     fn accept(&mut self, now: Instant, room: &mut [u8]) {
-        let client = match sockets::accept(&self.listener.socket) {
+        let client = match Visitor::accept(&self.listener.socket) {
             Ok(Some(client)) => client,
             Ok(None) => return,
             Err(error) => {
@@ -185,7 +186,10 @@ impl<'a> Front<'a> {
             return;
         };
         let sessions = self.sessions.values();
-        let of_user = || sessions.filter(|other| other.uid == peer.uid).count();
+        let of_user = || {
+            let connected = sessions.filter(|other| other.uid == peer.uid).count();
+            connected + closing::of_user(peer.uid)
+        };
         let most_of_user = MOST_OF_USER.min(self.most / 4);
         if limits::is_full(
             peer.uid,

@@ -11,6 +11,7 @@ use rustix::net::Shutdown;
 use crate::agent::frames::{self, Heard, Incoming, Outgoing};
 use crate::agent::{message, relay};
 use crate::sockets;
+use crate::visitor::Visitor;
 
 /// Between two tries, the first and the longest: as other programs do.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(50));
@@ -19,7 +20,7 @@ const MOST_SAID: usize = 64 * 1024;
 
 /// A client, from its connection's first moment to its last.
 pub(super) struct Session {
-    pub(super) client: OwnedFd,
+    pub(super) client: Visitor,
     pub(super) uid: u32,
     /// How long a request is tried, in all.
     limit: Duration,
@@ -70,7 +71,7 @@ struct Relay {
 }
 
 impl Session {
-    pub(super) fn new(client: OwnedFd, uid: u32, limit: Duration) -> Self {
+    pub(super) fn new(client: Visitor, uid: u32, limit: Duration) -> Self {
         Self {
             client,
             uid,
@@ -169,7 +170,7 @@ impl Asking {
     /// The service's answer; none as long as there is none. When it is too late, the answer is a failure.
     fn go_on(
         &mut self,
-        client: &OwnedFd,
+        client: &Visitor,
         service: &Path,
         now: Instant,
         room: &mut [u8],
@@ -218,7 +219,7 @@ impl Asking {
 }
 
 impl Relay {
-    fn open(client: &OwnedFd, service: &Path) -> io::Result<Self> {
+    fn open(client: &Visitor, service: &Path) -> io::Result<Self> {
         let socket = sockets::connect(service)?;
         relay::introduce(client, &socket)?;
         Ok(Self {

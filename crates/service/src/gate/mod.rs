@@ -34,14 +34,15 @@ use rustix::net::{RecvFlags, SendFlags};
 
 use crate::agent::{Identities, relay};
 use crate::cards::Card;
+use crate::closing;
 use crate::company::Company;
 use crate::complaints::{About, Complaints};
 use crate::keys::{Key, Keys, Refusal};
 use crate::limits;
 use crate::peer::Peer;
 use crate::process;
-use crate::sockets;
 use crate::usage::{self, Command, Purpose};
+use crate::visitor::Visitor;
 use crate::work::{Unpadding, Work};
 use relayed::Relayed;
 
@@ -86,7 +87,7 @@ struct Listener {
 
 struct Connection {
     number: u64,
-    socket: OwnedFd,
+    socket: Visitor,
     /// The process at the other end.
     peer: Peer,
     /// What is relayed; none where the client sends packets.
@@ -284,7 +285,7 @@ impl Gate {
         let Some(listener) = self.listeners.get(listener) else {
             return;
         };
-        let socket = match sockets::accept(&listener.socket) {
+        let socket = match Visitor::accept(&listener.socket) {
             Ok(Some(socket)) => socket,
             Ok(None) => return,
             Err(error) => {
@@ -312,7 +313,7 @@ impl Gate {
         let of_user = || {
             let others = connections.values();
             let others = others.filter(|other| other.peer.uid == peer.uid);
-            others.count()
+            others.count() + closing::of_user(peer.uid)
         };
         // No user takes more than a quarter. The front counts the connections of each of its users itself.
         let most_of_user = self.most / 4;
@@ -349,11 +350,10 @@ impl Gate {
         if let Some(relayed) = &connection.relayed {
             return self.hear(connection, relayed, packet);
         }
-        let flags = RecvFlags::DONTWAIT | RecvFlags::TRUNC;
-        let packet = match rustix::net::recv(&connection.socket, &mut *packet, flags) {
-            Ok((_, 0)) => return self.close(connection),
+        let packet = match connection.socket.receive(&mut *packet, RecvFlags::TRUNC) {
+            Ok(0) => return self.close(connection),
             // One that is longer than the room is longer than any request.
-            Ok((read, _)) => &packet[..read],
+            Ok(read) => &packet[..read.min(packet.len())],
             Err(rustix::io::Errno::AGAIN | rustix::io::Errno::INTR) => {
                 return self.listen_again(connection);
             }

@@ -7,11 +7,13 @@ pub(crate) mod ssh;
 
 use std::fs;
 use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
 use outboard_administration::{Connection, Grant, KeyInfo, Reply, Request, Right, Subject};
+use outboard_programs::sandbox;
 use outboard_wire::{Answer, MOST, Operation, SERVICE_SOCKET, Status};
 use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketAddrUnix, SocketFlags, SocketType};
 use tempfile::TempDir;
@@ -31,8 +33,18 @@ pub(crate) struct Daemon(pub(crate) Child);
 impl Daemon {
     /// One that is started with these words, and writes its log to that file.
     pub(crate) fn start(words: &[&Path], log: PathBuf) -> Self {
+        Self::start_on(Kernel::This, words, log)
+    }
+
+    /// One on that kernel.
+    pub(crate) fn start_on(kernel: Kernel, words: &[&Path], log: PathBuf) -> Self {
+        let mut command = Command::new("sh");
+        if kernel == Kernel::Before6_16 {
+            // SAFETY: makes system calls alone.
+            unsafe { command.pre_exec(|| sandbox::forget_socket_option(SO_PASSRIGHTS)) };
+        }
         // As a login limits it: the service raises that itself.
-        let child = Command::new("sh")
+        let child = command
             .args(["-c", "ulimit -S -n 1024 && exec \"$@\"", "sh"])
             .arg(env!("CARGO_BIN_EXE_outboardd"))
             .args(words)
@@ -78,6 +90,17 @@ impl Drop for Daemon {
     }
 }
 
+/// The kernel that a process of a test sees.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kernel {
+    This,
+    /// One whose sockets take descriptors always.
+    Before6_16,
+}
+
+/// As the service has it.
+const SO_PASSRIGHTS: i32 = 83;
+
 /// Waits until that is so.
 #[track_caller]
 pub(crate) fn wait_until(what: impl Fn() -> bool) {
@@ -90,17 +113,21 @@ pub(crate) fn wait_until(what: impl Fn() -> bool) {
 
 impl Service {
     pub(crate) fn start() -> Self {
+        Self::start_on(Kernel::This)
+    }
+
+    pub(crate) fn start_on(kernel: Kernel) -> Self {
         let directory = TempDir::new().unwrap();
         // For a child of another user.
         let open = std::os::unix::fs::PermissionsExt::from_mode(0o755);
         fs::set_permissions(directory.path(), open).unwrap();
-        let process = Self::process(directory.path());
+        let process = Self::process(kernel, directory.path());
         let service = Self { process, directory };
         wait_until(|| Connection::open(service.path()).is_ok());
         service
     }
 
-    fn process(directory: &Path) -> Daemon {
+    fn process(kernel: Kernel, directory: &Path) -> Daemon {
         let ledger = directory.join("ledger");
         let words = [
             "--directory".as_ref(),
@@ -108,7 +135,7 @@ impl Service {
             "--ledger".as_ref(),
             &ledger,
         ];
-        Daemon::start(&words, directory.join("log"))
+        Daemon::start_on(kernel, &words, directory.join("log"))
     }
 
     /// Kills it, and starts it again after that time.
@@ -116,7 +143,7 @@ impl Service {
         self.process.0.kill().unwrap();
         self.process.0.wait().unwrap();
         std::thread::sleep(pause);
-        self.process = Self::process(self.path());
+        self.process = Self::process(Kernel::This, self.path());
     }
 
     pub(crate) fn path(&self) -> &Path {

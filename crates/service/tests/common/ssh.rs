@@ -4,7 +4,7 @@ use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 
-use super::{Daemon, Service, wait_until};
+use super::{Daemon, Kernel, Service, wait_until};
 
 pub(crate) const FAILURE: u8 = 5;
 pub(crate) const SUCCESS: u8 = 6;
@@ -25,7 +25,12 @@ impl Daemon {
         let directory = service.path();
         let mut words = vec!["--agent".as_ref(), "--directory".as_ref(), directory];
         words.extend(options.iter().map(Path::new));
-        let front = Self::start(&words, directory.join("front-log"));
+        Self::front_on(Kernel::This, directory, &words)
+    }
+
+    /// The front of the service in that directory, on that kernel.
+    pub(crate) fn front_on(kernel: Kernel, directory: &Path, words: &[&Path]) -> Self {
+        let front = Self::start_on(kernel, words, directory.join("front-log"));
         wait_until(|| connect(directory).is_ok());
         front
     }

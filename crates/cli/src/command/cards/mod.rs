@@ -3,12 +3,13 @@
 mod service;
 
 use crate::Failure;
-use crate::card_service::Place;
 use crate::keystrokes::Keys;
-use crate::ledgers::{Ledgers, Which, since};
+use crate::listing::{self, WhichArguments};
 use crate::output::{self, print, print_json};
 use crate::table::{Align, Table};
+use outboard_inspect::card_service::Place;
 use outboard_ledger::{Card, Histogram, Process as Counted, Queueing};
+use outboard_ledger_report::{Ledgers, Which, since};
 use outboard_operation::Operation;
 use outboard_wording::{count, time};
 use serde::Serialize;
@@ -45,7 +46,7 @@ run: the median time from then to the answer. 99 %: the time that 99 % of the re
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
     #[command(flatten)]
-    which: Which,
+    which: WhichArguments,
     /// Also list each operation
     #[arg(short = 'V', long)]
     operations: bool,
@@ -68,23 +69,24 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
     if let Some(card) = arguments.offline.or(arguments.online) {
         return service::set(card, arguments.online.is_some());
     }
-    let place = (!arguments.which.is_particular()).then(Place::in_force);
+    let which = Which::from(&arguments.which);
+    let place = (!which.is_particular()).then(Place::in_force);
     let ask = || place.as_ref().map(Service::ask);
     let Some(seconds) = arguments.watch else {
-        let ledgers = arguments.which.read()?;
+        let ledgers = listing::read(&which)?;
         show(&ledgers, ask().as_ref(), &arguments, None)?;
         return Ok(ExitCode::SUCCESS);
     };
     const CLEAR: &str = "\x1b[H\x1b[2J";
     let clear = std::io::stdout().is_terminal() && !arguments.json;
     let interval = Duration::from_secs(seconds);
-    let (mut before, mut service_before) = (arguments.which.read()?, ask());
+    let (mut before, mut service_before) = (listing::read(&which)?, ask());
     let keys = Keys::new();
     loop {
         if !keys.wait(interval, |_| {}) {
             return Ok(ExitCode::SUCCESS);
         }
-        let (now, service_now) = (arguments.which.read()?, ask());
+        let (now, service_now) = (listing::read(&which)?, ask());
         if clear {
             print(CLEAR)?;
         }

@@ -10,9 +10,9 @@ use serde::Serialize;
 
 use super::share;
 use crate::Failure;
-use crate::card_service::{Answer, Place};
 use crate::output::print;
 use crate::table::Table;
+use outboard_inspect::card_service::{Answer, Place};
 
 /// What the service told of its cards.
 pub(super) struct Service {

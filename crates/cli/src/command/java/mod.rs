@@ -7,9 +7,8 @@ mod trial;
 use crate::Failure;
 use crate::output::{print, print_json};
 use outboard_file_replacement::{create, replace};
-use outboard_installation as installation;
+use outboard_installation::{self as installation, backup_of};
 use outboard_wire::SYSTEM_DIRECTORY;
-pub(super) use plan::find_jdk;
 use plan::{File, Plan, Way};
 use report::{Report, Reverted};
 use std::fs;
@@ -18,7 +17,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use super::enable::{backup_of, refuse_edited, refuse_unfit};
+use super::enable::{refuse_edited, refuse_unfit};
 
 const EXAMPLES: &str = "\
 Examples:

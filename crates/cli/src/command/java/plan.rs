@@ -2,10 +2,10 @@
 
 use super::Arguments;
 use crate::Failure;
-use crate::card_service::option;
 use outboard_administration::{Connection, Reply, Request, TokenInfo};
+use outboard_inspect::card_service::option;
 use outboard_installation::module;
-use outboard_jdk::{BLOCK, Jdk, Security, SunPkcs11, addition, at_hand, expanded};
+use outboard_jdk::{BLOCK, Jdk, Security, SunPkcs11, addition, expanded};
 use outboard_wording::printable;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -226,32 +226,8 @@ fn server_s(arguments: &Arguments) -> Result<Places, Failure> {
     })
 }
 
-/// The one that was named, else the only one at hand. `option`: how to name one.
-pub(in crate::command) fn find_jdk(named: Option<&Path>, option: &str) -> Result<Jdk, Failure> {
-    if let Some(path) = named {
-        return Ok(Jdk::at(path)?);
-    }
-    let found = at_hand(|name| std::env::var_os(name));
-    let homes: Vec<String> = found
-        .iter()
-        .map(|jdk| jdk.home.display().to_string())
-        .collect();
-    match (&found[..], &homes[..]) {
-        ([jdk], _) => Ok(jdk.clone()),
-        (_, [first, ..]) => Err(format!(
-            "JAVA_HOME and PATH name several JDKs: {} (choose one: '{option} {first}')",
-            homes.join(", ")
-        )
-        .into()),
-        _ => Err(format!(
-            "there is no JDK in JAVA_HOME and in PATH (name its directory: '{option} JDK')"
-        )
-        .into()),
-    }
-}
-
 fn jdk(arguments: &Arguments) -> Result<Jdk, Failure> {
-    let jdk = find_jdk(arguments.jdk.as_deref(), "--for")?;
+    let jdk = Jdk::named(arguments.jdk.as_deref(), "--for")?;
     if let Some(feature) = jdk.feature().filter(|&feature| feature < Jdk::OLDEST) {
         let home = jdk.home.display();
         let oldest = Jdk::OLDEST;

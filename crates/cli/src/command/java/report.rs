@@ -5,14 +5,13 @@ use super::plan::{Keys, Plan, Way};
 use super::trial::Tried;
 use crate::Failure;
 use crate::output::{To, fold};
-use crate::processes::{Process, restart_command, restart_lines, restart_names};
+use outboard_installation::backup_of;
+use outboard_processes::{Process, restart_command, restart_lines, restart_names};
 use outboard_wording::printable;
 use serde::Serialize;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-
-use super::super::enable::backup_of;
 
 #[derive(Serialize)]
 pub(super) struct Report {

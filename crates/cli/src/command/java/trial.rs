@@ -6,11 +6,11 @@
 use super::Arguments;
 use super::plan::{Keys, Plan, Way};
 use crate::Failure;
-use crate::accounts::{self, Account};
-use crate::card_service::option;
-use crate::trust::changeable_by_others;
+use outboard_accounts::{self as accounts, Account};
 use outboard_administration::Login;
+use outboard_inspect::card_service::option;
 use outboard_installation as installation;
+use outboard_installation::changeable_by_others;
 use outboard_ledger::Snapshot;
 use outboard_programs::{Finished, Launch};
 use outboard_wire::SYSTEM_DIRECTORY;

@@ -11,10 +11,10 @@ use outboard_wire::AGENT_SOCKET;
 use zeroize::Zeroizing;
 
 use super::{key, private_key, sshd, text};
-use crate::accounts::{self, Account};
-use crate::card_service::option;
 use crate::output::print;
 use crate::{Failure, WrongUsage};
+use outboard_accounts::{self as accounts, Account};
+use outboard_inspect::card_service::option;
 
 /// What the name of a copy ends with.
 const BACKUP: &str = ".outboard-backup";

@@ -16,10 +16,10 @@ use outboard_wire::{KeyType, SYSTEM_DIRECTORY};
 use serde::Serialize;
 use zeroize::Zeroizing;
 
-use crate::accounts::{self, Account};
-use crate::card_service::option;
 use crate::output::{complain, print, print_json, remark};
 use crate::{Failure, WrongUsage};
+use outboard_accounts::{self as accounts, Account};
+use outboard_inspect::card_service::option;
 
 /// The longest chain of certificates, in PEM, that the service takes.
 const MOST_CERTIFICATES: u64 = 48 * 1024;
@@ -287,7 +287,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
         Command::Grant(what) => grant(service, what.name, &what.grantee, true)?,
         Command::Revoke(what) => grant(service, what.name, &what.grantee, false)?,
         Command::List { json } => {
-            let (keys, damaged) = all(service)?;
+            let (keys, damaged) = service.keys()?;
             match json {
                 true => print_json(
                     "outboard-keys",
@@ -407,31 +407,6 @@ pub(in crate::command) fn done(service: &mut Connection, request: &Request) -> R
     match service.ask(request)? {
         Reply::Done => Ok(()),
         _ => Err(service.surprised().into()),
-    }
-}
-
-/// Every key, by name; a sentence for each that is damaged.
-pub(in crate::command) fn all(
-    service: &mut Connection,
-) -> Result<(Vec<KeyInfo>, Vec<String>), Failure> {
-    let (mut all, mut all_damaged): (Vec<KeyInfo>, _) = (Vec::new(), Vec::new());
-    loop {
-        let after = all.last().map(|key| key.name.clone());
-        match service.ask(&Request::List { after })? {
-            Reply::Keys {
-                keys,
-                damaged,
-                more,
-            } => {
-                let ended = !more || keys.is_empty();
-                all.extend(keys);
-                all_damaged.extend(damaged);
-                if ended {
-                    return Ok((all, all_damaged));
-                }
-            }
-            _ => return Err(service.surprised().into()),
-        }
     }
 }
 

@@ -13,7 +13,8 @@ use base64ct::{Base64, Encoding};
 use outboard_file_replacement::create;
 
 use super::adopt::public_beside;
-use crate::{Failure, ssh_agent};
+use crate::Failure;
+use outboard_inspect::ssh_agent;
 
 /// OpenSSH's configuration.
 const MAIN: &str = "/etc/ssh/sshd_config";

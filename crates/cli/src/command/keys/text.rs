@@ -8,10 +8,10 @@ use outboard_profile::rfc3339;
 use outboard_wording::{count, printable};
 
 use crate::Failure;
-use crate::accounts::{self, Account};
-use crate::card_service::{option, time_of};
 use crate::output::print;
 use crate::table::{Align, Table};
+use outboard_accounts::{self as accounts, Account};
+use outboard_inspect::card_service::{option, time_of};
 
 /// Says what to do with a key that is new in the service.
 pub(super) fn tell_new(key: &KeyInfo, directory: &Path) -> Result<(), Failure> {

@@ -5,7 +5,6 @@
 mod sizes;
 mod text;
 
-use super::info;
 use crate::Failure;
 use crate::output::{self, To, print, print_json, remark};
 use crate::stage::Stage;
@@ -266,7 +265,7 @@ impl Arguments {
         let path = self.profile.clone().unwrap_or_else(installation::profile);
         let version =
             installation::library().map_or_else(|_| String::new(), |library| library.version());
-        let (profile, _) = info::in_force(&path, &Machine::detect(), &version);
+        let (profile, _) = Profile::in_force(&path, &Machine::detect(), &version);
         Report::new(
             record,
             Sources {

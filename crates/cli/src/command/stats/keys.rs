@@ -9,10 +9,11 @@ use outboard_wording::count;
 use serde::Serialize;
 
 use crate::Failure;
-use crate::accounts::{self, Account};
-use crate::card_service::{Answer, Place, Usage, time_of};
 use crate::output::{print, print_json};
 use crate::table::{Align, Table};
+use outboard_accounts::{self as accounts, Account};
+use outboard_inspect::card_service::{Answer, Place, Usage, time_of};
+use outboard_ledger_report::openmetrics::OTHERS;
 
 pub(super) fn show(json: bool) -> Result<ExitCode, Failure> {
     let place = Place::in_force();
@@ -94,9 +95,6 @@ fn user(uid: Option<u32>) -> String {
         |uid| accounts::name(Account::User, uid),
     )
 }
-
-/// As in other tables of counters.
-pub(crate) const OTHERS: &str = "(others)";
 
 fn figures(used: Used) -> [String; 3] {
     [

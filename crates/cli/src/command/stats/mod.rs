@@ -1,18 +1,18 @@
 //! `outboard stats`: the counters of the ledger, and of the card service's keys.
 
-pub(crate) mod keys;
+mod keys;
 
-use crate::card_service::Place;
-use crate::command::info;
 use crate::keystrokes::Keys;
-use crate::ledgers::{Ledgers, Which, since};
-use crate::listing::{self, By, Counted, Sort};
+use crate::listing::{self, WhichArguments};
 use crate::output::{To, print, print_json};
-use crate::served::{Served, seconds};
-use crate::{Failure, openmetrics, output};
+use crate::{Failure, output};
+use outboard_inspect::card_service::Place;
 use outboard_installation as installation;
 use outboard_ledger::{self as ledger, Snapshot};
-use outboard_profile::{Machine, rfc3339};
+use outboard_ledger_report::{
+    self as report, Counted, Error, Ledgers, Served, Which, openmetrics, seconds, since,
+};
+use outboard_profile::{Machine, Profile, rfc3339};
 use outboard_wording::count;
 use serde::Serialize;
 use std::io::IsTerminal;
@@ -42,6 +42,53 @@ last are listed, and the others are added up.
 CPU time saved: for each operation that Outboard served, the difference between the times of OpenSSL and \
 Outboard that 'outboard calibrate' measured.";
 
+/// The meaning of a line of a table.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum By {
+    /// All processes of one program
+    #[default]
+    Program,
+    /// All processes of one user
+    User,
+    /// One kind of operation, of every process
+    Operation,
+    /// One process
+    Process,
+}
+
+impl From<By> for report::By {
+    fn from(by: By) -> Self {
+        match by {
+            By::Program => Self::Program,
+            By::User => Self::User,
+            By::Operation => Self::Operation,
+            By::Process => Self::Process,
+        }
+    }
+}
+
+/// The order of lines: among running programs, and then among ended ones.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Sort {
+    /// The longest time
+    #[default]
+    Elapsed,
+    /// The most operations
+    Count,
+    /// The first in the alphabet
+    Name,
+}
+
+impl From<Sort> for report::Sort {
+    fn from(sort: Sort) -> Self {
+        match sort {
+            Sort::Elapsed => Self::Elapsed,
+            Sort::Count => Self::Count,
+            Sort::Name => Self::Name,
+        }
+    }
+}
+
 /// Show the counters: program, operation, path, number, bytes and time
 ///
 /// Outboard times only a sample of the bulk operations, and estimates their total time from the sample.
@@ -49,7 +96,7 @@ Outboard that 'outboard calibrate' measured.";
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
     #[command(flatten)]
-    which: Which,
+    which: WhichArguments,
     /// Add up the counters by this
     #[arg(
         long,
@@ -94,14 +141,14 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
     if let Some(seconds) = arguments.watch {
         return watch(&arguments, Duration::from_secs(seconds));
     }
-    let ledgers = arguments.which.read()?;
+    let ledgers = listing::read(&(&arguments.which).into())?;
     if arguments.openmetrics {
         let place = Place::in_force();
         print(&openmetrics::text(&ledgers, &place.ask(), &place.usage()))?;
     } else if arguments.json {
         print_json("outboard-stats", &document(&ledgers))?;
     } else {
-        let sort = arguments.sort;
+        let sort = arguments.sort.into();
         let listed = text(&ledgers, &arguments, sort, "Nothing was counted.\n");
         print(&(listed + &total(&ledgers)))?;
     }
@@ -109,16 +156,17 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
 }
 
 fn reset(arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let which = Which::from(&arguments.which);
     let mut concerned = 0;
-    for path in arguments.which.paths() {
-        match ledger::reset(&path, arguments.which.pid) {
+    for path in which.paths() {
+        match ledger::reset(&path, which.pid) {
             Ok(number) => concerned += number,
-            Err(error) if arguments.which.tolerates(&error) => {}
+            Err(error) if which.tolerates(&error) => {}
             Err(error) => return Err(error.into()),
         }
     }
-    if let Some(pid) = arguments.which.pid.filter(|_| concerned == 0) {
-        return Err(arguments.which.unknown(pid));
+    if let Some(pid) = which.pid.filter(|_| concerned == 0) {
+        return Err(Error::UnknownProcess(pid).into());
     }
     if arguments.json {
         #[derive(Serialize)]
@@ -139,15 +187,22 @@ fn reset(arguments: &Arguments) -> Result<ExitCode, Failure> {
 fn watch(arguments: &Arguments, interval: Duration) -> Result<ExitCode, Failure> {
     const CLEAR: &str = "\x1b[H\x1b[2J";
     let clear = std::io::stdout().is_terminal() && !arguments.json;
-    let mut before = arguments.which.read()?;
-    let mut sort = arguments.sort;
+    let which = Which::from(&arguments.which);
+    let mut before = listing::read(&which)?;
+    let mut sort = report::Sort::from(arguments.sort);
     let keys = Keys::new();
     loop {
-        let next = |key| sort = if key == b's' { sort.next() } else { sort };
+        let next = |key| {
+            sort = if key == b's' {
+                report::Sort::next(sort)
+            } else {
+                sort
+            }
+        };
         if !keys.wait(interval, next) {
             return Ok(ExitCode::SUCCESS);
         }
-        let now = arguments.which.read()?;
+        let now = listing::read(&which)?;
         let differences = since(&now, &before);
         if arguments.json {
             print_json("outboard-stats", &document(&differences))?;
@@ -171,12 +226,12 @@ fn watch(arguments: &Arguments, interval: Duration) -> Result<ExitCode, Failure>
     }
 }
 
-fn text(ledgers: &Ledgers, arguments: &Arguments, sort: Sort, nothing: &str) -> String {
+fn text(ledgers: &Ledgers, arguments: &Arguments, sort: report::Sort, nothing: &str) -> String {
     let all = ledgers.iter();
     let parties = all
-        .flat_map(|(_, snapshot)| listing::parties(snapshot))
+        .flat_map(|(_, snapshot)| report::parties(snapshot))
         .collect();
-    let parties = listing::folded(parties, arguments.by, sort);
+    let parties = report::folded(parties, arguments.by.into(), sort);
     match listing::tables(&parties, To::Stdout) {
         tables if tables.is_empty() => nothing.to_owned(),
         tables => tables,
@@ -209,7 +264,7 @@ fn total(ledgers: &Ledgers) -> String {
 fn served(ledgers: &Ledgers) -> Served {
     let version =
         installation::library().map_or_else(|_| String::new(), |library| library.version());
-    let (profile, _) = info::in_force(&installation::profile(), &Machine::detect(), &version);
+    let (profile, _) = Profile::in_force(&installation::profile(), &Machine::detect(), &version);
     let mut served = Served::default();
     for (_, snapshot) in ledgers {
         served.add(Served::of(&snapshot.total(), &profile));

@@ -2,25 +2,20 @@
 
 mod text;
 
-use crate::card_service::Place;
-use crate::command::doctor::{self, Finding};
-use crate::command::info;
-use crate::command::rollout::Rollout;
-use crate::ledgers::Ledgers;
+use crate::Failure;
 use crate::output::{print, print_json};
-use crate::processes::{Process, restart_command};
-use crate::served::Served;
-use crate::{Failure, listing};
 use outboard_administration::{Complaint, MasterState};
 use outboard_advice::ssh::SSH_DIRECTORY;
-use outboard_installation::{self as system, InForce};
+use outboard_inspect::{Finding, card_service::Place};
+use outboard_installation::{self as system, InForce, Switch};
 use outboard_ledger::{LedgerError, Snapshot, all_paths};
-use outboard_openssl_conf::{Config, Offer, Place as Groups};
-use outboard_profile::{Machine, Profile, rfc3339};
+use outboard_ledger_report::{Ledgers, Served, parties};
+use outboard_openssl_conf::Place as Groups;
+use outboard_processes::{Process, restart_command};
+use outboard_profile::{Machine, Profile, Rollout, rfc3339};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::SystemTime;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -113,7 +108,7 @@ impl Report {
         let library = system::library()?;
         let in_force = InForce::find(&library)?;
         let switch = Switch::of(&in_force);
-        let (profile, _) = info::in_force(
+        let (profile, _) = Profile::in_force(
             &switch.profile(),
             &Machine::detect().named(),
             &library.version(),
@@ -136,7 +131,7 @@ impl Report {
             .iter()
             .for_each(|program| total.add(program.served));
         let created = ledgers.iter().map(|(_, snapshot)| snapshot.created).min();
-        let findings = doctor::examine_system(Path::new(SSH_DIRECTORY));
+        let findings = outboard_inspect::installation(Path::new(SSH_DIRECTORY));
         Ok(Self {
             on: switch.is_on,
             configuration: in_force.path().map(Path::to_owned),
@@ -186,49 +181,6 @@ impl Service {
     }
 }
 
-/// The state that the configuration sets.
-#[derive(Default)]
-pub(in crate::command) struct Switch {
-    /// Whether programs load Outboard, prefer it, and are offered something.
-    pub(in crate::command) is_on: bool,
-    is_observed: bool,
-    changed: Option<SystemTime>,
-    /// For which programs.
-    pub(in crate::command) rollout: Option<Rollout>,
-    offer: Option<Offer>,
-    post_quantum: Option<Groups>,
-    profile: Option<PathBuf>,
-}
-
-impl Switch {
-    /// Off if the configuration cannot be read. 'outboard doctor' then names the reason.
-    pub(in crate::command) fn of(in_force: &InForce) -> Self {
-        Self::read(in_force).unwrap_or_default()
-    }
-
-    fn read(in_force: &InForce) -> Option<Self> {
-        let text = in_force.read().ok()?;
-        let config = Config::parse(&text, in_force.name(), system::environment).ok()?;
-        let named = config.outboard()?;
-        let settings = config.outboard_settings()?;
-        let metadata = in_force.path()?.metadata().ok()?;
-        Some(Self {
-            is_on: named.preferred && settings.offer != Some(Offer::None),
-            is_observed: config.assignment(&named.section, "inner").is_some(),
-            changed: metadata.modified().ok(),
-            rollout: Some(Rollout::of(&settings.others)),
-            offer: settings.offer,
-            post_quantum: settings.post_quantum,
-            profile: settings.profile,
-        })
-    }
-
-    fn profile(&self) -> PathBuf {
-        let named = self.profile.clone();
-        named.unwrap_or_else(|| system::SYSTEM_PROFILE.into())
-    }
-}
-
 /// Every ledger that this user may read.
 fn ledgers() -> Ledgers {
     let read = |path: PathBuf| -> Result<_, LedgerError> {
@@ -244,10 +196,7 @@ fn ledgers() -> Ledgers {
 /// Each program once: running programs first, then by the number of operations.
 fn programs(ledgers: &Ledgers, profile: &Profile) -> Vec<Program> {
     let mut programs: Vec<Program> = Vec::new();
-    for party in ledgers
-        .iter()
-        .flat_map(|(_, snapshot)| listing::parties(snapshot))
-    {
+    for party in ledgers.iter().flat_map(|(_, snapshot)| parties(snapshot)) {
         let served = Served::of(&party.counts, profile);
         match programs
             .iter_mut()

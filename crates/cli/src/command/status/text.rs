@@ -1,10 +1,10 @@
 //! The report for people. The first line follows the rules for a Nagios plugin. The rest explains it.
 
 use super::{Report, Service};
-use crate::command::doctor::Finding;
+use crate::command::doctor;
 use crate::command::service::{last, master_key};
-use crate::served::{Served, seconds};
 use crate::table::{Align, Table};
+use outboard_ledger_report::{Served, seconds};
 use outboard_wording::{count, printable};
 
 /// The number of programs that fit on a screen.
@@ -140,7 +140,7 @@ impl Report {
 
     /// The problems, and the commands that help.
     fn to_do(&self) -> String {
-        let mut text: String = self.problems.iter().map(Finding::text).collect();
+        let mut text: String = self.problems.iter().map(doctor::text).collect();
         if !self.on && self.problems.is_empty() {
             text += "to switch it on: outboard enable\n";
         }

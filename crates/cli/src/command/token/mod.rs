@@ -17,10 +17,10 @@ use outboard_wire::{KeyId, SYSTEM_DIRECTORY};
 use outboard_wording::printable;
 use serde::Serialize;
 
-use crate::card_service::option;
 use crate::command::keys::{Grantee, done, grant, rename};
 use crate::output::{complain, print, print_json};
 use crate::{Failure, WrongUsage};
+use outboard_inspect::card_service::option;
 
 const EXAMPLES: &str = "\
 Examples:

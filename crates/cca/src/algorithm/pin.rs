@@ -1,0 +1,589 @@
+//! PINs, account numbers, and PIN blocks (ISO 9564-1; the older ones of IBM, VISA and Eurocheque).
+//!
+//! Whether the digits and the filling of a block are right is decided without a branch on them. How long a PIN is shows in
+//! time, its digits do not.
+
+use outboard_engine::scalar::randomise;
+use outboard_engine::scalar::wipe;
+use subtle::{Choice, ConditionallySelectable, ConstantTimeEq, ConstantTimeLess};
+use zeroize::Zeroizing;
+
+use crate::answer::{Outcome, Refusal};
+
+/// The shortest and the longest PIN.
+pub(crate) const LENGTHS: std::ops::RangeInclusive<usize> = 4..=12;
+
+/// A PIN. Its digits are wiped.
+#[derive(Clone)]
+pub(crate) struct Pin {
+    digits: [u8; 16],
+    length: usize,
+}
+
+impl Drop for Pin {
+    fn drop(&mut self) {
+        wipe(&mut self.digits);
+    }
+}
+
+impl Pin {
+    /// Of 4 to 12 digits, as numbers.
+    pub(crate) fn new(digits: &[u8]) -> Outcome<Self> {
+        if !LENGTHS.contains(&digits.len()) {
+            return Err(Refusal::PinLength);
+        }
+        let is_decimal = digits
+            .iter()
+            .fold(Choice::from(1), |good, digit| good & digit.ct_lt(&10));
+        if !bool::from(is_decimal) {
+            return Err(Refusal::ClearPin);
+        }
+        let mut pin = Self {
+            digits: [0; 16],
+            length: digits.len(),
+        };
+        pin.digits[..digits.len()].copy_from_slice(digits);
+        Ok(pin)
+    }
+
+    /// Of characters, filled up with blanks.
+    pub(crate) fn of_text(text: &[u8]) -> Outcome<Self> {
+        Self::new(&numbers(text.trim_ascii_end()).ok_or(Refusal::ClearPin)?)
+    }
+
+    /// Drawn: of so many digits.
+    pub(crate) fn random(length: usize) -> Outcome<Self> {
+        if !LENGTHS.contains(&length) {
+            return Err(Refusal::PinLength);
+        }
+        let mut digits = Zeroizing::new(Vec::with_capacity(length));
+        while digits.len() < length {
+            let mut byte = Zeroizing::new([0]);
+            randomise(&mut *byte)?;
+            // 250 is the largest multiple of ten.
+            if byte[0] < 250 {
+                digits.push(byte[0] % 10);
+            }
+        }
+        Self::new(&digits)
+    }
+
+    pub(crate) fn digits(&self) -> &[u8] {
+        &self.digits[..self.length]
+    }
+
+    /// As characters, filled up with blanks to 16.
+    pub(crate) fn text(&self) -> Zeroizing<Vec<u8>> {
+        let mut text = Zeroizing::new(vec![b' '; 16]);
+        text.iter_mut()
+            .zip(self.digits())
+            .for_each(|(to, digit)| *to = b'0' + digit);
+        text
+    }
+}
+
+/// The numbers that decimal characters stand for. None if one is no digit.
+pub(crate) fn numbers(text: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
+    let good = text.iter().fold(Choice::from(1), |good, byte| {
+        good & byte.wrapping_sub(b'0').ct_lt(&10)
+    });
+    let numbers = Zeroizing::new(text.iter().map(|byte| byte.wrapping_sub(b'0')).collect());
+    bool::from(good).then_some(numbers)
+}
+
+/// An account number, as far as a PIN block has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Account {
+    /// The 12 digits right of which only the check digit is.
+    twelve: [u8; 12],
+    /// All digits, with the check digit: only format 4 has them.
+    whole: Option<Vec<u8>>,
+}
+
+impl Account {
+    /// Of the 12 characters that most verbs take.
+    pub(crate) fn of_twelve(text: &[u8]) -> Outcome<Self> {
+        let digits = numbers(text).ok_or(Refusal::PanData)?;
+        match <[u8; 12]>::try_from(&digits[..]) {
+            Ok(twelve) => Ok(Self {
+                twelve,
+                whole: None,
+            }),
+            Err(_) => Err(Refusal::PanData),
+        }
+    }
+
+    /// Of a whole number, 10 to 19 characters, the last of which is the check digit.
+    pub(crate) fn of_whole(text: &[u8]) -> Outcome<Self> {
+        let text = text.trim_ascii_end();
+        let digits = numbers(text).ok_or(Refusal::PanData)?;
+        if !(10..=19).contains(&digits.len()) {
+            return Err(Refusal::PanData);
+        }
+        let mut twelve = [0; 12];
+        let before_check = &digits[..digits.len() - 1];
+        let taken = before_check.len().min(12);
+        twelve[12 - taken..].copy_from_slice(&before_check[before_check.len() - taken..]);
+        Ok(Self {
+            twelve,
+            whole: Some(digits.to_vec()),
+        })
+    }
+
+    pub(crate) fn twelve(&self) -> &[u8; 12] {
+        &self.twelve
+    }
+
+    /// Four zeros and the 12 digits, as nibbles: what formats 0 and 3 add.
+    fn field(&self) -> [u8; 16] {
+        let mut field = [0; 16];
+        field[4..].copy_from_slice(&self.twelve);
+        field
+    }
+
+    /// The second block of format 4: how many digits there are above 12, the digits, zeros.
+    pub(crate) fn field_of_format_4(&self) -> Outcome<[u8; 16]> {
+        let whole = self.whole.as_ref().ok_or(Refusal::PanData)?;
+        let mut nibbles = [0; 32];
+        let start = 12_usize.saturating_sub(whole.len());
+        nibbles[0] = whole.len().saturating_sub(12) as u8;
+        nibbles[1 + start..1 + start + whole.len()].copy_from_slice(whole);
+        Ok(std::array::from_fn(|at| {
+            nibbles[2 * at] << 4 | nibbles[2 * at + 1]
+        }))
+    }
+}
+
+/// How a PIN is written into a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Format {
+    Iso0,
+    Iso1,
+    Iso2,
+    Iso3,
+    Iso4,
+    Visa2,
+    Visa3,
+    Visa4,
+    Eci2,
+    Eci3,
+    Ibm3621,
+    Ibm3624,
+}
+
+use Format::*;
+
+impl Format {
+    pub(crate) const KEYWORDS: &[(&str, Self)] = &[
+        ("ISO-0", Iso0),
+        ("ISO-1", Iso1),
+        ("ISO-2", Iso2),
+        ("ISO-3", Iso3),
+        ("ISO-4", Iso4),
+        ("VISA-2", Visa2),
+        ("VISA-3", Visa3),
+        ("VISA-4", Visa4),
+        ("ECI-2", Eci2),
+        ("ECI-3", Eci3),
+        ("3621", Ibm3621),
+        ("3624", Ibm3624),
+    ];
+
+    /// Whether ISO 9564 has it.
+    pub(crate) fn is_iso(self) -> bool {
+        matches!(self, Iso0 | Iso1 | Iso2 | Iso3 | Iso4)
+    }
+
+    /// Whether the account number is in the block.
+    pub(crate) fn has_account(self) -> bool {
+        matches!(self, Iso0 | Iso3 | Iso4 | Visa4)
+    }
+}
+
+/// A clear PIN block of eight bytes.
+pub(crate) type Block = Zeroizing<[u8; 8]>;
+
+/// What else a format needs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Filling {
+    /// The pad digit.
+    pub(crate) pad: Option<u8>,
+    /// The first four digits of format 3621.
+    pub(crate) sequence: u16,
+    /// How long the PIN is where the block does not say it.
+    pub(crate) length: Option<usize>,
+}
+
+fn drawn(digits: &mut [u8], below: u8, add: u8) -> Outcome<()> {
+    let mut at = 0;
+    while at < digits.len() {
+        let mut byte = [0];
+        randomise(&mut byte)?;
+        let most = u8::MAX / below * below;
+        if byte[0] < most {
+            digits[at] = byte[0] % below + add;
+            at += 1;
+        }
+    }
+    Ok(())
+}
+
+/// Writes a PIN into a block of eight bytes.
+pub(crate) fn format(
+    pin: &Pin,
+    format: Format,
+    account: &Account,
+    filling: Filling,
+) -> Outcome<Block> {
+    let mut nibbles = Zeroizing::new([0_u8; 16]);
+    let digits = pin.digits();
+    let length = digits.len();
+    let pad = || filling.pad.ok_or(Refusal::PadDigit);
+    let with_length = |nibbles: &mut [u8; 16], control: u8| {
+        nibbles[0] = control;
+        nibbles[1] = length as u8;
+        nibbles[2..2 + length].copy_from_slice(digits);
+    };
+    match format {
+        Iso0 | Visa4 => {
+            nibbles.fill(0xf);
+            with_length(&mut nibbles, 0);
+        }
+        Iso1 => {
+            drawn(&mut nibbles[..], 16, 0)?;
+            with_length(&mut nibbles, 1);
+        }
+        Iso2 => {
+            nibbles.fill(0xf);
+            with_length(&mut nibbles, 2);
+        }
+        Iso3 => {
+            drawn(&mut nibbles[..], 6, 10)?;
+            with_length(&mut nibbles, 3);
+        }
+        Iso4 => return Err(Refusal::PinBlockFormat),
+        Visa2 | Eci3 => {
+            if length > 6 {
+                return Err(Refusal::PinLength);
+            }
+            match format {
+                Visa2 => nibbles.fill(pad()?),
+                _ => drawn(&mut nibbles[..], 10, 0)?,
+            }
+            nibbles[0] = length as u8;
+            nibbles[1..7].fill(0);
+            nibbles[1..1 + length].copy_from_slice(digits);
+        }
+        Visa3 => {
+            nibbles.fill(pad()?);
+            nibbles[..length].copy_from_slice(digits);
+            nibbles[length] = 0xf;
+        }
+        Eci2 => {
+            if length != 4 {
+                return Err(Refusal::PinLength);
+            }
+            drawn(&mut nibbles[..], 10, 0)?;
+            nibbles[..4].copy_from_slice(digits);
+        }
+        Ibm3624 => {
+            nibbles.fill(is_no_digit(pad()?)?);
+            nibbles[..length].copy_from_slice(digits);
+        }
+        Ibm3621 => {
+            nibbles.fill(is_no_digit(pad()?)?);
+            for (at, digit) in nibbles[..4].iter_mut().enumerate() {
+                *digit = (filling.sequence >> (12 - 4 * at)) as u8 & 0xf;
+            }
+            nibbles[4..4 + length].copy_from_slice(digits);
+        }
+    }
+    if format.has_account() {
+        nibbles
+            .iter_mut()
+            .zip(account.field())
+            .for_each(|(nibble, digit)| *nibble ^= digit);
+    }
+    Ok(Zeroizing::new(std::array::from_fn(|at| {
+        nibbles[2 * at] << 4 | nibbles[2 * at + 1]
+    })))
+}
+
+/// A pad that is a decimal digit would hide where the PIN ends.
+fn is_no_digit(pad: u8) -> Outcome<u8> {
+    match pad > 9 {
+        true => Ok(pad),
+        false => Err(Refusal::PadDigit),
+    }
+}
+
+/// Takes the PIN out of a clear block. What is wrong with it is one error: see `PinBlockInconsistent`.
+pub(crate) fn extract(
+    block: &[u8; 8],
+    format: Format,
+    account: &Account,
+    filling: Filling,
+) -> Outcome<Pin> {
+    let mut nibbles = Zeroizing::new([0_u8; 16]);
+    for (at, byte) in block.iter().enumerate() {
+        nibbles[2 * at] = byte >> 4;
+        nibbles[2 * at + 1] = byte & 0xf;
+    }
+    if format.has_account() {
+        nibbles
+            .iter_mut()
+            .zip(account.field())
+            .for_each(|(nibble, digit)| *nibble ^= digit);
+    }
+    let (good, start, length) = match format {
+        Iso0 | Visa4 => framed(&nibbles, 0, |fill| fill.ct_eq(&0xf)),
+        Iso1 => framed(&nibbles, 1, |_| Choice::from(1)),
+        Iso2 => framed(&nibbles, 2, |fill| fill.ct_eq(&0xf)),
+        Iso3 => framed(&nibbles, 3, |fill| !fill.ct_lt(&10)),
+        Iso4 => return Err(Refusal::PinBlockFormat),
+        Visa2 | Eci3 => {
+            let length = nibbles[0];
+            let good = !length.ct_lt(&4) & length.ct_lt(&7);
+            (good, 1, u8::conditional_select(&4, &length, good))
+        }
+        Visa3 => delimited(&nibbles[..], 0, 0xf),
+        Eci2 => (Choice::from(1), 0, 4),
+        Ibm3624 | Ibm3621 => {
+            let start = if format == Ibm3621 { 4 } else { 0 };
+            match (filling.length, filling.pad) {
+                (Some(length), _) => {
+                    let length = u8::try_from(length).map_err(|_| Refusal::PinLength)?;
+                    (
+                        Choice::from(u8::from(LENGTHS.contains(&usize::from(length)))),
+                        start,
+                        length.clamp(4, 12),
+                    )
+                }
+                (None, Some(pad)) => delimited(&nibbles[..], usize::from(start), is_no_digit(pad)?),
+                (None, None) => return Err(Refusal::PadDigit),
+            }
+        }
+    };
+    // INVARIANT: `start` and `length` are within the block.
+    let digits = &nibbles[usize::from(start)..][..usize::from(length)];
+    let good = digits
+        .iter()
+        .fold(good, |good, digit| good & digit.ct_lt(&10));
+    match bool::from(good) {
+        true => Pin::new(digits).map_err(|_| Refusal::PinBlockInconsistent),
+        false => Err(Refusal::PinBlockInconsistent),
+    }
+}
+
+/// A block with a control digit, a length, the PIN and a filling: whether it is right, where the PIN is, its length.
+fn framed(nibbles: &[u8; 16], control: u8, is_filling: impl Fn(&u8) -> Choice) -> (Choice, u8, u8) {
+    let length = nibbles[1];
+    let mut good = nibbles[0].ct_eq(&control) & !length.ct_lt(&4) & length.ct_lt(&13);
+    for (place, nibble) in (0_u8..).zip(&nibbles[2..]) {
+        let is_in_pin = place.ct_lt(&length);
+        good &= (is_in_pin & nibble.ct_lt(&10)) | (!is_in_pin & is_filling(nibble));
+    }
+    // A wrong length is not used.
+    (good, 2, u8::conditional_select(&4, &length, good))
+}
+
+/// A block whose PIN ends before the first delimiter.
+fn delimited(nibbles: &[u8], start: usize, delimiter: u8) -> (Choice, u8, u8) {
+    let (mut length, mut is_over) = (0_u8, Choice::from(0));
+    for nibble in &nibbles[start..] {
+        is_over |= nibble.ct_eq(&delimiter);
+        length.conditional_assign(&(length + 1), !is_over);
+    }
+    // A PIN of twelve digits may fill what is left of a block of format 3621.
+    let good = !length.ct_lt(&4) & length.ct_lt(&13);
+    (good, start as u8, u8::conditional_select(&4, &length, good))
+}
+
+/// The first block of format 4 (ISO 9564-1, 9.4.2): control digit, length, PIN, `A`, random digits.
+pub(crate) fn field_of_format_4(pin: &Pin) -> Outcome<Zeroizing<[u8; 16]>> {
+    let mut nibbles = Zeroizing::new([0xa_u8; 32]);
+    let digits = pin.digits();
+    (nibbles[0], nibbles[1]) = (4, digits.len() as u8);
+    nibbles[2..2 + digits.len()].copy_from_slice(digits);
+    drawn(&mut nibbles[16..], 16, 0)?;
+    Ok(Zeroizing::new(std::array::from_fn(|at| {
+        nibbles[2 * at] << 4 | nibbles[2 * at + 1]
+    })))
+}
+
+/// The PIN in the first block of format 4.
+pub(crate) fn extract_format_4(field: &[u8; 16]) -> Outcome<Pin> {
+    let mut nibbles = Zeroizing::new([0_u8; 16]);
+    for (at, byte) in field[..8].iter().enumerate() {
+        nibbles[2 * at] = byte >> 4;
+        nibbles[2 * at + 1] = byte & 0xf;
+    }
+    let (good, start, length) = framed(&nibbles, 4, |fill| fill.ct_eq(&0xa));
+    match bool::from(good) {
+        true => Pin::new(&nibbles[usize::from(start)..][..usize::from(length)]),
+        false => Err(Refusal::PinBlockInconsistent),
+    }
+}
+
+/// From which format into which a PIN may be translated (PCI PIN security requirement 3-3). A pair that is not allowed cannot
+/// be made, so nobody can translate by it.
+///
+/// | from | to |
+/// |---|---|
+/// | 0, 3, 4 | 0, 3, 4, with the same account number |
+/// | 1 | 0, 1, 3, 4 |
+/// | 2 | nothing: it is for chip cards (CSNBPCU) |
+/// | others | the same, if they are allowed at all |
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Pair {
+    from: Format,
+    to: Format,
+}
+
+impl Pair {
+    pub(crate) fn new(from: Format, to: Format, other_formats: bool) -> Outcome<Self> {
+        let is_allowed = match (from, to) {
+            (Iso0 | Iso3 | Iso4, Iso0 | Iso3 | Iso4) => true,
+            (Iso1, Iso0 | Iso1 | Iso3 | Iso4) => true,
+            (Iso0 | Iso1 | Iso2 | Iso3 | Iso4, _) | (_, Iso0 | Iso1 | Iso2 | Iso3 | Iso4) => false,
+            (from, to) => other_formats && from == to,
+        };
+        match is_allowed {
+            true => Ok(Self { from, to }),
+            false => Err(Refusal::PinBlockFormat),
+        }
+    }
+
+    /// The account number of the new block: another than that of the old block is refused.
+    pub(crate) fn account(self, from: &Account, to: &Account) -> Outcome<()> {
+        let is_bound = self.from.has_account();
+        match !is_bound || from.twelve == to.twelve {
+            true => Ok(()),
+            false => Err(Refusal::PanData),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FILLING: Filling = Filling {
+        pad: Some(0xf),
+        sequence: 0x1234,
+        length: None,
+    };
+
+    fn clear(format_: Format, pin: &str, account: &str) -> String {
+        let pin = Pin::of_text(pin.as_bytes()).unwrap();
+        let account = Account::of_whole(account.as_bytes()).unwrap();
+        let block = format(&pin, format_, &account, FILLING).unwrap();
+        block.iter().map(|byte| format!("{byte:02X}")).collect()
+    }
+
+    /// X9.24-1's example; ISO 9564's fields; the publication's appendix "PIN formats".
+    #[test]
+    fn blocks_are_those_of_the_standards() {
+        assert_eq!(clear(Iso0, "1234", "4012345678909"), "041274EDCBA9876F");
+        assert_eq!(clear(Iso2, "1234", "4012345678909"), "241234FFFFFFFFFF");
+        assert_eq!(clear(Ibm3624, "1234", "4012345678909"), "1234FFFFFFFFFFFF");
+        assert_eq!(clear(Ibm3621, "12345", "4012345678909"), "123412345FFFFFFF");
+        assert_eq!(clear(Visa2, "12345", "4012345678909"), "5123450FFFFFFFFF");
+        assert_eq!(clear(Visa3, "12345", "4012345678909"), "12345FFFFFFFFFFF");
+        assert!(clear(Iso1, "1234", "4012345678909").starts_with("141234"));
+        assert!(clear(Iso3, "1234", "4012345678909").starts_with("341274"));
+        let account = Account::of_whole(b"4012345678909").unwrap();
+        let field: String = account
+            .field_of_format_4()
+            .unwrap()
+            .iter()
+            .map(|byte| format!("{byte:02X}"))
+            .collect();
+        assert_eq!(field, "14012345678909000000000000000000");
+    }
+
+    #[test]
+    fn a_pin_comes_out_of_its_block_and_of_no_other() {
+        let account = Account::of_twelve(b"123456789012").unwrap();
+        for (name, of) in Format::KEYWORDS {
+            if *of == Iso4 {
+                continue;
+            }
+            for pin in ["1234", "99999", "000000", "123456789012"] {
+                let pin = Pin::of_text(pin.as_bytes()).unwrap();
+                let Ok(block) = format(&pin, *of, &account, FILLING) else {
+                    assert!(matches!(of, Visa2 | Eci2 | Eci3), "{name}");
+                    continue;
+                };
+                assert_eq!(
+                    extract(&block, *of, &account, FILLING).unwrap().digits(),
+                    pin.digits(),
+                    "{name}"
+                );
+                // One other digit of the account: seen, but for the two digits that lie over the PIN's end.
+                if of.has_account() && *of != Visa4 && pin.digits().len() == 4 {
+                    let other = Account::of_twelve(b"123456789013").unwrap();
+                    assert!(
+                        extract(&block, *of, &other, FILLING).is_err() || *of == Iso3,
+                        "{name}"
+                    );
+                }
+            }
+        }
+        for wrong in [
+            "031274EDCBA9876F",
+            "0D1274EDCBA9876F",
+            "041A74EDCBA9876F",
+            "041274EDCBA98760",
+        ] {
+            let block: [u8; 8] = crate::value::from_hex(wrong).unwrap()[..]
+                .try_into()
+                .unwrap();
+            let account = Account::of_whole(b"4012345678909").unwrap();
+            assert_eq!(
+                extract(&block, Iso0, &account, FILLING).err(),
+                Some(Refusal::PinBlockInconsistent),
+                "{wrong}"
+            );
+        }
+    }
+
+    #[test]
+    fn format_4_goes_both_ways() {
+        for length in LENGTHS {
+            let pin = Pin::random(length).unwrap();
+            let field = field_of_format_4(&pin).unwrap();
+            assert_eq!(extract_format_4(&field).unwrap().digits(), pin.digits());
+        }
+        assert!(extract_format_4(&[0; 16]).is_err());
+    }
+
+    /// Every pair of formats: only those that PCI PIN 3-3 allows.
+    #[test]
+    fn only_allowed_pairs_exist() {
+        for (_, from) in Format::KEYWORDS {
+            for (_, to) in Format::KEYWORDS {
+                for others in [false, true] {
+                    let is_allowed = match (from, to) {
+                        (Iso0 | Iso3 | Iso4, Iso0 | Iso3 | Iso4)
+                        | (Iso1, Iso0 | Iso1 | Iso3 | Iso4) => true,
+                        (from, to) => others && from == to && !from.is_iso(),
+                    };
+                    assert_eq!(
+                        Pair::new(*from, *to, others).is_ok(),
+                        is_allowed,
+                        "{from:?} to {to:?}"
+                    );
+                }
+            }
+        }
+        let (one, other) = (
+            Account::of_twelve(b"123456789012").unwrap(),
+            Account::of_twelve(b"123456789013").unwrap(),
+        );
+        for (from, is_bound) in [(Iso0, true), (Iso3, true), (Iso1, false)] {
+            let pair = Pair::new(from, Iso0, false).unwrap();
+            assert_eq!(pair.account(&one, &other).is_err(), is_bound);
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! The card: its state, who asks it, and how a request reaches its verb.
+
+pub(crate) mod access;
+pub(crate) mod limits;
+pub(crate) mod master;
+pub(crate) mod records;
+pub(crate) mod storage;
+pub(crate) mod tables;
+
+use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use zeroize::Zeroizing;
+
+use crate::answer::{Answer, Outcome, Refusal};
+use crate::request::Request;
+use access::{AccessPoint, Points};
+use limits::Failures;
+use master::Masters;
+use records::Records;
+use storage::{Storage, StorageError};
+use tables::Tables;
+
+/// Who asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Caller {
+    /// Whether the caller may enter master keys, switch access-control points and store decimalization tables.
+    pub administrator: bool,
+}
+
+impl Caller {
+    /// A program.
+    pub const USER: Self = Self {
+        administrator: false,
+    };
+    /// Who administers the card.
+    pub const ADMINISTRATOR: Self = Self {
+        administrator: true,
+    };
+}
+
+/// A coprocessor. Any number of threads may ask it at the same time.
+pub struct Coprocessor {
+    storage: Box<dyn Storage>,
+    state: RwLock<State>,
+    failures: Mutex<Failures>,
+}
+
+/// What a coprocessor keeps.
+#[derive(Default)]
+pub(crate) struct State {
+    pub(crate) masters: Masters,
+    pub(crate) points: Points,
+    pub(crate) records: Records,
+    pub(crate) tables: Tables,
+}
+
+impl Coprocessor {
+    /// A coprocessor with what the storage has; with an empty storage, a new one without master keys.
+    ///
+    /// # Errors
+    /// The storage cannot be read, or has something that is damaged.
+    pub fn new(storage: Box<dyn Storage>) -> Result<Self, StorageError> {
+        let (mut state, mut failures) = (State::default(), Failures::default());
+        for (name, value) in storage.load()? {
+            let (kind, rest) = name.split_once('/').unwrap_or((&name, ""));
+            let is_read = match kind {
+                "master" => state.masters.load(rest, &value),
+                "points" => state.points.load(&value),
+                "record" => state.records.load(rest, &value),
+                "table" => state.tables.load(rest, &value),
+                "limit" => failures.load_limit(&value),
+                "failures" => failures.load(rest, &value),
+                // Of a later version.
+                _ => true,
+            };
+            if !is_read {
+                return Err(StorageError(format!(
+                    "the coprocessor's entry '{name}' is damaged (restore a backup)"
+                )));
+            }
+        }
+        Ok(Self {
+            storage,
+            state: RwLock::new(state),
+            failures: Mutex::new(failures),
+        })
+    }
+
+    /// Carries out a verb.
+    pub fn dispatch(&self, caller: Caller, request: &Request) -> Answer {
+        let call = Call { card: self, caller };
+        Answer::of(request.run(&call))
+    }
+}
+
+/// A request under way.
+pub(crate) struct Call<'a> {
+    card: &'a Coprocessor,
+    caller: Caller,
+}
+
+impl Call<'_> {
+    /// The state, to read. What a verb changes is whole at any time, so a panic elsewhere spoils nothing.
+    pub(crate) fn state(&self) -> RwLockReadGuard<'_, State> {
+        self.card
+            .state
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The state, to change. What is changed must be kept first ([`Call::keep`]).
+    pub(crate) fn change(&self) -> RwLockWriteGuard<'_, State> {
+        self.card
+            .state
+            .write()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The counts of wrong PINs.
+    pub(crate) fn failures(&self) -> MutexGuard<'_, Failures> {
+        self.card
+            .failures
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Refuses callers who do not administer.
+    pub(crate) fn administers(&self) -> Outcome<()> {
+        match self.caller.administrator {
+            true => Ok(()),
+            false => Err(Refusal::AccessDenied),
+        }
+    }
+
+    /// Refuses if an access-control point is off.
+    pub(crate) fn needs(&self, point: AccessPoint) -> Outcome<()> {
+        match self.state().points.is_on(point) {
+            true => Ok(()),
+            false => Err(Refusal::AccessDenied),
+        }
+    }
+
+    /// Keeps a value, durably.
+    pub(crate) fn keep(&self, name: &str, value: &[u8]) -> Outcome<()> {
+        self.card
+            .storage
+            .put(name, value)
+            .map_err(|_| Refusal::Storage)
+    }
+
+    /// Keeps values and forgets others, all or none.
+    pub(crate) fn keep_all(
+        &self,
+        put: &[(String, Zeroizing<Vec<u8>>)],
+        remove: &[String],
+    ) -> Outcome<()> {
+        self.card
+            .storage
+            .change(put, remove)
+            .map_err(|_| Refusal::Storage)
+    }
+
+    /// Forgets a value, durably.
+    pub(crate) fn forget(&self, name: &str) -> Outcome<()> {
+        self.card
+            .storage
+            .change(&[], &[name.to_owned()])
+            .map_err(|_| Refusal::Storage)
+    }
+}

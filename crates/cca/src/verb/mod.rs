@@ -1,0 +1,24 @@
+//! The verbs, one file for each group.
+
+mod administration;
+mod aes_keys;
+mod data;
+mod keys;
+mod pending;
+mod pin;
+mod pka;
+mod records;
+mod tr31;
+mod transport;
+
+use crate::answer::Outcome;
+use crate::card::Call;
+
+/// What a request's verb does.
+pub(crate) trait Verb {
+    /// What it makes.
+    type Reply;
+
+    /// Carries it out.
+    fn run(&self, call: &Call<'_>) -> Outcome<Self::Reply>;
+}

@@ -1,0 +1,486 @@
+//! Public keys: generated, used to sign, to verify, to encrypt, to decrypt; keys that are kept inside.
+
+use outboard_engine::scalar::digest::Digest;
+use outboard_engine::scalar::ec::Curve;
+use outboard_engine::scalar::pair::Private;
+use outboard_engine::scalar::rsa::{self, SaltLength, Scheme};
+use zeroize::Zeroizing;
+
+use super::Verb;
+use super::keys::REGISTERS;
+use crate::AccessPoint;
+use crate::answer::{Outcome, Refusal};
+use crate::card::Call;
+use crate::card::records::{Records, Store};
+use crate::request::*;
+use crate::token::pka::{PkaToken as Token, PrivateSection, Public, Use};
+use crate::value::{Identifier, Label, Parser};
+
+impl Call<'_> {
+    /// The token that an identifier names: itself, that of a record, or that of a key that is kept inside.
+    pub(super) fn pka(&self, identifier: &[u8]) -> Outcome<Token> {
+        match Identifier::parse(identifier)? {
+            Identifier::Token(token) => Token::parse(token),
+            Identifier::Label(label) => {
+                let state = self.state();
+                let token = state
+                    .records
+                    .token(Store::Pka, &label)
+                    .or_else(|_| state.records.token(Store::Retained, &label));
+                Token::parse(token?)
+            }
+        }
+    }
+
+    /// The private half of a key, for a use that it allows.
+    pub(super) fn private(&self, identifier: &[u8], allows: fn(Use) -> bool) -> Outcome<Private> {
+        let token = self.pka(identifier)?;
+        let (private, of) = token.open(&self.state().masters)?;
+        match allows(of) {
+            true => Ok(private),
+            false => Err(Refusal::ControlVector),
+        }
+    }
+}
+
+impl Verb for PkaKeyTokenBuild {
+    type Reply = PkaToken;
+
+    fn run(&self, _: &Call<'_>) -> Outcome<PkaToken> {
+        #[derive(Clone, Copy, PartialEq, Eq)]
+        enum Kind {
+            RsaPublic,
+            RsaCrt,
+            EcPublic,
+            EcPair,
+        }
+        let mut rules = self.rule_array.parse();
+        let kind = rules.required(&[
+            ("RSA-PUBL", Kind::RsaPublic),
+            ("RSA-CRT", Kind::RsaCrt),
+            ("ECC-PUBL", Kind::EcPublic),
+            ("ECC-PAIR", Kind::EcPair),
+        ])?;
+        let of = rules.one(&[
+            ("SIG-ONLY", Use::Sign),
+            ("KEY-MGMT", Use::Both),
+            ("KM-ONLY", Use::Decrypt),
+        ])?;
+        rules.end()?;
+        let structure = &self.key_value_structure;
+        let number = |at: usize| -> Outcome<usize> {
+            let bytes = structure.get(at..at + 2).ok_or(Refusal::Size)?;
+            Ok(usize::from(u16::from_be_bytes([bytes[0], bytes[1]])))
+        };
+        let taken = |at: usize, length: usize| {
+            structure
+                .get(at..at + length)
+                .map(<[u8]>::to_vec)
+                .ok_or(Refusal::Size)
+        };
+        let public = match kind {
+            Kind::RsaPublic => {
+                let (modulus, exponent) = (number(2)?, number(4)?);
+                let n = taken(6, modulus)?;
+                Public::Rsa {
+                    n,
+                    bits: number(0)? as u16,
+                    e: taken(6 + modulus, exponent)?,
+                }
+            }
+            // A skeleton: a private key in the clear has no way in here.
+            Kind::RsaCrt => Public::Rsa {
+                n: Vec::new(),
+                bits: number(0)? as u16,
+                e: taken(18, number(4)?)?,
+            },
+            Kind::EcPublic | Kind::EcPair => {
+                let bits = number(2)?;
+                let curve = Curve::ALL
+                    .into_iter()
+                    .find(|curve| curve.bits() == bits && structure[0] == 0);
+                let point = match kind {
+                    Kind::EcPublic => taken(6, number(4)?)?,
+                    _ => Vec::new(),
+                };
+                Public::Ec {
+                    curve: curve.ok_or(Refusal::KeySize)?,
+                    point,
+                }
+            }
+        };
+        let private = match kind {
+            Kind::RsaCrt | Kind::EcPair => Some(PrivateSection::skeleton(of.unwrap_or(Use::Sign))),
+            _ => None,
+        };
+        let name = match self.private_key_name.is_empty() {
+            true => Vec::new(),
+            false => Label::parse(&self.private_key_name)?.padded().to_vec(),
+        };
+        Ok(PkaToken {
+            key_token: Token {
+                public,
+                private,
+                name,
+            }
+            .token()
+            .into(),
+        })
+    }
+}
+
+impl Verb for PkaKeyGenerate {
+    type Reply = PkaGenerated;
+
+    fn run(&self, call: &Call<'_>) -> Outcome<PkaGenerated> {
+        let mut rules = self.rule_array.parse();
+        let retains = rules.required(&[("MASTER", false), ("RETAIN", true)])?;
+        rules.end()?;
+        call.needs(AccessPoint::PkaKeyGenerate)?;
+        let skeleton = call.pka(&self.skeleton_key_identifier)?;
+        let masters = call.state().masters.clone();
+        // Takes long: the card goes on meanwhile.
+        let token = skeleton.generate(&masters)?;
+        let generated_key_identifier = match retains {
+            false => token.token().into(),
+            true => {
+                let label = Label::parse(&skeleton.name)?;
+                let mut state = call.change();
+                if state.records.has(Store::Retained, &label)
+                    || state.records.has(Store::Pka, &label)
+                {
+                    return Err(Refusal::RecordExists);
+                }
+                call.keep(&Records::entry(Store::Retained, &label), &token.token())?;
+                state.records.set(Store::Retained, label, &token.token());
+                Token::public(token.public).token().into()
+            }
+        };
+        Ok(PkaGenerated {
+            generated_key_identifier,
+        })
+    }
+}
+
+impl Verb for PkaPublicKeyExtract {
+    type Reply = PkaExtracted;
+
+    fn run(&self, call: &Call<'_>) -> Outcome<PkaExtracted> {
+        self.rule_array.parse().end()?;
+        let token = call.pka(&self.source_key_identifier)?;
+        Ok(PkaExtracted {
+            target_public_key_token: Token::public(token.public).token().into(),
+        })
+    }
+}
+
+impl Verb for PkaKeyTokenChange {
+    type Reply = PkaChanged;
+
+    fn run(&self, call: &Call<'_>) -> Outcome<PkaChanged> {
+        let mut rules = self.rule_array.parse();
+        let register = rules.required(REGISTERS)?;
+        rules.one(&[("RSA", ()), ("ECC", ())])?;
+        rules.end()?;
+        call.needs(AccessPoint::TokenChange)?;
+        let token = call.pka(&self.key_identifier)?;
+        let masters = &call.state().masters;
+        let master = masters.in_register(token.public.kind(), register)?;
+        Ok(PkaChanged {
+            key_identifier: token.changed(masters, &master)?.token().into(),
+        })
+    }
+}
+
+const DIGESTS: &[(&str, Digest)] = &[
+    ("SHA-1", Digest::Sha1),
+    ("SHA-224", Digest::Sha224),
+    ("SHA-256", Digest::Sha256),
+    ("SHA-384", Digest::Sha384),
+    ("SHA-512", Digest::Sha512),
+];
+
+/// How a signature is made.
+enum How {
+    /// The data are padded by PKCS #1 as they are: a DigestInfo, which the caller makes.
+    Pkcs1,
+    Pss {
+        digest: Digest,
+        salt: usize,
+    },
+    Ecdsa,
+}
+
+/// The rules of CSNDDSG and CSNDDSV. With PSS, the hash has the salt's length before it, in four bytes.
+fn signature_rules<'a>(mut rules: Parser<'_>, hash: &'a [u8]) -> Outcome<(How, &'a [u8])> {
+    let is_ecdsa = rules
+        .one(&[("RSA", false), ("ECDSA", true)])?
+        .unwrap_or(false);
+    let is_pss = rules.one(&[("PKCS-1.1", false), ("PKCS-PSS", true)])?;
+    let digest = rules.one(DIGESTS)?;
+    rules.one(&[("HASH", ())])?;
+    rules.end()?;
+    match (is_ecdsa, is_pss) {
+        (true, None) => Ok((How::Ecdsa, hash)),
+        (false, Some(false)) => Ok((How::Pkcs1, hash)),
+        (false, Some(true)) => {
+            let digest = digest.ok_or(Refusal::KeywordMissing)?;
+            let (salt, hash) = hash.split_at_checked(4).ok_or(Refusal::Size)?;
+            let salt = salt
+                .iter()
+                .fold(0_usize, |salt, byte| salt << 8 | usize::from(*byte));
+            match hash.len() == digest.length() && salt <= 64 {
+                true => Ok((How::Pss { digest, salt }, hash)),
+                false => Err(Refusal::Size),
+            }
+        }
+        _ => Err(Refusal::KeywordCombination),
+    }
+}
+
+fn pss(digest: Digest, salt: usize) -> Scheme {
+    Scheme::Pss {
+        mgf1: digest,
+        salt: SaltLength::Bytes(salt),
+    }
+}
+
+impl Verb for DigitalSignatureGenerate {
+    type Reply = Signature;
+
+    fn run(&self, call: &Call<'_>) -> Outcome<Signature> {
+        let (how, hash) = signature_rules(self.rule_array.parse(), &self.hash)?;
+        call.needs(AccessPoint::SignatureGenerate)?;
+        let (signature, bits) = match (how, call.private(&self.private_key_identifier, Use::signs)?)
+        {
+            (How::Pkcs1, Private::Rsa(key)) => {
+                let mut signature = vec![0; key.length()];
+                key.sign_unnamed(hash, &mut signature)?;
+                (signature, key.bits())
+            }
+            (How::Pss { digest, salt }, Private::Rsa(key)) => {
+                let mut signature = vec![0; key.length()];
+                key.sign(pss(digest, salt), digest, hash, &mut signature)?;
+                (signature, key.bits())
+            }
+            (How::Ecdsa, Private::Ec(key)) => {
+                let mut signature = vec![0; key.curve().max_signature_length()];
+                let length = key.sign(hash, &mut signature)?;
+                let both = der_to_raw(&signature[..length], key.curve().field_length())
+                    .ok_or(Refusal::Resource)?;
+                let bits = 8 * both.len();
+                (both, bits)
+            }
+            _ => return Err(Refusal::KeyType),
+        };
+        Ok(Signature {
+            signature_field: signature.into(),
+            signature_bit_length: bits as u32,
+        })
+    }
+}
+
+impl Verb for DigitalSignatureVerify {
+    type Reply = Done;
+
+    fn run(&self, call: &Call<'_>) -> Outcome<Done> {
+        let (how, hash) = signature_rules(self.rule_array.parse(), &self.hash)?;
+        call.needs(AccessPoint::SignatureVerify)?;
+        let public = call.pka(&self.public_key_identifier)?.public;
+        let signature = &self.signature_field;
+        let is_good = match how {
+            How::Pkcs1 => public.rsa()?.verify_unnamed(hash, signature),
+            How::Pss { digest, salt } => {
+                public
+                    .rsa()?
+                    .verify(pss(digest, salt), digest, hash, signature)
+            }
+            How::Ecdsa => public.ec()?.verify(hash, &raw_to_der(signature)),
+        };
+        match is_good {
+            true => Ok(Done {}),
+            false => Err(Refusal::SignatureNotVerified),
+        }
+    }
+}
+
+/// Both numbers of an ECDSA signature, each as long as the field.
+fn der_to_raw(der: &[u8], field: usize) -> Option<Vec<u8>> {
+    let content = match der {
+        [0x30, 0x81, _, content @ ..] => content,
+        [0x30, _, content @ ..] => content,
+        _ => return None,
+    };
+    let mut raw = Vec::with_capacity(2 * field);
+    let mut rest = content;
+    for _ in 0..2 {
+        let [2, length, after @ ..] = rest else {
+            return None;
+        };
+        let (number, after) = after.split_at_checked(usize::from(*length))?;
+        let number = number.strip_prefix(&[0]).unwrap_or(number);
+        raw.resize(raw.len() + field.checked_sub(number.len())?, 0);
+        raw.extend_from_slice(number);
+        rest = after;
+    }
+    Some(raw)
+}
+
+fn raw_to_der(raw: &[u8]) -> Vec<u8> {
+    let mut content = Vec::with_capacity(raw.len() + 8);
+    for number in raw.chunks(raw.len().div_ceil(2).max(1)) {
+        let first = number
+            .iter()
+            .position(|byte| *byte != 0)
+            .unwrap_or(number.len().saturating_sub(1));
+        let number = &number[first..];
+        let pad = number.first().is_some_and(|byte| *byte > 0x7f);
+        content.extend_from_slice(&[2, (number.len() + usize::from(pad)) as u8]);
+        content.extend(pad.then_some(0));
+        content.extend_from_slice(number);
+    }
+    let mut der = vec![0x30];
+    if content.len() > 0x7f {
+        der.push(0x81);
+    }
+    der.push(content.len() as u8);
+    der.append(&mut content);
+    der
+}
+
+/// How RSA pads a message.
+#[derive(Clone, Copy)]
+pub(super) enum RsaPadding {
+    Pkcs12,
+    Oaep(Digest),
+}
+
+pub(super) fn rsa_padding(rules: &mut Parser<'_>) -> Outcome<RsaPadding> {
+    let is_oaep = rules.required(&[("PKCS-1.2", false), ("PKCSOAEP", true), ("PKOAEP2", true)])?;
+    let digest = rules.one(&[("SHA-1", Digest::Sha1), ("SHA-256", Digest::Sha256)])?;
+    match (is_oaep, digest) {
+        (true, digest) => Ok(RsaPadding::Oaep(digest.unwrap_or(Digest::Sha1))),
+        (false, None) => Ok(RsaPadding::Pkcs12),
+        (false, Some(_)) => Err(Refusal::KeywordCombination),
+    }
+}
+
+pub(super) fn encrypted(key: &rsa::Key, padding: RsaPadding, message: &[u8]) -> Outcome<Vec<u8>> {
+    let mut ciphertext = vec![0; key.length()];
+    match padding {
+        RsaPadding::Pkcs12 => key.encrypt(message, &mut ciphertext)?,
+        RsaPadding::Oaep(digest) => {
+            key.encrypt_oaep(message, (digest, digest), &[], &mut ciphertext)?
+        }
+    }
+    Ok(ciphertext)
+}
+
+/// The message. A wrong padding of PKCS #1 v1.5 gives another message, always the same, and no error: nobody learns by asking
+/// (Bleichenbacher, 1998).
+pub(super) fn decrypted(
+    key: &rsa::Key,
+    padding: RsaPadding,
+    ciphertext: &[u8],
+) -> Outcome<Zeroizing<Vec<u8>>> {
+    let ciphertext = key.ciphertext(ciphertext)?;
+    let mut block = Zeroizing::new(vec![0; key.length()]);
+    key.power(&ciphertext, &mut block)?;
+    let message = match padding {
+        RsaPadding::Pkcs12 => key.rejection(&ciphertext)?.message(&block),
+        RsaPadding::Oaep(digest) => rsa::oaep(&block, digest, digest, &[])?,
+    };
+    let start = message.room.len() - message.length as usize;
+    Ok(Zeroizing::new(message.room[start..].to_vec()))
+}
+
+impl Verb for PkaEncrypt {
+    type Reply = PkaEncrypted;
+
+    fn run(&self, call: &Call<'_>) -> Outcome<PkaEncrypted> {
+        let mut rules = self.rule_array.parse();
+        let padding = rsa_padding(&mut rules)?;
+        rules.end()?;
+        call.needs(AccessPoint::PkaEncrypt)?;
+        let key = call.pka(&self.public_key_identifier)?.public.rsa()?;
+        Ok(PkaEncrypted {
+            enciphered_key: encrypted(&key, padding, &self.key_value)?.into(),
+        })
+    }
+}
+
+impl Verb for PkaDecrypt {
+    type Reply = PkaDecrypted;
+
+    fn run(&self, call: &Call<'_>) -> Outcome<PkaDecrypted> {
+        let mut rules = self.rule_array.parse();
+        let padding = rsa_padding(&mut rules)?;
+        rules.end()?;
+        call.needs(AccessPoint::PkaDecrypt)?;
+        let Private::Rsa(key) = call.private(&self.private_key_identifier, Use::decrypts)? else {
+            return Err(Refusal::KeyType);
+        };
+        Ok(PkaDecrypted {
+            key_value: decrypted(&key, padding, &self.enciphered_key)?
+                .to_vec()
+                .into(),
+        })
+    }
+}
+
+impl Verb for RetainedKeyList {
+    type Reply = RetainedKeys;
+
+    fn run(&self, call: &Call<'_>) -> Outcome<RetainedKeys> {
+        self.rule_array.parse().end()?;
+        let mask =
+            std::str::from_utf8(&self.key_label_mask).map_err(|_| Refusal::LabelCharacter)?;
+        let state = call.state();
+        let labels = |mask: &str| state.records.labels(Store::Retained, mask);
+        let key_labels = labels(mask.trim_end_matches([' ', '\0']))
+            .iter()
+            .map(|label| label.text().to_owned())
+            .collect();
+        Ok(RetainedKeys {
+            retained_keys_count: labels("*").len() as u32,
+            key_labels,
+        })
+    }
+}
+
+impl Verb for RetainedKeyDelete {
+    type Reply = Done;
+
+    fn run(&self, call: &Call<'_>) -> Outcome<Done> {
+        self.rule_array.parse().end()?;
+        call.needs(AccessPoint::RetainedKeyDelete)?;
+        let label = Label::parse(&self.key_label)?;
+        let mut state = call.change();
+        state.records.token(Store::Retained, &label)?;
+        call.forget(&Records::entry(Store::Retained, &label))?;
+        state.records.remove(Store::Retained, &label);
+        Ok(Done {})
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn signatures_have_two_forms() {
+        for raw in [
+            vec![0x80; 64],
+            vec![1; 64],
+            [vec![0; 31], vec![5; 33]].concat(),
+            vec![0xff; 132],
+        ] {
+            assert_eq!(
+                der_to_raw(&raw_to_der(&raw), raw.len() / 2),
+                Some(raw.clone())
+            );
+        }
+        assert_eq!(der_to_raw(&[0x30, 2, 2, 9], 32), None);
+        let _ = raw_to_der(&[]);
+    }
+}

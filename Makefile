@@ -7,11 +7,13 @@
 #   make test-openssl, make test-others   test suites of others, with stock and with Outboard: the same results
 #   make test-token test suites of others against the PKCS #11 module
 #   make test-debian13   programs of Debian 13 (Java 25, OpenSSL 3.5, OpenSSH 10) with what is built here
+#   make test-processors tests on other processors, which QEMU emulates: Arm, s390x, RISC-V, older x86-64 (docs/processors.md)
 #   make measure    measure every workload, smaller (MEASURE=--quick); results and a report in outboard-results
 #   make results    the same, into results/: the figures and pictures of README and docs
 #   make liberty    fetch Open Liberty for the workload trading: target/bench/liberty
 #   make bench      measure each operation through EVP: stock and Outboard take turns in one process
 #   make deny       check licences and advisories of all dependencies
+#   make packages   .deb and .rpm of everything, with bills of materials
 #   make install    PREFIX=/usr/local DESTDIR=   (then: outboard calibrate; outboard enable)
 #   make uninstall
 #
@@ -22,6 +24,8 @@ PREFIX     ?= /usr/local
 DESTDIR    ?=
 CARGO      ?= cargo
 STRIP      ?= strip --strip-debug
+# put.sh strips where it is told to, and nothing else.
+unexport STRIP
 # The directory where this system's libcrypto looks for provider modules.
 MODULESDIR ?= $(shell openssl version -m 2>/dev/null | sed -n 's/^MODULESDIR: "\(.*\)"$$/\1/p')
 
@@ -59,7 +63,7 @@ test_packages  = $(run_packages) rsync python3 postgresql wrk valgrind perl chro
                  tomcat10 libpostgresql-jdbc-java
 jar_packages   = $(build_packages) openjdk-17-jdk-headless
 
-.PHONY: build jar run test test-evp test-openssl test-others test-token test-debian13 tested emulated measure results report bench install uninstall fmt lint check deny help need-build need-jar need-run need-measure need-test liberty
+.PHONY: build jar run test test-evp test-openssl test-others test-token test-debian13 test-processors tested emulated measure results report bench install uninstall fmt lint check deny deny-licences help need-build need-jar need-run need-measure need-test liberty
 .DEFAULT_GOAL := build
 
 build: need-build
@@ -78,7 +82,7 @@ run: need-run build
 
 # lanes-check (crates/lanes/lanes.mk): the lanes' arithmetic on the emulation, also with flipped bits. engine-secrets
 # (crates/engine/secrets.mk): what RSA decryption takes paddings off decides no branch.
-test: need-test fmt lint check lanes-check engine-secrets test-evp
+test: need-test fmt lint check lanes-check engine-secrets test-evp packages-check
 
 fmt:
 	$(CARGO) fmt --all --check
@@ -126,6 +130,12 @@ test-debian13: need-build tested
 	  --test doctor_service --test programs -- --skip version_ --skip apache --skip stunnel:: --skip postgresql:: \
 	  --skip valgrind:: --skip soak:: --skip a_ledger_elsewhere
 
+# Other processors, emulated: docs/processors.md.
+PROCESSORS ?= x86-64 aarch64 s390x riscv64
+
+test-processors: need-build
+	scripts/processors.sh $(PROCESSORS)
+
 # The provider with emulated lanes: target/emulated/liboutboard.so. It is slow; only tests use it.
 emulated: need-build
 	$(CARGO) build --profile emulated --locked -p outboard-provider --features emulated-lanes
@@ -163,10 +173,14 @@ $(liberty)/wlp/bin/tools/ws-server.jar:
 	rm -rf $(liberty)/repository
 	@test -e $@
 
-# Licences and advisories of all dependencies; see deny.toml.
-deny:
-	@command -v cargo-deny >/dev/null || { echo "cargo-deny is not installed: cargo install --locked cargo-deny" >&2; exit 1; }
-	$(CARGO) deny check
+# Licences and advisories of all dependencies; see deny.toml. The list of advisories is fetched from the network.
+deny: deny-licences
+	$(CARGO) deny check advisories
+
+# The part that needs no list of advisories: licences, sources, bans. CI runs it.
+deny-licences: need-build
+	@packaging/tool.sh cargo-deny
+	$(CARGO) deny --log-level error check licenses bans sources
 
 # One rename puts each file in place (scripts/put.sh), so a program that starts meanwhile sees the old file or the new
 # one. The files of a build are enough: 'sudo make install' works if root has no cargo.
@@ -226,7 +240,7 @@ uninstall:
 
 help:
 	@sed -n '1,/^$$/s/^# \{0,1\}//p' Makefile
-	@for file in crates/*/*.mk; do echo; sed -n '/^#   make/,/^$$/s/^# //p' $$file; done
+	@for file in crates/*/*.mk packaging/packages.mk; do echo; sed -n '/^#   make/,/^$$/s/^# //p' $$file; done
 
 need-build:
 	@scripts/need.sh $(build_packages)
@@ -245,4 +259,4 @@ need-test:
 	@scripts/need.sh $(test_packages)
 
 # Generated files, fixtures and the like of single crates.
--include crates/*/*.mk
+-include crates/*/*.mk packaging/packages.mk

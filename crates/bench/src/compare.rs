@@ -295,8 +295,10 @@ impl Verdict {
 /// logarithmic scale the distances of independent ends from their medians add up as squares.
 fn quotient(a: (f64, f64, f64), b: (f64, f64, f64)) -> (f64, f64, f64) {
     let distance = |from: f64, to: f64| (to / from).ln().abs();
-    let down = distance(a.0, a.1).hypot(distance(b.1, b.2));
-    let up = distance(a.1, a.2).hypot(distance(b.0, b.1));
+    // (f64::hypot would need glibc 2.35.)
+    let together = |x: f64, y: f64| (x * x + y * y).sqrt();
+    let down = together(distance(a.0, a.1), distance(b.1, b.2));
+    let up = together(distance(a.1, a.2), distance(b.0, b.1));
     let median = a.1 / b.1;
     (median * (-down).exp(), median, median * up.exp())
 }

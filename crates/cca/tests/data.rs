@@ -326,6 +326,36 @@ fn hashes_and_random_numbers() {
         panic!("a hash")
     };
     assert_eq!(hex(&hash.hash[..4]), "BA7816BF");
+    let part = |rules: &[&str], text: &[u8], chaining_vector: Bytes| {
+        let request = OneWayHash {
+            rule_array: Rules::of(rules),
+            text: text.into(),
+            chaining_vector,
+            ..Default::default()
+        };
+        match card.ask(request) {
+            Ok(Reply::OneWayHash(reply)) => Ok(reply),
+            Ok(_) => unreachable!("another verb's reply"),
+            Err(codes) => Err(codes),
+        }
+    };
+    let first = part(&["SHA-512", "FIRST"], &[7; 256], Bytes::default()).expect("blocks");
+    let last = part(&["SHA-512", "LAST"], b"the rest", first.chaining_vector).expect("a hash");
+    let whole = part(
+        &["SHA-512"],
+        &[&[7; 256][..], b"the rest"].concat(),
+        Bytes::default(),
+    )
+    .expect("a hash");
+    assert_eq!(last.hash, whole.hash);
+    assert_eq!(
+        part(&["SHA-512", "FIRST"], &[7; 64], Bytes::default()).err(),
+        Some((8, 25))
+    );
+    assert_eq!(
+        part(&["SHA-512", "LAST"], &[7; 64], Bytes::default()).err(),
+        Some((8, 159))
+    );
     let random = |form: &str| match card.ask(RandomNumberGenerate {
         form: Keyword::new(form),
     }) {

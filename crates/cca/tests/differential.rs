@@ -292,7 +292,8 @@ fn python_makes_the_same() {
         let keys = keys.as_ref().expect("the first number has made some");
         cases(&card, keys, &mut drawn, &mut lines);
     }
-    let file = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("cca-cases.txt");
+    let file = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"))
+        .join(format!("cca-cases-{}.txt", std::process::id()));
     fs::write(&file, lines).expect("a file in the target directory");
     let script = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/differential.py");
     let output = python

@@ -207,6 +207,45 @@ fn a_key_that_must_not_leave_does_not() {
     );
 }
 
+/// A token whose words are another's, with a checksum that fits: its key is bound to its own words.
+#[test]
+fn no_token_takes_the_words_of_another() {
+    let card = Card::new();
+    let tokens = [
+        card.des("DATA", &[], KEY),
+        card.des("MAC", &[], KEY),
+        card.des("MAC", &["NO-XPORT"], KEY),
+        card.des("OPINENC", &[], KEY),
+        card.des("IPINENC", &[], KEY),
+        card.des("PINGEN", &[], KEY),
+        card.des("IMPORTER", &[], KEY),
+        card.des("EXPORTER", &[], KEY),
+    ];
+    for own in &tokens {
+        for other in &tokens {
+            let mut edited = own.to_vec();
+            // Version, control vector and length of the other; the wrapped key is its own.
+            edited[4] = other[4];
+            edited[32..48].copy_from_slice(&other[32..48]);
+            edited[59] = other[59];
+            let words = edited[..60]
+                .chunks(4)
+                .map(|word| u32::from_be_bytes([word[0], word[1], word[2], word[3]]));
+            let sum = words.fold(0, u32::wrapping_add).to_be_bytes();
+            edited[60..].copy_from_slice(&sum);
+            let request = KeyTest {
+                rule_array: Rules::of(&["KEY-ENC", "GENERATE", "ENC-ZERO"]),
+                key_identifier: edited.into(),
+                ..Default::default()
+            };
+            match own == other {
+                true => assert!(card.ask(request).is_ok()),
+                false => assert_eq!(card.ask(request).err(), Some((8, 29))),
+            }
+        }
+    }
+}
+
 #[test]
 fn tokens_follow_the_master_key_and_die_with_the_second_change() {
     let storage = Arc::new(Memory::default());
@@ -430,6 +469,18 @@ fn generated_aes_keys_come_in_by_an_importer() {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    /// Whatever comes as a request or as an answer is read or refused. What is read is carried out or refused.
+    #[test]
+    fn drawn_bytes_are_read_or_refused(verb in 0..100_u8, bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
+        thread_local!(static CARD: Card = Card::new());
+        let message = [&[verb][..], &bytes].concat();
+        let _ = Answer::decode(&bytes);
+        if let Ok(request) = Request::decode(&message) {
+            let answer = CARD.with(|card| card.0.dispatch(Caller::USER, &request));
+            assert!(matches!(answer.return_code, 0 | 4 | 8 | 12), "{}", request.name());
+        }
+    }
 
     /// No token but the one that was made yields a key: any change of any bytes is refused.
     #[test]

@@ -45,7 +45,7 @@ mod work;
 use std::fs::{self, DirBuilder};
 use std::io;
 use std::os::fd::AsFd;
-use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -96,6 +96,28 @@ pub enum Error {
     },
 }
 
+/// That nobody else can change what is in the sockets' directory: whoever can put another socket there is taken for the service or
+/// its front, and whoever can move the store, for the store.
+fn only_ours(directory: &Path) -> Result<(), Error> {
+    let uses = || cannot(format!("use {}", directory.display()));
+    let metadata = fs::metadata(directory).map_err(uses())?;
+    let us = rustix::process::geteuid().as_raw();
+    let problem = match (metadata.uid(), metadata.mode() & 0o022) {
+        (owner, _) if owner != us && owner != 0 => {
+            format!("it belongs to uid {owner} (name a directory of uid {us})")
+        }
+        (_, 0) => return Ok(()),
+        _ => format!(
+            "others can write there (run 'chmod go-w {}')",
+            directory.display()
+        ),
+    };
+    Err(uses()(io::Error::new(
+        io::ErrorKind::PermissionDenied,
+        problem,
+    )))
+}
+
 fn cannot(action: impl Into<String>) -> impl FnOnce(io::Error) -> Error {
     let action = action.into();
     move |reason| Error::System { action, reason }
@@ -117,6 +139,7 @@ pub fn serve(settings: &Settings) -> Result<(), Error> {
     own_directory(&settings.directory)?;
     let directory = fs::canonicalize(&settings.directory)
         .map_err(cannot(format!("find {}", settings.directory.display())))?;
+    only_ours(&directory)?;
     let store = settings.store();
     let ledger_path = match &settings.ledger {
         Some(path) => path.clone(),

@@ -28,17 +28,19 @@ impl Peer {
         })
     }
 
-    /// The client of a socket that another process accepted, from clients that connected to that path.
+    /// The client of a socket that a process of that user accepted, from clients that connected to that path.
     ///
     /// # Errors
     /// The other process may have made the socket itself, so the kernel's word may be about another process: of a socket
     /// that listens, and of the end that connected, the kernel tells who listens. The end that connected has that path as its
     /// name, too, if the process gave it that name where the path led elsewhere (a mount namespace). But what listens has a
-    /// name, and no ssh client has one.
-    pub(crate) fn of_accepted(socket: impl AsFd, path: &Path) -> io::Result<Self> {
+    /// name, and no ssh client has one. One end of a socket pair can have that name and another end without one, and of a pair the
+    /// kernel tells who made it. But it belongs to the user who made it, and what is accepted to the user who accepted it.
+    pub(crate) fn of_accepted(socket: impl AsFd, path: &Path, by: u32) -> io::Result<Self> {
         // As bytes: rustix panics where it reads a name that fills all the room of an address.
         let is_there = rustix::net::getsockname(&socket)? == SocketAddrUnix::new(path)?.into();
-        if !is_there || sockopt::socket_acceptconn(&socket)? || is_named(&socket)? {
+        let is_theirs = rustix::fs::fstat(&socket)?.st_uid == by;
+        if !is_there || !is_theirs || sockopt::socket_acceptconn(&socket)? || is_named(&socket)? {
             return Err(io::ErrorKind::InvalidInput.into());
         }
         Self::of(socket)
@@ -141,6 +143,7 @@ mod tests {
 
     #[test]
     fn what_is_no_client_of_that_path_is_refused() {
+        let us = rustix::process::geteuid().as_raw();
         let directory = tempfile::tempdir().unwrap();
         let (path, other) = (directory.path().join("a"), directory.path().join("b"));
         let connected = |path: &Path| {
@@ -150,29 +153,30 @@ mod tests {
             (listener, client, accepted)
         };
         let (listener, client, accepted) = connected(&path);
-        let peer = Peer::of_accepted(&accepted, &path).unwrap();
+        let peer = Peer::of_accepted(&accepted, &path, us).unwrap();
         assert_eq!(peer.pid as u32, std::process::id());
-        assert!(Peer::of_accepted(&accepted, &other).is_err());
+        assert!(Peer::of_accepted(&accepted, &other, us).is_err());
+        assert!(Peer::of_accepted(&accepted, &path, us + 1).is_err());
         // Of these the kernel would tell who listens.
         assert!(Peer::of(&client).is_ok() && Peer::of(&listener).is_ok());
-        assert!(Peer::of_accepted(&client, &path).is_err());
-        assert!(Peer::of_accepted(&listener, &path).is_err());
+        assert!(Peer::of_accepted(&client, &path, us).is_err());
+        assert!(Peer::of_accepted(&listener, &path, us).is_err());
         // A client that is gone still was one.
         drop(client);
-        assert_eq!(Peer::of_accepted(&accepted, &path).unwrap(), peer);
+        assert_eq!(Peer::of_accepted(&accepted, &path, us).unwrap(), peer);
         let (_elsewhere, _, elsewhere) = connected(&other);
-        assert!(Peer::of_accepted(&elsewhere, &path).is_err());
+        assert!(Peer::of_accepted(&elsewhere, &path, us).is_err());
         // As in a mount namespace: what connects to another listener has the path as its name.
         std::fs::remove_file(&path).unwrap();
         let named = bound(&path);
         rustix::net::connect(&named, &SocketAddrUnix::new(&other).unwrap()).unwrap();
-        assert!(Peer::of(&named).is_ok() && Peer::of_accepted(&named, &path).is_err());
+        assert!(Peer::of(&named).is_ok() && Peer::of_accepted(&named, &path, us).is_err());
         let longest = directory
             .path()
             .join("c".repeat(107 - directory.path().as_os_str().len()));
-        assert!(Peer::of_accepted(bound(&longest), &path).is_err());
+        assert!(Peer::of_accepted(bound(&longest), &path, us).is_err());
         let internet = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
-        assert!(Peer::of(&internet).is_err() && Peer::of_accepted(&internet, &path).is_err());
-        assert!(Peer::of_accepted(std::fs::File::open("/dev/null").unwrap(), &path).is_err());
+        assert!(Peer::of(&internet).is_err() && Peer::of_accepted(&internet, &path, us).is_err());
+        assert!(Peer::of_accepted(std::fs::File::open("/dev/null").unwrap(), &path, us).is_err());
     }
 }

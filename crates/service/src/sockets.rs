@@ -62,7 +62,15 @@ impl Sockets {
         if makes {
             // Everybody may connect: whether a key may be used is decided for each key.
             service.push(made.bind(directory.join(SERVICE_SOCKET), SocketType::SEQPACKET)?);
-            service.extend(bind_abstract(directory)?);
+            match bind_abstract(directory) {
+                Ok(socket) => service.extend(socket),
+                // Anybody can take the address. The service is there for all others.
+                Err(error) => tracing::warn!(
+                    "programs that changed their root directory cannot connect, because another process listens at the \
+                     abstract address of {}: {error} (find it with 'ss -xlp', and start the service again)",
+                    directory.display()
+                ),
+            }
         }
         let administration = match administration {
             Some(socket) => socket,

@@ -227,8 +227,8 @@ fn hostile_clients_delay_nobody() {
 }
 
 /// A packet for the service: bytes, with these sockets.
-fn relay(service: &Service, bytes: &[u8], sockets: &[BorrowedFd<'_>]) -> UnixStream {
-    let stream = UnixStream::connect(service.path().join("relay.sock")).unwrap();
+fn relay(directory: &Path, bytes: &[u8], sockets: &[BorrowedFd<'_>]) -> UnixStream {
+    let stream = UnixStream::connect(directory.join("relay.sock")).unwrap();
     let mut room = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(8))];
     let mut attached = SendAncillaryBuffer::new(&mut room);
     assert!(attached.push(SendAncillaryMessage::ScmRights(sockets)));
@@ -274,7 +274,7 @@ fn the_front_speaks_for_its_clients_alone() {
     let length = 107 - service.path().as_os_str().len();
     let longest = bound(&service.path().join("l".repeat(length)));
     let lists = |bytes: &[u8], sockets: &[BorrowedFd<'_>]| {
-        let stream = relay(&service, bytes, sockets);
+        let stream = relay(service.path(), bytes, sockets);
         kind(ssh::ask(&stream, REQUEST_IDENTITIES)) == Some(IDENTITIES)
     };
     let before = service.size();
@@ -299,7 +299,7 @@ fn the_front_speaks_for_its_clients_alone() {
         assert!(!lists(bytes, sockets), "{bytes:?}, {sockets:?}");
     }
     // A second client on the same connection is none.
-    let stream = relay(&service, &[1], &[client]);
+    let stream = relay(service.path(), &[1], &[client]);
     ssh::only_key(&stream);
     drop(stream);
     service.has_size_again(before);
@@ -315,6 +315,16 @@ fn the_front_speaks_for_its_clients_alone() {
         wait_until(is_connected);
         front.kill().unwrap();
         front.wait().unwrap();
+        // A socket pair that root made for another purpose, and that the attacker has bound as above: the kernel says that root is at
+        // the other end.
+        std::fs::rename(&path, service.path().join("aside")).unwrap();
+        let (pair, _pair) = UnixStream::pair().unwrap();
+        rustix::net::bind(&pair, &SocketAddrUnix::new(&path).unwrap()).unwrap();
+        std::fs::rename(service.path().join("aside"), &path).unwrap();
+        let front = nobody("lists", service.path(), OwnedFd::from(pair).into());
+        let said = front.wait_with_output().unwrap().stdout;
+        let said = String::from_utf8_lossy(&said);
+        assert!(said.contains("answer: None"), "{said}");
         chown(&path, Some(0), None).unwrap();
         let other = as_nobody("relays", service.path());
         let said = other.wait_with_output().unwrap().stdout;
@@ -324,6 +334,11 @@ fn the_front_speaks_for_its_clients_alone() {
 
 /// This program's helper, as the user nobody.
 fn as_nobody(what: &str, directory: &Path) -> std::process::Child {
+    nobody(what, directory, Stdio::piped())
+}
+
+/// The same, with that standard input.
+fn nobody(what: &str, directory: &Path, stdin: Stdio) -> std::process::Child {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command
         .args([
@@ -334,7 +349,7 @@ fn as_nobody(what: &str, directory: &Path) -> std::process::Child {
         ])
         .env("FRONT_WHAT", what)
         .env("FRONT_DIRECTORY", directory)
-        .stdin(Stdio::piped())
+        .stdin(stdin)
         .stdout(Stdio::piped())
         .uid(NOBODY)
         .gid(NOBODY);
@@ -358,6 +373,12 @@ fn as_another_user() {
         let _ = std::io::stdin().read_line(&mut String::new());
         let is_open = |stream: &&UnixStream| ssh::ask(stream, REQUEST_IDENTITIES).is_some();
         println!("open: {}", crowd.iter().filter(is_open).count());
+        return;
+    }
+    if what == "lists" {
+        let stream = relay(directory, &[1], &[std::io::stdin().as_fd()]);
+        let answer = kind(ssh::ask(&stream, REQUEST_IDENTITIES));
+        println!("\nanswer: {answer:?}");
         return;
     }
     // Until the service ends the connection.

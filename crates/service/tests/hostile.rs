@@ -412,3 +412,59 @@ fn as_another_user() {
     }
     println!("use: {status:?}; find: {found}; others: {others}; show: {show}; list: {list}");
 }
+
+/// Whoever can write into the directory of the sockets could put others there, and move the store away.
+#[test]
+fn a_directory_that_others_can_write_is_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let ends = |problem: &str| {
+        for words in [&["--directory"][..], &["--agent", "--directory"]] {
+            let output = Command::new(env!("CARGO_BIN_EXE_outboardd"))
+                .args(words)
+                .arg(path)
+                .output()
+                .unwrap();
+            let said = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert!(!output.status.success() && said.contains(problem), "{said}");
+        }
+    };
+    for mode in [0o777, 0o1777, 0o775] {
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(mode);
+        std::fs::set_permissions(path, mode).unwrap();
+        ends(&format!(
+            "others can write there (run 'chmod go-w {}')",
+            path.display()
+        ));
+    }
+    if rustix::process::getuid().is_root() {
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(path, mode).unwrap();
+        std::os::unix::fs::chown(path, Some(NOBODY), None).unwrap();
+        ends("it belongs to uid 65534");
+    }
+    assert_eq!(std::fs::read_dir(path).unwrap().count(), 0);
+}
+
+/// Anybody can take the abstract address of a service that does not run. It starts without it.
+#[test]
+fn whoever_takes_the_abstract_address_keeps_the_service_from_nobody_else() {
+    let mut service = Service::start();
+    let key = service.key("site");
+    let name = outboard_wire::abstract_name(service.path()).unwrap();
+    let address = rustix::net::SocketAddrUnix::new_abstract_name(&name).unwrap();
+    let squatter = rustix::net::socket(
+        rustix::net::AddressFamily::UNIX,
+        rustix::net::SocketType::SEQPACKET,
+        None,
+    )
+    .unwrap();
+    assert_eq!(
+        rustix::net::bind(&squatter, &address),
+        Err(Errno::ADDRINUSE)
+    );
+    service.kill_and(|| rustix::net::bind(&squatter, &address).unwrap());
+    serves(&service, &key);
+    let complaints = service.complaints().join("\n");
+    assert!(complaints.contains("abstract address"), "{complaints}");
+}

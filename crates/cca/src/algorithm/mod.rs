@@ -2,6 +2,7 @@
 
 pub(crate) mod des;
 pub(crate) mod dukpt;
+pub(crate) mod hash;
 pub(crate) mod mac;
 pub(crate) mod method;
 pub(crate) mod pin;

@@ -3,13 +3,14 @@
 use inout::InOutBuf;
 use outboard_engine::scalar::aes::{self, Mode};
 use outboard_engine::scalar::des3::set_odd_parity;
-use outboard_engine::scalar::digest::{Digest, Hasher};
+use outboard_engine::scalar::digest::Digest;
 use outboard_engine::scalar::mac::{Mac as Code, equal};
 use outboard_engine::scalar::randomise;
 use subtle::{ConditionallySelectable, ConstantTimeEq, ConstantTimeLess};
 
 use super::Verb;
 use crate::AccessPoint;
+use crate::algorithm::hash::{self, Hash};
 use crate::algorithm::mac::{CbcMac, Method};
 use crate::answer::{Outcome, Refusal};
 use crate::card::Call;
@@ -502,17 +503,35 @@ impl Verb for OneWayHash {
 
     fn run(&self, _: &Call<'_>) -> Outcome<Hashed> {
         let mut rules = self.rule_array.parse();
-        let digest = rules.required(DIGESTS)?;
-        rules.one(&[("ONLY", ())])?;
+        let algorithm = rules.required(&[
+            ("SHA-1", hash::Algorithm::Sha1),
+            ("SHA-224", hash::Algorithm::Sha224),
+            ("SHA-256", hash::Algorithm::Sha256),
+            ("SHA-384", hash::Algorithm::Sha384),
+            ("SHA-512", hash::Algorithm::Sha512),
+        ])?;
+        let segment = rules.one(SEGMENTS)?.unwrap_or(Segment::Only);
         rules.end()?;
         if self.text.len() > MOST {
             return Err(Refusal::TextTooLong);
         }
-        let mut hasher = Hasher::new(digest)?;
-        hasher.update(&self.text)?;
-        Ok(Hashed {
-            chaining_vector: Bytes::default(),
-            hash: hasher.end()?.to_vec().into(),
+        let mut hash = match segment.begins() {
+            true => Hash::new(algorithm),
+            false => Hash::resume(algorithm, &self.chaining_vector).ok_or(Refusal::Inconsistent)?,
+        };
+        if !segment.ends() && !self.text.len().is_multiple_of(algorithm.block()) {
+            return Err(Refusal::TextLength);
+        }
+        hash.update(&self.text);
+        Ok(match segment.ends() {
+            true => Hashed {
+                chaining_vector: [0; hash::STATE].into(),
+                hash: hash.finish().into(),
+            },
+            false => Hashed {
+                chaining_vector: hash.state().into(),
+                hash: Bytes::default(),
+            },
         })
     }
 }

@@ -8,6 +8,7 @@ mod pending;
 mod pin;
 mod pka;
 mod records;
+mod tokens;
 mod tr31;
 mod transport;
 

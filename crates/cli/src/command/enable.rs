@@ -165,7 +165,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
     notes.extend(enabled.notes);
     let unobserved = enabled.unobserved.iter();
     notes.extend(unobserved.map(|name| format!("the work of the provider {name} is not observed")));
-    notes.extend(profile_note(settings.profile.as_deref(), &library));
+    notes.extend(profile_note(&settings, &library));
     if observer.is_some() && !arguments.dry_run {
         notes.push("'outboard observe --all' shows the work of programs".to_owned());
     }
@@ -367,11 +367,21 @@ pub(super) fn refuse_unfit(module: &Path, for_all: bool) -> Result<(), Failure> 
     .into())
 }
 
-/// Why programs could not use the profile, if they could not.
-fn profile_note(named: Option<&Path>, library: &Library) -> Option<String> {
+/// Why programs could not use the profile, or that it chooses nothing for them.
+fn profile_note(settings: &Settings, library: &Library) -> Option<String> {
+    let named = settings.profile.as_deref();
     let path = named.unwrap_or(Path::new(installation::SYSTEM_PROFILE));
-    let (_, error) = Profile::in_force(path, &Machine::detect().named(), &library.version());
-    error.map(|error| printable(&error.to_string()))
+    let machine = Machine::detect().named();
+    let (profile, error) = Profile::in_force(path, &machine, &library.version());
+    if let Some(error) = error {
+        return Some(printable(&error.to_string()));
+    }
+    let by_profile = matches!(settings.offer, None | Some(Offer::Profile));
+    (by_profile && profile.chosen() == 0).then(|| {
+        "no operation won the measurement of this machine, so programs gain nothing: OpenSSL does everything but what \
+         needs a key of the card service"
+            .to_owned()
+    })
 }
 
 /// Keeps a copy of the old file, with the same permissions.

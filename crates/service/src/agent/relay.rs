@@ -39,8 +39,8 @@ pub(crate) fn introduce(client: impl AsFd, to: impl AsFd) -> io::Result<()> {
     Ok(())
 }
 
-/// For whom the front speaks, by its first byte; `path` is where its clients connect. Never waits.
-pub(crate) fn introduced(from: &Visitor, path: &Path) -> io::Result<Peer> {
+/// For whom the front speaks, by its first byte; `path` is where its clients connect, and `front` its user. Never waits.
+pub(crate) fn introduced(from: &Visitor, path: &Path, front: u32) -> io::Result<Peer> {
     let mut version = [0];
     let mut room = [MaybeUninit::uninit(); cmsg_space!(ScmRights(1))];
     let mut attached = RecvAncillaryBuffer::new(&mut room);
@@ -61,7 +61,7 @@ pub(crate) fn introduced(from: &Visitor, path: &Path) -> io::Result<Peer> {
         ([VERSION], [client]) if !looked.flags.contains(ReturnFlags::CTRUNC) => {
             // Its one descriptor is here: it is not closed with the byte.
             rustix::net::recv(from, &mut version, RecvFlags::DONTWAIT)?;
-            Peer::of_accepted(client, path)
+            Peer::of_accepted(client, path, front)
         }
         _ => Err(io::ErrorKind::InvalidData.into()),
     }

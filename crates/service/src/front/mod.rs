@@ -58,6 +58,7 @@ pub fn serve_agent(directory: &Path, limit: Duration) -> Result<(), Error> {
     process::raise_descriptors();
     let directory =
         fs::canonicalize(directory).map_err(cannot(format!("find {}", directory.display())))?;
+    crate::only_ours(&directory)?;
     let end = crate::told_to_end()?;
     let path = directory.join(AGENT_SOCKET);
     let listener =
@@ -182,7 +183,8 @@ impl<'a> Front<'a> {
             }
         };
         // As the service asks: it would refuse each of this client's requests.
-        let Ok(peer) = Peer::of_accepted(&client, self.path) else {
+        let Ok(peer) = Peer::of_accepted(&client, self.path, rustix::process::geteuid().as_raw())
+        else {
             return;
         };
         let sessions = self.sessions.values();

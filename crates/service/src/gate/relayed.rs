@@ -51,7 +51,7 @@ impl Gate {
         room: &mut [u8],
     ) -> Option<Pending> {
         if relayed.client.get().is_none() {
-            match relay::introduced(&connection.socket, &relayed.from) {
+            match relay::introduced(&connection.socket, &relayed.from, connection.peer.uid) {
                 Ok(client) => {
                     let _ = relayed.client.set(client);
                 }

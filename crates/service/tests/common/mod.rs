@@ -146,6 +146,15 @@ impl Service {
         self.process = Self::process(Kernel::This, self.path());
     }
 
+    /// Kills it, does that, and starts it again.
+    pub(crate) fn kill_and(&mut self, then: impl FnOnce()) {
+        self.process.0.kill().unwrap();
+        self.process.0.wait().unwrap();
+        then();
+        self.process = Self::process(Kernel::This, self.path());
+        wait_until(|| Connection::open(self.path()).is_ok());
+    }
+
     pub(crate) fn path(&self) -> &Path {
         self.directory.path()
     }

@@ -1,0 +1,81 @@
+# The life of the .rpm on one machine: Debian 13, whose package rpm installs them. No archive of a distribution with rpm is needed; so
+# what is not shown here is dnf, and a libcrypto of Fedora's. packaging/test.sh runs it in packaging/machine.sh.
+
+old=$1 new=$2
+set -E
+trap 'echo "FAILED: $BASH_COMMAND" >&2' ERR
+step() { echo "  $*"; }
+die() { echo "FAILED: $*" >&2; exit 1; }
+has() { grep -qE -e "$2" <<<"$1" || die "'$2' is not in: $1"; }
+# Debian's packages are not in rpm's database, and Debian's libcrypto looks elsewhere for modules.
+rpm() { command rpm --nodeps "$@" 2>&1; }
+module=/usr/lib64/ossl-modules/outboard.so
+
+mkdir -p /root/test
+cd /root/test
+command rpm --initdb
+command rpm --import "/files/$old/rpm/RPM-GPG-KEY-outboard"
+cp /etc/ssl/openssl.cnf before
+
+step "the packages are signed"
+command rpm --checksig "/files/$old/rpm/"*.rpm >signatures
+! grep -v 'digests signatures OK' signatures || die "a signature"
+[ -s "/files/$old/rpm/repodata/repomd.xml.asc" ] || die "the repository is not signed"
+
+step "installing switches nothing on, starts nothing, measures nothing, and names the next line"
+said=$(rpm -i "/files/$old/rpm/"*.rpm)
+has "$said" 'switched off. Next, type: outboard info'
+has "$said" 'systemctl enable --now outboard.socket'
+cmp /etc/ssl/openssl.cnf before
+[ ! -e /var/lib/outboard ] && ! ls /dev/shm/outboard* 2>/dev/null || die "something was measured or counted"
+[ "$(systemctl is-enabled outboard.service || true)" = disabled ] || die "the service is enabled"
+command rpm -V --nodeps outboard outboard-service libpkcs11-outboard outboard-bench
+getent passwd outboard >/dev/null || die "the service's user is not there"
+
+step "run --proof, enable, doctor"
+openssl ecparam -name P-384 -genkey -noout -out key.pem
+has "$(outboard run --offer all --proof -- openssl dgst -sha384 -sign key.pem -out signature /etc/hostname 2>&1)" 'openssl +p384-sign +(scalar|wide)'
+outboard enable --offer all >/dev/null
+grep -q "^module = $module" /etc/ssl/openssl.cnf || die "$(tail -n 20 /etc/ssl/openssl.cnf)"
+has "$(openssl list -providers)" 'name: Outboard'
+has "$(outboard doctor || true)" 'has Outboard active'
+
+step "an upgrade: no program fails, and running programs keep the module that they have"
+openssl ecparam -name P-384 -genkey -noout -out server.key
+OPENSSL_CONF=<(printf '[req]\ndistinguished_name=name\n[name]\n') openssl req -x509 -key server.key -days 7 -subj /CN=localhost -out server.crt
+openssl s_server -quiet -accept 4433 -key server.key -cert server.crt -www >/dev/null 2>&1 &
+server=$!
+ask() { echo | openssl s_client -connect localhost:4433 -verify_return_error -CAfile server.crt >/dev/null 2>&1; }
+for _ in $(seq 100); do ! ask || break; sleep 0.2; done
+ask
+touch go
+(while [ -e go ]; do ask || echo failed >>failed; echo >>asked; done) &
+client=$!
+command rpm --import "/files/$new/rpm/RPM-GPG-KEY-outboard"
+rpm -U "/files/$new/rpm/"*.rpm >/dev/null
+sleep 1
+rm go
+wait $client
+[ ! -s failed ] || die "requests failed meanwhile"
+grep -q 'outboard.so (deleted)' "/proc/$server/maps" || die "the server does not have the old module"
+[ "$(command rpm -q --qf '%{VERSION}-%{RELEASE}' outboard)" = "$new" ] || die "$(command rpm -q outboard)"
+has "$(openssl list -providers)" 'name: Outboard'
+kill $server
+
+step "what still needs the service is named, and nothing is removed"
+mkdir -p /etc/nginx/tls
+printf -- '-----BEGIN OUTBOARD KEY-----\n' >/etc/nginx/tls/site.key
+! said=$(rpm -e outboard-service) || die "the service was removed"
+has "$said" '/etc/nginx/tls/site.key: holds a reference'
+command rpm -q outboard-service >/dev/null
+rm /etc/nginx/tls/site.key
+
+step "removal: openssl.cnf is byte for byte what it was, and every file is gone"
+command rpm -ql outboard outboard-service libpkcs11-outboard outboard-bench >files
+said=$(rpm -e outboard-bench libpkcs11-outboard outboard-service outboard)
+has "$said" 'byte for byte what it was'
+cmp /etc/ssl/openssl.cnf before
+while read -r file; do
+    [ ! -e "$file" ] || die "$file is left"
+done <files
+openssl version >/dev/null

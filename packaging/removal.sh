@@ -1,0 +1,52 @@
+# Part of the maintainer scripts of every package: what still needs Outboard, named before it breaks.
+#
+# OUTBOARD_REMOVE_ANYWAY=1 in the environment of the package manager removes all the same.
+
+# The lines, or nothing. Files of the system's own that name the user 'outboard' are no configuration.
+outboard_users() {
+    case $1 in
+    provider | service)
+        grep -rlsI -e '-----BEGIN OUTBOARD KEY-----' /etc |
+            sed 's|$|: holds a reference to a key of the card service|'
+        grep -rlsIE '(^|[^A-Za-z0-9_/.@-])outboard:[A-Za-z0-9]' /etc |
+            grep -vE '^/etc/(passwd|shadow|group|gshadow|subuid|subgid)-?$' |
+            sed 's|$|: names a key of the card service (outboard:NAME)|'
+        ;;
+    esac
+    case $1 in
+    service)
+        grep -rlsIE '^[^#]*/run/outboard/(agent|service|metrics)\.sock' /etc --exclude-dir=systemd |
+            sed 's|$|: names a socket of the card service|'
+        # Programs whose files no longer need it may still have a key that they read earlier.
+        connected=$(timeout 10 outboard service status --json 2>/dev/null | sed -n 's/.*"connections": *\([0-9]*\).*/\1/p')
+        [ "${connected:-0}" = 0 ] ||
+            echo "running programs: $connected are connected to the card service, and lose its keys ('outboard stats --keys' names them)"
+        ;;
+    token)
+        grep -rlsIE '^[^#]*outboard-pkcs11\.so' /etc | sed 's|$|: names the PKCS #11 module|'
+        ;;
+    esac
+}
+
+# Fails, unless nothing needs it or somebody insists.
+outboard_may_go() {
+    users=$(outboard_users "$1" || true)
+    [ -n "$users" ] || return 0
+    {
+        echo "outboard: what is about to be removed is still needed, and programs would fail without it:"
+        echo "$users" | sed 's/^/  /'
+        case $1 in
+        token) echo "Take the module out of them first ('outboard java --revert' does it for Java)." ;;
+        *)
+            echo "Give them back their keys first ('outboard keys adopt --revert FILE.outboard-backup'), or other keys, and restart"
+            echo "the programs."
+            ;;
+        esac
+    } >&2
+    if [ "${OUTBOARD_REMOVE_ANYWAY:-}" = 1 ]; then
+        echo "outboard: removed all the same, because OUTBOARD_REMOVE_ANYWAY=1." >&2
+        return 0
+    fi
+    echo "Or remove it all the same: set OUTBOARD_REMOVE_ANYWAY=1 in the package manager's environment." >&2
+    return 1
+}

@@ -1,0 +1,41 @@
+#!/bin/bash
+# Installs, uses, upgrades under load, removes and purges the packages, in other systems that are made of their own packages.
+#
+#   packaging/test.sh PACKAGES SYSTEM...        SYSTEM: bookworm, trixie, jammy, noble; rpm
+#   BUILT=target/debug packaging/test.sh …      what the next version is made of (default: PACKAGES/build/release)
+#
+# 'rpm' installs the .rpm by 'rpm' in Debian 13: no archive of a distribution with rpm is needed.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+packages=$(realpath -e "$1")
+shift
+built=${BUILT:-$packages/build/release}
+[ "$(id -u)" -eq 0 ] || { echo "only root may have systems of its own: run this as root" >&2; exit 1; }
+
+old=$(dpkg-deb -f "$packages"/deb/outboard_*.deb Version)
+new=${old%-*}-$((${old##*-} + 1))
+files=$packages/test
+trap 'rm -rf "$files"' EXIT
+trap 'exit 1' HUP INT TERM
+rm -rf "$files"
+mkdir -p "$files"
+# The next version, compressed as fast as can be.
+VERSION=$new DEB_COMPRESSION='-Zgzip -z1' RPM_COMPRESSION=w1.gzdio packaging/make.sh "$built" "$files/$new.packages"
+packaging/repository.sh "$packages" "$files/$old" --throw-away
+packaging/repository.sh "$files/$new.packages" "$files/$new" --throw-away
+
+failed=
+for system in "$@"; do
+    case $system in
+    rpm) root=trixie script=packaging/in-rpm.sh ;;
+    *) root=$system script=packaging/in-debian.sh ;;
+    esac
+    packaging/roots.sh "$packages/roots" "$root"
+    echo "$system:"
+    if ! packaging/machine.sh "$packages/roots/$root" "$files" "$script" "$old" "$new"; then
+        failed="$failed $system"
+    fi
+done
+[ -z "$failed" ] || { echo "failed:$failed" >&2; exit 1; }
+echo "test result: ok. $# passed; 0 failed"

@@ -1,0 +1,23 @@
+#!/bin/sh
+# Makes sure that one of cargo's tools is there: installs it where cargo has its programs, unless there is one in PATH.
+#
+#   packaging/tool.sh cargo-auditable | cargo-deny
+set -eu
+
+case $1 in
+cargo-auditable) version=0.7.7 ;;
+cargo-deny) version=0.20.2 ;;
+*)
+    echo "unknown tool '$1'" >&2
+    exit 2
+    ;;
+esac
+if ! command -v "$1" >/dev/null; then
+    echo "installing $1 $version (a few minutes, once)" >&2
+    # Not in this repository's target directory, and not with its settings.
+    built=$(mktemp -d)
+    trap 'rm -rf "$built"' EXIT
+    trap 'exit 1' HUP INT TERM
+    cd /
+    CARGO_TARGET_DIR=$built "${CARGO:-cargo}" install --quiet --locked --version "$version" "$1"
+fi

@@ -44,7 +44,7 @@ const ENTRIES: usize = PROCESSES + PROGRAMS;
 /// The entry where all programs that found no place of their own are added up.
 pub(super) const OTHERS: usize = Entries::<PROCESSES, PROGRAMS>::OTHERS;
 
-const OPERATIONS: usize = 96;
+const OPERATIONS: usize = 64;
 const PATHS: usize = 4;
 const REASONS: usize = 16;
 /// Kinds of requests that cards take.

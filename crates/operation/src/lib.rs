@@ -10,7 +10,7 @@ macro_rules! operations {
         /// One kind of work with one kind of key. The profile decides its path; the ledger counts it.
         ///
         /// The order is part of the ledger's layout: append, never reorder. The layout has room
-        /// for 96.
+        /// for 64.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
         #[repr(u8)]
         pub enum Operation {

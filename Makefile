@@ -7,6 +7,7 @@
 #   make test-openssl, make test-others   test suites of others, with stock and with Outboard: the same results
 #   make test-token test suites of others against the PKCS #11 module
 #   make test-debian13   programs of Debian 13 (Java 25, OpenSSL 3.5, OpenSSH 10) with what is built here
+#   make test-processors tests on other processors, which QEMU emulates: Arm, s390x, RISC-V, older x86-64 (docs/processors.md)
 #   make measure    measure every workload, smaller (MEASURE=--quick); results and a report in outboard-results
 #   make results    the same, into results/: the figures and pictures of README and docs
 #   make liberty    fetch Open Liberty for the workload trading: target/bench/liberty
@@ -62,7 +63,7 @@ test_packages  = $(run_packages) rsync python3 postgresql wrk valgrind perl chro
                  tomcat10 libpostgresql-jdbc-java
 jar_packages   = $(build_packages) openjdk-17-jdk-headless
 
-.PHONY: build jar run test test-evp test-openssl test-others test-token test-debian13 tested emulated measure results report bench install uninstall fmt lint check deny deny-licences help need-build need-jar need-run need-measure need-test liberty
+.PHONY: build jar run test test-evp test-openssl test-others test-token test-debian13 test-processors tested emulated measure results report bench install uninstall fmt lint check deny deny-licences help need-build need-jar need-run need-measure need-test liberty
 .DEFAULT_GOAL := build
 
 build: need-build
@@ -128,6 +129,12 @@ test-debian13: need-build tested
 	  --test token --test token_objects --test token_admin --test service_ssh --test system --test doctor \
 	  --test doctor_service --test programs -- --skip version_ --skip apache --skip stunnel:: --skip postgresql:: \
 	  --skip valgrind:: --skip soak:: --skip a_ledger_elsewhere
+
+# Other processors, emulated: docs/processors.md.
+PROCESSORS ?= x86-64 aarch64 s390x riscv64
+
+test-processors: need-build
+	scripts/processors.sh $(PROCESSORS)
 
 # The provider with emulated lanes: target/emulated/liboutboard.so. It is slow; only tests use it.
 emulated: need-build

@@ -470,6 +470,18 @@ fn generated_aes_keys_come_in_by_an_importer() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
+    /// Whatever comes as a request or as an answer is read or refused. What is read is carried out or refused.
+    #[test]
+    fn drawn_bytes_are_read_or_refused(verb in 0..100_u8, bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
+        thread_local!(static CARD: Card = Card::new());
+        let message = [&[verb][..], &bytes].concat();
+        let _ = Answer::decode(&bytes);
+        if let Ok(request) = Request::decode(&message) {
+            let answer = CARD.with(|card| card.0.dispatch(Caller::USER, &request));
+            assert!(matches!(answer.return_code, 0 | 4 | 8 | 12), "{}", request.name());
+        }
+    }
+
     /// No token but the one that was made yields a key: any change of any bytes is refused.
     #[test]
     fn a_changed_des_token_is_refused(changes in proptest::collection::vec((0..64_usize, 1..=255_u8), 1..4)) {

@@ -106,7 +106,7 @@ fn pin_blocks_are_those_of_x9_24_1() {
     assert_eq!(count, 38);
 }
 
-/// The MACs of the same keys, by X9.19: of 1234567890 four times, and five that the standard prints.
+/// The MACs of the same keys, by X9.19: of 1234567890 four times, and five of 4012345678909D987.
 #[test]
 fn macs_are_those_of_x9_24_1() {
     let card = card();
@@ -617,6 +617,48 @@ fn wrong_pins_are_counted_for_each_key_and_account() {
         },
     );
     assert_eq!(foreign, Err((8, 110)));
+}
+
+/// Tries at the same time get no more than their number, and the store has all of them.
+#[test]
+fn tries_at_the_same_time_are_counted() {
+    let storage = Arc::new(Memory::default());
+    let card = Card::with(Box::new(storage.clone()));
+    card.enable(&[AccessPoint::ClearPinEncrypt]);
+    let block =
+        encrypt(&card, &card.des("OPINENC", &[], KEY), "1234", ISO_0, PAN).expect("a block");
+    let inbound = card.des("IPINENC", &[], KEY);
+    let check = card.des("PINVER", &[], BASE);
+    std::thread::scope(|scope| {
+        for thread in 0..8 {
+            let (card, inbound, check, block) = (&card, &inbound, &check, &block);
+            scope.spawn(move || {
+                for number in 0..10 {
+                    let offset = format!("{:04}", 1000 * thread + number);
+                    let data = ["DEFAULT", VALIDATION, &offset];
+                    let keys = [inbound, check];
+                    let answer = verify(
+                        card,
+                        Verification {
+                            keys,
+                            block,
+                            method: "IBM-PINO",
+                            check: 4,
+                            data,
+                        },
+                    );
+                    assert_eq!(answer, Err((4, 19)));
+                }
+            });
+        }
+    });
+    let entries = storage.load().expect("memory");
+    let counts: Vec<_> = entries
+        .iter()
+        .filter(|(name, _)| name.starts_with("failures/"))
+        .map(|(_, count)| count.to_vec())
+        .collect();
+    assert_eq!(counts, [[0, 0, 0, 10], [0, 0, 0, 10]]);
 }
 
 /// A block that is bound to no account is neither verified nor compared: its thief would try it against an account of one's

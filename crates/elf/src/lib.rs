@@ -1,5 +1,5 @@
 //! The little that must be known of an ELF file: for which machine it is, whether it is linked dynamically, which
-//! libraries it names, and which of its parts are loaded (ELF-64, little-endian: the machines that Outboard runs on).
+//! libraries it names, and which of its parts are loaded (ELF-64, of either byte order).
 //!
 //! Reads headers and names only. Knows nothing of symbols, or what a program does.
 
@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 pub struct Elf {
     /// The `e_machine` field.
     machine: u16,
+    order: Order,
     /// The dynamic loader that it asks for: none in a library or a statically linked program.
     pub interpreter: Option<PathBuf>,
     /// Whether the file ends before the last of its headers says, as after an interrupted copy: a program that
@@ -29,7 +30,7 @@ const INTERPRETER: u32 = 3; // PT_INTERP
 const LONGEST_INTERPRETER: u64 = 4096;
 
 impl Elf {
-    /// Reads the headers of a file; `None` if it is no ELF-64 file in this byte order.
+    /// Reads the headers of a file; `None` if it is no ELF-64 file.
     pub fn read(path: &Path) -> io::Result<Option<Self>> {
         let file = File::open(path)?;
         let mut header = [0; HEADER];
@@ -37,22 +38,22 @@ impl Elf {
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
             other => other?,
         }
-        // Magic, ELFCLASS64, ELFDATA2LSB.
-        if !header.starts_with(b"\x7fELF\x02\x01") {
+        let Some(order) = Order::of(&header) else {
             return Ok(None);
-        }
+        };
         let mut elf = Self {
-            machine: u16_at(&header, 18),
+            machine: order.u16_at(&header, 18),
+            order,
             interpreter: None,
             is_cut_off: false,
         };
         let length = file.metadata()?.len();
-        let sections = u64::from(u16_at(&header, 58)) * u64::from(u16_at(&header, 60));
-        elf.is_cut_off = u64_at(&header, 40).saturating_add(sections) > length;
+        let sections = u64::from(order.u16_at(&header, 58)) * u64::from(order.u16_at(&header, 60));
+        elf.is_cut_off = order.u64_at(&header, 40).saturating_add(sections) > length;
         let (offset, size, count) = (
-            u64_at(&header, 32),
-            u64::from(u16_at(&header, 54)),
-            u64::from(u16_at(&header, 56)),
+            order.u64_at(&header, 32),
+            u64::from(order.u16_at(&header, 54)),
+            u64::from(order.u16_at(&header, 56)),
         );
         for index in 0..count {
             let mut segment = [0; PROGRAM_HEADER];
@@ -62,10 +63,13 @@ impl Elf {
             if file.read_exact_at(&mut segment, at).is_err() {
                 break;
             }
-            let end = u64_at(&segment, 8).saturating_add(u64_at(&segment, 32));
+            let end = order
+                .u64_at(&segment, 8)
+                .saturating_add(order.u64_at(&segment, 32));
             elf.is_cut_off |= end > length;
-            if u32::from_le_bytes(array(&segment, 0)) == INTERPRETER {
-                elf.interpreter = interpreter(&file, u64_at(&segment, 8), u64_at(&segment, 32));
+            if order.u32_at(&segment, 0) == INTERPRETER {
+                elf.interpreter =
+                    interpreter(&file, order.u64_at(&segment, 8), order.u64_at(&segment, 32));
             }
         }
         Ok(Some(elf))
@@ -73,7 +77,7 @@ impl Elf {
 
     /// Whether it is for the machine that this command runs on.
     pub fn is_native(&self) -> bool {
-        self.machine_name() == Some(std::env::consts::ARCH)
+        self.order == Order::NATIVE && self.machine_name() == Some(std::env::consts::ARCH)
     }
 
     /// The machine, by the name that Rust and Linux give it.
@@ -102,14 +106,14 @@ fn needed_by_headers(file: &File) -> Option<Vec<String>> {
     const MOST_DYNAMIC: u64 = 64 << 10;
     const MOST_NAMES: usize = 512;
     const LONGEST_NAME: usize = 256;
-    let segments = segments(file)?;
+    let (order, segments) = segments(file)?;
     let dynamic = segments.iter().find(|segment| segment.kind == DYNAMIC)?;
     let length = usize::try_from(dynamic.length.min(MOST_DYNAMIC)).ok()?;
     let mut entries = vec![0; length];
     file.read_exact_at(&mut entries, dynamic.offset).ok()?;
     let entries = entries.chunks_exact(ENTRY);
     let entries: Vec<(u64, u64)> = entries
-        .map(|entry| (u64_at(entry, 0), u64_at(entry, 8)))
+        .map(|entry| (order.u64_at(entry, 0), order.u64_at(entry, 8)))
         .take_while(|(tag, _)| *tag != 0)
         .collect();
     let address = entries.iter().find(|(tag, _)| *tag == STRINGS)?.1;
@@ -138,7 +142,7 @@ fn needed_by_headers(file: &File) -> Option<Vec<String>> {
 /// The parts of a file that are loaded into memory, as offset and length: code and data, but not what debuggers read.
 /// The whole file if it has none, or is no ELF file.
 pub fn loaded(file: &File) -> Vec<(u64, u64)> {
-    let segments = segments(file).unwrap_or_default();
+    let segments = segments(file).map_or_else(Vec::new, |(_, segments)| segments);
     let loaded = segments.iter().filter(|segment| segment.kind == LOAD);
     let parts: Vec<(u64, u64)> = loaded
         .map(|segment| (segment.offset, segment.length))
@@ -157,28 +161,29 @@ struct Segment {
     length: u64,
 }
 
-/// The program headers; `None` if this is no ELF file.
-fn segments(file: &File) -> Option<Vec<Segment>> {
+/// The program headers, and the order of the file's numbers; `None` if this is no ELF file.
+fn segments(file: &File) -> Option<(Order, Vec<Segment>)> {
     const MOST: u64 = 128;
     let mut header = [0; HEADER];
     file.read_exact_at(&mut header, 0).ok()?;
-    if !header.starts_with(b"\x7fELF\x02\x01") {
-        return None;
-    }
-    let (offset, size) = (u64_at(&header, 32), u64::from(u16_at(&header, 54)));
-    let count = u64::from(u16_at(&header, 56)).min(MOST);
+    let order = Order::of(&header)?;
+    let (offset, size) = (
+        order.u64_at(&header, 32),
+        u64::from(order.u16_at(&header, 54)),
+    );
+    let count = u64::from(order.u16_at(&header, 56)).min(MOST);
     let segment = |index: u64| {
         let mut segment = [0; PROGRAM_HEADER];
         let at = (index * size).checked_add(offset)?;
         file.read_exact_at(&mut segment, at).ok()?;
         Some(Segment {
-            kind: u32::from_le_bytes(array(&segment, 0)),
-            offset: u64_at(&segment, 8),
-            address: u64_at(&segment, 16),
-            length: u64_at(&segment, 32),
+            kind: order.u32_at(&segment, 0),
+            offset: order.u64_at(&segment, 8),
+            address: order.u64_at(&segment, 16),
+            length: order.u64_at(&segment, 32),
         })
     };
-    Some((0..count).map_while(segment).collect())
+    Some((order, (0..count).map_while(segment).collect()))
 }
 
 fn interpreter(file: &File, offset: u64, length: u64) -> Option<PathBuf> {
@@ -189,18 +194,60 @@ fn interpreter(file: &File, offset: u64, length: u64) -> Option<PathBuf> {
     Some(PathBuf::from(path.trim_end_matches('\0')))
 }
 
+/// The order of the bytes of numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Order {
+    /// The least significant first: x86-64, Arm, RISC-V.
+    Little,
+    /// The most significant first: s390x.
+    Big,
+}
+
+impl Order {
+    const NATIVE: Self = match cfg!(target_endian = "little") {
+        true => Self::Little,
+        false => Self::Big,
+    };
+
+    /// That of a file; none if it is no ELF-64 file.
+    fn of(header: &[u8]) -> Option<Self> {
+        // Magic, ELFCLASS64; then ELFDATA2LSB or ELFDATA2MSB.
+        match header.strip_prefix(b"\x7fELF\x02")?.first()? {
+            1 => Some(Self::Little),
+            2 => Some(Self::Big),
+            _ => None,
+        }
+    }
+
+    fn u16_at(self, bytes: &[u8], at: usize) -> u16 {
+        let bytes = array(bytes, at);
+        match self {
+            Self::Little => u16::from_le_bytes(bytes),
+            Self::Big => u16::from_be_bytes(bytes),
+        }
+    }
+
+    fn u32_at(self, bytes: &[u8], at: usize) -> u32 {
+        let bytes = array(bytes, at);
+        match self {
+            Self::Little => u32::from_le_bytes(bytes),
+            Self::Big => u32::from_be_bytes(bytes),
+        }
+    }
+
+    fn u64_at(self, bytes: &[u8], at: usize) -> u64 {
+        let bytes = array(bytes, at);
+        match self {
+            Self::Little => u64::from_le_bytes(bytes),
+            Self::Big => u64::from_be_bytes(bytes),
+        }
+    }
+}
+
 fn array<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
     bytes[at..at + N]
         .try_into()
         .expect("invariant: the slice is as long as the array")
-}
-
-fn u16_at(bytes: &[u8], at: usize) -> u16 {
-    u16::from_le_bytes(array(bytes, at))
-}
-
-fn u64_at(bytes: &[u8], at: usize) -> u64 {
-    u64::from_le_bytes(array(bytes, at))
 }
 
 #[cfg(test)]
@@ -220,6 +267,48 @@ mod tests {
             needed.iter().any(|name| name.starts_with("libc.so")),
             "{needed:?}"
         );
+    }
+
+    /// One header, one program header that names the loader, and its name; the same in both orders.
+    #[test]
+    fn both_byte_orders_are_read() {
+        const LOADER: &[u8] = b"/lib/ld64.so.1\0";
+        let file = |order: u8, swap: fn(&mut [u8])| {
+            let mut bytes = b"\x7fELF\x02".to_vec();
+            bytes.resize(HEADER + PROGRAM_HEADER, 0);
+            bytes[5] = order;
+            let mut put = |at: usize, number: &[u8]| {
+                let field = &mut bytes[at..at + number.len()];
+                field.copy_from_slice(number);
+                swap(field);
+            };
+            let (header, program) = (HEADER as u64, PROGRAM_HEADER as u16);
+            put(18, &22_u16.to_le_bytes()); // e_machine: s390x
+            put(32, &header.to_le_bytes()); // e_phoff
+            put(54, &program.to_le_bytes()); // e_phentsize
+            put(56, &1_u16.to_le_bytes()); // e_phnum
+            put(HEADER, &INTERPRETER.to_le_bytes());
+            put(HEADER + 8, &(header + u64::from(program)).to_le_bytes());
+            put(HEADER + 32, &(LOADER.len() as u64).to_le_bytes());
+            bytes.extend(LOADER);
+            let file = tempfile::NamedTempFile::new().expect("a temporary file");
+            std::fs::write(file.path(), &bytes).expect("it is ours");
+            Elf::read(file.path()).expect("it is readable")
+        };
+        let big = file(2, <[u8]>::reverse).expect("it is ELF");
+        let little = file(1, |_| ()).expect("it is ELF");
+        for elf in [&big, &little] {
+            assert_eq!(elf.machine_name(), Some("s390x"));
+            assert_eq!(
+                elf.interpreter.as_deref(),
+                Some(Path::new("/lib/ld64.so.1"))
+            );
+            assert!(!elf.is_cut_off);
+        }
+        // A processor runs programs of its own order.
+        assert!(!little.is_native());
+        assert_eq!(big.is_native(), cfg!(target_arch = "s390x"));
+        assert_eq!(file(3, |_| ()), None);
     }
 
     #[test]

@@ -291,7 +291,8 @@ mod tests {
             (6, "is not a record: wrong beginning"),
         ] {
             let mut bytes = good.clone();
-            bytes[8 * word] ^= if word == 6 { 0xf0 } else { 1 };
+            let least = if cfg!(target_endian = "little") { 0 } else { 7 };
+            bytes[8 * word + least] ^= if word == 6 { 0xf0 } else { 1 };
             std::fs::write(&path, &bytes).expect("it is ours");
             let opened = Recorder::new(&path).map(drop).expect_err(reason);
             let read = Record::read(&path).map(drop).expect_err(reason);

@@ -238,6 +238,12 @@ impl Profile {
         self.choices.path(operation)
     }
 
+    /// How many operations take one of Outboard's own paths. 0: this machine has nothing to gain, as far as is known.
+    pub fn chosen(&self) -> usize {
+        let choices = self.choices.iter();
+        choices.filter(|(_, path)| *path != Path::Stock).count()
+    }
+
     /// How many requests must come together for the lanes to pay, and what goes across them alone.
     pub fn break_even(&self) -> BreakEven {
         let break_even = match self.is_built_in() {

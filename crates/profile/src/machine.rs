@@ -312,7 +312,7 @@ mod tests {
             features: Vec::new(),
             ..machine.clone()
         };
-        assert!(!machine.is_like(&lesser));
+        assert_eq!(machine.is_like(&lesser), machine.features.is_empty());
         let another_makers = Machine {
             vendor: "another".into(),
             ..machine.clone()
@@ -326,6 +326,86 @@ mod tests {
         assert!(glance.is_like(&machine) && machine.is_like(&glance));
         assert_eq!(glance.class(), machine.class());
         assert_eq!(glance.vendor, "");
+    }
+
+    /// The table of docs/processors.md.
+    #[test]
+    fn processors_are_classified_by_their_instructions() {
+        const NEHALEM: &[&str] = &["ssse3"];
+        const SANDY_BRIDGE: &[&str] = &["aes", "avx", "pclmulqdq"];
+        const HASWELL: &[&str] = &["avx2", "bmi2"];
+        const BROADWELL: &[&str] = &["adx"];
+        const ZEN: &[&str] = &["sha"];
+        const ZEN_3: &[&str] = &["vaes", "vpclmulqdq"];
+        const SKYLAKE_SERVER: &[&str] = &["avx512f", "avx512dq", "avx512bw", "avx512vl"];
+        const ICE_LAKE: &[&str] = &["avx512ifma", "avx512vbmi2"];
+        let x86_64: [(&str, Class, &[&[&str]]); 9] = [
+            ("Nehalem", Class::Other, &[]),
+            ("Sandy Bridge", Class::Other, &[SANDY_BRIDGE]),
+            ("Haswell", Class::Other, &[SANDY_BRIDGE, HASWELL]),
+            (
+                "Broadwell",
+                Class::Avx2,
+                &[SANDY_BRIDGE, HASWELL, BROADWELL],
+            ),
+            ("Zen", Class::Avx2, &[SANDY_BRIDGE, HASWELL, BROADWELL, ZEN]),
+            // And Arrow Lake, which has AVX-IFMA as well.
+            (
+                "Zen 3",
+                Class::Avx2,
+                &[SANDY_BRIDGE, HASWELL, BROADWELL, ZEN, ZEN_3],
+            ),
+            (
+                "Skylake, a server's",
+                Class::Avx2,
+                &[SANDY_BRIDGE, HASWELL, BROADWELL, SKYLAKE_SERVER],
+            ),
+            // As some hypervisors show it.
+            (
+                "Ice Lake without VAES",
+                Class::Avx2,
+                &[SANDY_BRIDGE, HASWELL, BROADWELL, SKYLAKE_SERVER, ICE_LAKE],
+            ),
+            (
+                "Ice Lake",
+                Class::Avx512,
+                &[
+                    SANDY_BRIDGE,
+                    HASWELL,
+                    BROADWELL,
+                    ZEN,
+                    ZEN_3,
+                    SKYLAKE_SERVER,
+                    ICE_LAKE,
+                ],
+            ),
+        ];
+        let machine = |architecture: &str, features: &[&[&str]]| Machine {
+            architecture: architecture.to_owned(),
+            features: features
+                .concat()
+                .iter()
+                .map(|&name| name.to_owned())
+                .collect(),
+            ..Machine::unknown()
+        };
+        let chosen = |machine: &Machine| crate::Profile::built_in(machine, "3.0.19").chosen();
+        for (name, class, features) in x86_64 {
+            let machine = machine("x86_64", &[&[NEHALEM], features].concat());
+            assert_eq!(machine.class(), class, "{name}");
+            assert_eq!(chosen(&machine) == 0, class == Class::Other, "{name}");
+        }
+        let arm: &[&str] = &["aes", "pmull", "sha2"];
+        assert_eq!(machine("aarch64", &[arm]).class(), Class::Arm);
+        // A Raspberry Pi 4.
+        for bare in [
+            machine("aarch64", &[]),
+            machine("riscv64", &[]),
+            machine("s390x", &[arm]),
+        ] {
+            assert_eq!(bare.class(), Class::Other);
+            assert_eq!(chosen(&bare), 0);
+        }
     }
 
     #[cfg(target_arch = "x86_64")]

@@ -3,6 +3,7 @@
 mod build;
 mod describe;
 mod exact;
+mod number;
 mod read;
 mod write;
 

@@ -233,6 +233,9 @@ proptest! {
         let mut native = vec![if value < 0 { 0xff } else { 0 }; width];
         let used = width.min(8);
         native[..used].copy_from_slice(&bytes[..used]);
+        if cfg!(target_endian = "big") {
+            native.reverse();
+        }
         let params = array(raw::PARAM_INTEGER, native.as_mut_ptr().cast(), width);
         // SAFETY: the array and its bytes are whole.
         let param = unsafe { Params::new(params.as_ptr()) }.find(KEY).expect("it is there");

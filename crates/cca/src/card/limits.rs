@@ -72,6 +72,11 @@ impl Failures {
         Ok(Some(*count))
     }
 
+    /// How many tries there were.
+    pub(crate) fn of(&self, account: Account) -> u32 {
+        self.counts.get(&account).copied().unwrap_or(0)
+    }
+
     pub(crate) fn set(&mut self, account: Account, count: u32) {
         match count {
             0 => self.counts.remove(&account),

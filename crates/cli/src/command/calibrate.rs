@@ -5,7 +5,6 @@ use crate::output::{is_utf8, print, print_json, remark};
 use indicatif::{ProgressBar, ProgressStyle};
 use outboard_installation::{self as installation, module};
 use outboard_measure::{Load, Progress, Reason, USUAL_TIME, Waited, calibrate};
-use outboard_operation::Path as Route;
 use outboard_profile::{Machine, Profile};
 use serde::Serialize;
 use std::os::unix::fs::PermissionsExt;
@@ -127,13 +126,18 @@ impl Report {
                 left_out.operation, left_out.reason
             ));
         }
-        let choices = self.profile.choices.iter();
-        let won = choices.filter(|(_, path)| *path != Route::Stock).count();
+        let won = self.profile.chosen();
         text.push_str(&format!(
             "\nOutboard wins {won} of {} operations. Written to {}\n",
-            outboard_operation::Operation::COUNT,
+            outboard_operation::Operation::compared().count(),
             self.written_to.display()
         ));
+        if won == 0 {
+            text.push_str(
+                "This machine has nothing to gain: OpenSSL does everything. Only keys of the card service need \
+                 'outboard enable'.\n",
+            );
+        }
         if let Some(warning) = self.load.warning() {
             text.push_str(&warning);
         }

@@ -166,19 +166,19 @@ struct Summary {
     serves: Option<String>,
     /// Running processes that have it loaded.
     loaded: usize,
-    /// The command to run next.
+    /// The command to run next; `nothing` if no operation won.
     next: &'static str,
 }
 
 impl Summary {
     fn of(profile: &Profile, machine: &Machine, library: &Library) -> Result<Self, Failure> {
         let switch = Switch::of(&InForce::find(library)?);
-        let chosen = profile.choices.iter();
         let measured = !profile.is_built_in();
+        let chosen = profile.chosen();
         Ok(Self {
             lanes: machine.class() == Class::Avx512,
-            chosen: chosen.filter(|(_, path)| *path != Route::Stock).count(),
-            operations: Operation::COUNT,
+            chosen,
+            operations: Operation::compared().count(),
             measured,
             on: switch.is_on,
             serves: switch
@@ -190,10 +190,12 @@ impl Summary {
                 .iter()
                 .filter(|process| process.outboard.is_some())
                 .count(),
-            next: match (measured, switch.is_on) {
-                (false, _) => "outboard calibrate",
-                (true, false) => "outboard enable",
-                (true, true) => "outboard status",
+            next: match (measured, chosen, switch.is_on) {
+                (false, _, _) => "outboard calibrate",
+                (true, 0, false) => "nothing",
+                (true, 0, true) => "outboard disable",
+                (true, _, false) => "outboard enable",
+                (true, _, true) => "outboard status",
             },
         })
     }
@@ -204,9 +206,14 @@ impl Summary {
             true => "eight private-key operations at once (AVX-512 IFMA)",
             false => "none: this processor has no AVX-512 IFMA, so operations run one at a time",
         };
-        let basis = match self.measured {
-            true => format!("measured {created}"),
-            false => "by the built-in measurements for this processor class".to_owned(),
+        let basis = match (self.measured, self.chosen) {
+            (true, _) => format!("measured {created}"),
+            (false, 0) => "because nothing is known about this class of processor".to_owned(),
+            (false, _) => "by the built-in measurements for this processor class".to_owned(),
+        };
+        let next = match self.next {
+            "nothing" => "nothing: this machine has nothing to gain, and OpenSSL does everything",
+            next => next,
         };
         let switch = match (&self.serves, self.on) {
             (Some(serves), true) => format!("on for {serves}"),
@@ -218,7 +225,7 @@ impl Summary {
              switch     {switch}\n\
              loaded by  {} running processes\n\
              next       {}\n",
-            self.chosen, self.operations, self.loaded, self.next
+            self.chosen, self.operations, self.loaded, next
         )
     }
 }
@@ -290,7 +297,7 @@ fn rows<'a>(profile: &'a Profile, machine: &Machine) -> Vec<Row<'a>> {
             operation,
             stock: serving(operation, Route::Stock, machine, version),
             scalar: serving(operation, Route::Scalar, machine, version),
-            chosen: profile.path(operation),
+            chosen: chosen(profile, operation),
             because: because(profile, operation, &measurements),
             measurements,
         }
@@ -335,20 +342,45 @@ fn of_eight(number: u8) -> String {
     }
 }
 
+/// The path of an operation. OpenSSL before 3.5 has no post-quantum operations: there is no stock to choose.
+fn chosen(profile: &Profile, operation: Operation) -> Route {
+    match profile.path(operation) {
+        Route::Stock if operation.is_post_quantum() && !has_post_quantum(profile) => Route::Scalar,
+        path => path,
+    }
+}
+
+/// Whether the profile's OpenSSL has post-quantum operations of its own.
+fn has_post_quantum(profile: &Profile) -> bool {
+    let mut numbers = profile
+        .libcrypto
+        .version
+        .split('.')
+        .map(|n| n.parse().unwrap_or(0));
+    let version: (u32, u32) = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
+    version >= (3, 5)
+}
+
 /// Why an operation takes its path, in a few words.
 fn because(profile: &Profile, operation: Operation, measurements: &[&Measurement]) -> String {
     if let Some(reason) = in_lanes(profile, operation) {
         return reason;
+    }
+    if operation.is_post_quantum() {
+        return match has_post_quantum(profile) {
+            true => "OpenSSL's own".into(),
+            false => "only Outboard has it; with 'post-quantum = yes'".into(),
+        };
     }
     let by_ratio = |a: &&&Measurement, b: &&&Measurement| a.ratio.total_cmp(&b.ratio);
     let (Some(worst), Some(best)) = (
         measurements.iter().min_by(by_ratio),
         measurements.iter().max_by(by_ratio),
     ) else {
-        return if profile.is_built_in() {
-            "built-in measurement for this processor class".into()
-        } else {
-            "not measured".into()
+        return match (profile.is_built_in(), profile.chosen()) {
+            (false, _) => "not measured".into(),
+            (true, 0) => "nothing is known about this class of processor".into(),
+            (true, _) => "built-in measurement for this processor class".into(),
         };
     };
     let at = |m: &Measurement| {

@@ -207,6 +207,31 @@ fn a_profile_of_another_version_is_told() {
     }
 }
 
+/// A processor of which OpenSSL makes as good a use.
+#[test]
+fn a_machine_that_gains_nothing_is_left_alone() {
+    let file = tempfile::NamedTempFile::new().expect("a temporary file");
+    let version = outboard_libcrypto::Library::open(outboard_libcrypto::Library::SYSTEM)
+        .expect("it is installed")
+        .version();
+    let profile = Profile::measured(Machine::detect(), &version, Vec::new());
+    profile.save(file.path()).expect("it is ours");
+    let info = |options: &[&str]| {
+        let mut command = outboard();
+        command.arg("info").arg("--profile").arg(file.path());
+        command.args(options).assert().success()
+    };
+    says(
+        &stdout(&info(&[])),
+        "nothing: this machine has nothing to gain",
+    );
+    let summary = &document(&info(&["--json"]), "outboard-info")["summary"];
+    assert_eq!(
+        (&summary["chosen"], &summary["next"]),
+        (&0.into(), &"nothing".into())
+    );
+}
+
 #[test]
 fn info_begins_with_what_can_be_done_and_what_is_on() {
     let text = stdout(&outboard().arg("info").assert().success());

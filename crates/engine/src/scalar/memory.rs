@@ -39,6 +39,24 @@ macro_rules! hidden {
             concat!($name, ":"),
             "b {function}",
             function = sym $function,
+        );
+        #[cfg(target_arch = "riscv64")]
+        global_asm!(
+            concat!(".globl ", $name),
+            concat!(".hidden ", $name),
+            concat!(".type ", $name, ", @function"),
+            concat!($name, ":"),
+            "tail {function}",
+            function = sym $function,
+        );
+        #[cfg(target_arch = "s390x")]
+        global_asm!(
+            concat!(".globl ", $name),
+            concat!(".hidden ", $name),
+            concat!(".type ", $name, ", @function"),
+            concat!($name, ":"),
+            "jg {function}",
+            function = sym $function,
         );)*
     };
 }

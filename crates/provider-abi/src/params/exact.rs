@@ -3,6 +3,7 @@
 
 use std::slice;
 
+use super::number::{self, Number};
 use super::read::ParamRef;
 use super::write::ParamMut;
 use crate::error::Reason;
@@ -20,18 +21,12 @@ impl<'a> ParamRef<'a> {
         }
         match param.data_type {
             raw::PARAM_UNSIGNED_INTEGER | raw::PARAM_INTEGER => {
-                let bytes = self.bytes().map_err(|_| Reason::ParameterTooLarge)?;
-                let is_signed = param.data_type == raw::PARAM_INTEGER;
-                if is_signed && bytes.last().is_some_and(|&top| top & 0x80 != 0) {
+                let number = Number(self.bytes().map_err(|_| Reason::ParameterTooLarge)?);
+                if param.data_type == raw::PARAM_INTEGER && number.is_negative() {
                     return Err(Reason::ParameterNegative);
                 }
-                let (low, high) = bytes.split_at(bytes.len().min(8));
-                if high.iter().any(|&byte| byte != 0) {
-                    return Err(Reason::ParameterTooLarge);
-                }
-                let mut number = [0; 8];
-                number[..low.len()].copy_from_slice(low);
-                Ok(u64::from_le_bytes(number) as usize)
+                let number = number.unsigned().ok_or(Reason::ParameterTooLarge)?;
+                Ok(number as usize)
             }
             raw::PARAM_REAL if param.data_size == size_of::<f64>() => {
                 // SAFETY: not null, and C says that eight bytes are there.
@@ -208,14 +203,14 @@ impl ParamMut<'_> {
             return Err(Reason::ParameterTooLarge);
         }
         param.return_size = param.data_size;
-        let bytes = value.to_le_bytes();
-        let used = bytes.len().min(param.data_size);
         // SAFETY: not null, and C says that there is room for `data_size` bytes.
         unsafe {
-            let data = param.data.cast::<u8>();
-            std::ptr::copy_nonoverlapping(bytes.as_ptr(), data, used);
-            data.add(used).write_bytes(0, param.data_size - used);
-        }
+            number::write(
+                param.data.cast::<u8>(),
+                param.data_size,
+                &value.to_le_bytes(),
+            )
+        };
         Ok(())
     }
 }

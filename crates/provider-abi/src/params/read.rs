@@ -4,6 +4,8 @@ use std::ffi::{CStr, c_char, c_uint};
 use std::marker::PhantomData;
 use std::slice;
 
+use super::number::Number;
+
 use zeroize::Zeroizing;
 
 use crate::error::{Error, Reason, Result};
@@ -162,19 +164,11 @@ impl<'a> ParamRef<'a> {
 
     /// A number that is not negative.
     pub fn unsigned(&self) -> Result<u64> {
-        let negative = self.param.data_type == raw::PARAM_INTEGER
-            && self.native()?.last().is_some_and(|&top| top & 0x80 != 0);
-        if negative {
+        let number = self.number()?;
+        if self.param.data_type == raw::PARAM_INTEGER && number.is_negative() {
             return Err(self.malformed());
         }
-        let native = self.native()?;
-        let (low, high) = native.split_at(native.len().min(8));
-        if high.iter().any(|&byte| byte != 0) {
-            return Err(self.malformed());
-        }
-        let mut number = [0; 8];
-        number[..low.len()].copy_from_slice(low);
-        Ok(u64::from_le_bytes(number))
+        number.unsigned().ok_or_else(|| self.malformed())
     }
 
     /// A number that may be negative.
@@ -182,18 +176,7 @@ impl<'a> ParamRef<'a> {
         if self.param.data_type != raw::PARAM_INTEGER {
             return i64::try_from(self.unsigned()?).map_err(|_| self.malformed());
         }
-        let native = self.native()?;
-        if native.is_empty() || native.len() > 8 {
-            return Err(self.malformed());
-        }
-        let sign = if native[native.len() - 1] & 0x80 != 0 {
-            0xff
-        } else {
-            0
-        };
-        let mut number = [sign; 8];
-        number[..native.len()].copy_from_slice(native);
-        Ok(i64::from_le_bytes(number))
+        self.number()?.integer().ok_or_else(|| self.malformed())
     }
 
     /// A number of any length, most significant byte first, as it was padded.
@@ -201,9 +184,12 @@ impl<'a> ParamRef<'a> {
         if self.param.data_type != raw::PARAM_UNSIGNED_INTEGER {
             return Err(self.malformed());
         }
-        Ok(Zeroizing::new(
-            self.native()?.iter().rev().copied().collect(),
-        ))
+        let number = self.number()?;
+        let mut big = Zeroizing::new(vec![0; number.length()]);
+        for (place, byte) in big.iter_mut().rev().zip(number.bytes()) {
+            *place = byte;
+        }
+        Ok(big)
     }
 
     /// Its type and bytes once it is copied; none where it is malformed. A pointer is copied with what it leads to.
@@ -226,11 +212,9 @@ impl<'a> ParamRef<'a> {
         Ok(unsafe { slice::from_raw_parts(self.param.data.cast(), self.param.data_size) })
     }
 
-    /// The bytes of a number in native order, which is little-endian on every processor we serve.
-    fn native(&self) -> Result<&'a [u8]> {
-        const { assert!(cfg!(target_endian = "little")) };
+    fn number(&self) -> Result<Number<'a>> {
         match self.param.data_type {
-            raw::PARAM_INTEGER | raw::PARAM_UNSIGNED_INTEGER => self.bytes(),
+            raw::PARAM_INTEGER | raw::PARAM_UNSIGNED_INTEGER => Ok(Number(self.bytes()?)),
             _ => Err(self.malformed()),
         }
     }

@@ -3,6 +3,7 @@
 use std::ffi::CStr;
 use std::marker::PhantomData;
 
+use super::number;
 use crate::error::{Error, Reason, Result};
 use crate::raw::{self, Param};
 
@@ -196,7 +197,7 @@ impl ParamMut<'_> {
         Ok(())
     }
 
-    /// Writes a little-endian number, padded with zeros; `sign_bits` more must be left free on top.
+    /// Writes a number whose least significant byte comes first, padded with zeros; `sign_bits` more must be left free on top.
     fn put_number(&mut self, value: &[u8], sign_bits: u8) -> Result<()> {
         let length = value
             .iter()
@@ -213,13 +214,8 @@ impl ParamMut<'_> {
             return Err(self.too_small());
         }
         self.param.return_size = self.param.data_size;
-        let used = length.min(value.len());
         // SAFETY: not null, and C says that there is room for `data_size` bytes, which is enough.
-        unsafe {
-            let data = self.param.data.cast::<u8>();
-            std::ptr::copy_nonoverlapping(value.as_ptr(), data, used);
-            data.add(used).write_bytes(0, self.param.data_size - used);
-        }
+        unsafe { number::write(self.param.data.cast::<u8>(), self.param.data_size, value) };
         Ok(())
     }
 

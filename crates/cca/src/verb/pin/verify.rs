@@ -287,8 +287,9 @@ impl Verb for EncryptedPinVerify {
             }
             return Ok(Done {});
         }
-        for (count, account) in counts.into_iter().zip(accounts) {
-            call.keep(&account.entry(), &count.to_be_bytes())?;
+        for account in accounts {
+            // The count as it is now: others may have tried meanwhile, and stored theirs.
+            call.keep(&account.entry(), &failures.of(account).to_be_bytes())?;
         }
         Err(Refusal::PinNotVerified)
     }

@@ -106,7 +106,7 @@ fn pin_blocks_are_those_of_x9_24_1() {
     assert_eq!(count, 38);
 }
 
-/// The MACs of the same keys, by X9.19: of 1234567890 four times, and five that the standard prints.
+/// The MACs of the same keys, by X9.19: of 1234567890 four times, and five of 4012345678909D987.
 #[test]
 fn macs_are_those_of_x9_24_1() {
     let card = card();

@@ -109,6 +109,76 @@ fn every_system_loads_outboard_and_forgets_it_again() {
     }
 }
 
+/// First, then second, kept by a later call, and gone again.
+#[test]
+fn post_quantum_groups_come_and_go() {
+    const GROUPS: &str = "X25519MLKEM768:SecP256r1MLKEM768:SecP384r1MLKEM1024:X25519:";
+    let with = |configuration: &Path, module: &Path, arguments: &[&str]| {
+        let mut command = outboard();
+        command.arg("enable").args(arguments);
+        command.arg("--config").arg(configuration);
+        command.arg("--module").arg(module);
+        stdout(&command.assert().success())
+    };
+    for name in [
+        "debian-12.cnf",
+        "ubuntu-22.04.cnf",
+        "rhel-9.cnf",
+        "odd-no-sections-crlf.cnf",
+    ] {
+        let (_directory, configuration, module) = system(name);
+        let before = fs::read(&configuration).expect("it is ours");
+        let text = || fs::read_to_string(&configuration).expect("it is ours");
+
+        let said = with(&configuration, &module, &["--post-quantum"]);
+        if said.contains("has the post-quantum groups itself") {
+            assert!(!text().contains("MLKEM"), "{name}");
+            continue;
+        }
+        assert!(
+            text().contains(&format!("Groups = {GROUPS}")),
+            "{name}: {}",
+            text()
+        );
+        let algorithms = openssl(&configuration, &["list", "-kem-algorithms"]);
+        assert!(
+            algorithms.contains("SecP256r1MLKEM768 @ outboard"),
+            "{algorithms}"
+        );
+
+        says(
+            &with(&configuration, &module, &["--offer", "profile"]),
+            "'--post-quantum' stays",
+        );
+        assert!(text().contains(&format!("Groups = {GROUPS}")), "{name}");
+        with(
+            &configuration,
+            &module,
+            &["--post-quantum", "--servers-only"],
+        );
+        assert!(text().contains("Groups = X25519:X25519MLKEM768:"), "{name}");
+        says(
+            &with(&configuration, &module, &[]),
+            "'--post-quantum --servers-only' stays",
+        );
+        with(&configuration, &module, &["--no-post-quantum"]);
+        assert!(
+            !text().contains("MLKEM") && text().contains("[outboard_sect]"),
+            "{name}"
+        );
+        let algorithms = openssl(&configuration, &["list", "-kem-algorithms"]);
+        assert!(!algorithms.contains("MLKEM"), "{algorithms}");
+
+        with(&configuration, &module, &["--post-quantum"]);
+        disable(&configuration).success();
+        assert_eq!(
+            fs::read(&configuration).expect("it is ours"),
+            before,
+            "{name}"
+        );
+    }
+}
+
 #[test]
 fn edits_made_meanwhile_stay() {
     let (directory, configuration, module) = system("debian-12.cnf");

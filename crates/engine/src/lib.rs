@@ -7,6 +7,7 @@
 //!
 //! scalar/    AWS-LC on the caller's thread
 //! card/      the lanes: what can be asked of them, `wide` (alone.rs) and `card`
+//! kem.rs     ML-KEM: its keys and their paths
 //! front.rs   how a front that is not OpenSSL's opens all that
 //! ```
 //!
@@ -16,6 +17,7 @@ pub mod card;
 mod error;
 pub mod fork;
 pub mod front;
+pub mod kem;
 pub mod scalar;
 
 pub use error::{Error, Result};

@@ -1,6 +1,6 @@
 //! The configuration that programs read: whether it is intact, which users may change it, whether it loads Outboard.
 
-use crate::{Finding, settings};
+use crate::{Finding, post_quantum, settings};
 use outboard_installation::{self as system, InForce, backup_of, changeable_by_others, module};
 use outboard_libcrypto::Library;
 use outboard_openssl_conf::{Config, strip};
@@ -131,6 +131,7 @@ pub(crate) fn examine(library: &Library, findings: &mut Vec<Finding>) -> Option<
         ));
     }
     settings::examine(&config, &named.section, &file, findings);
+    post_quantum::examine(&config, &file, library, findings);
     let path = |setting: &str| {
         let assignment = config.assignment(&named.section, setting)?;
         Some(PathBuf::from(&assignment.value))

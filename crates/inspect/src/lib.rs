@@ -34,6 +34,7 @@ mod java;
 mod key;
 mod openssh;
 mod own_code;
+mod post_quantum;
 pub mod probe;
 mod process;
 mod profile;

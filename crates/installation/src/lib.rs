@@ -154,6 +154,12 @@ pub fn daemon() -> Result<PathBuf, Error> {
         .ok_or_else(|| Error::NoDaemon(here.to_owned()))
 }
 
+/// Whether OpenSSL has the post-quantum groups of TLS 1.3 itself: from 3.5 on.
+pub fn has_post_quantum_groups(library: &Library) -> bool {
+    let (major, minor, _) = library.version_numbers();
+    (major, minor) >= (3, 5)
+}
+
 /// Whether this command may change the system.
 pub fn is_root() -> bool {
     rustix::process::geteuid().is_root()

@@ -1,7 +1,7 @@
 //! Whether Outboard is switched on, and for which programs.
 
 use crate::InForce;
-use outboard_openssl_conf::{Config, Offer};
+use outboard_openssl_conf::{Config, Offer, Place};
 use outboard_profile::Rollout;
 use std::path::PathBuf;
 use std::time::SystemTime;
@@ -19,6 +19,8 @@ pub struct Switch {
     pub rollout: Option<Rollout>,
     /// Which operations are offered, where that is set.
     pub offer: Option<Offer>,
+    /// Where the post-quantum groups of TLS stand in the list, where Outboard gives them.
+    pub post_quantum: Option<Place>,
     profile: Option<PathBuf>,
 }
 
@@ -40,6 +42,7 @@ impl Switch {
             changed: metadata.modified().ok(),
             rollout: Some(Rollout::of(&settings.others)),
             offer: settings.offer,
+            post_quantum: settings.post_quantum,
             profile: settings.profile,
         })
     }

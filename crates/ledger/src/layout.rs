@@ -31,7 +31,7 @@ use super::queueing::Histogram;
 
 /// Raise when the meaning of any word changes. New operations and reasons need no new version
 /// while they fit: a reader that does not know them passes over them.
-pub(super) const VERSION: u64 = 3;
+pub(super) const VERSION: u64 = 4;
 
 /// "OUTBOARD" in the machine's own byte order: a file from another one is refused.
 const MAGIC: u64 = u64::from_be_bytes(*b"OUTBOARD");
@@ -44,7 +44,7 @@ const ENTRIES: usize = PROCESSES + PROGRAMS;
 /// The entry where all programs that found no place of their own are added up.
 pub(super) const OTHERS: usize = Entries::<PROCESSES, PROGRAMS>::OTHERS;
 
-const OPERATIONS: usize = 48;
+const OPERATIONS: usize = 64;
 const PATHS: usize = 4;
 const REASONS: usize = 16;
 /// Kinds of requests that cards take.

@@ -167,6 +167,14 @@ functions! {
         fn EVP_PKEY_derive_set_peer(*mut EVP_PKEY_CTX, *mut EVP_PKEY) -> c_int;
         fn EVP_PKEY_derive_set_peer_ex(*mut EVP_PKEY_CTX, *mut EVP_PKEY, c_int) -> c_int;
         fn EVP_PKEY_derive(*mut EVP_PKEY_CTX, *mut c_uchar, *mut usize) -> c_int;
+        fn EVP_PKEY_encapsulate_init(*mut EVP_PKEY_CTX, *const OSSL_PARAM) -> c_int;
+        fn EVP_PKEY_encapsulate(
+            *mut EVP_PKEY_CTX, *mut c_uchar, *mut usize, *mut c_uchar, *mut usize,
+        ) -> c_int;
+        fn EVP_PKEY_decapsulate_init(*mut EVP_PKEY_CTX, *const OSSL_PARAM) -> c_int;
+        fn EVP_PKEY_decapsulate(
+            *mut EVP_PKEY_CTX, *mut c_uchar, *mut usize, *const c_uchar, usize,
+        ) -> c_int;
         fn EVP_PKEY_encrypt_init_ex(*mut EVP_PKEY_CTX, *const OSSL_PARAM) -> c_int;
         fn EVP_PKEY_encrypt(
             *mut EVP_PKEY_CTX, *mut c_uchar, *mut usize, *const c_uchar, usize,
@@ -347,5 +355,21 @@ functions! {
         fn SHA384_Init(*mut c_void) -> c_int;
         fn SHA384_Update(*mut c_void, *const c_void, usize) -> c_int;
         fn SHA384_Final(*mut c_uchar, *mut c_void) -> c_int;
+    }
+}
+
+functions! {
+    /// What encrypts a private key for a file (PKCS #8).
+    Encryptions {
+        fn EVP_CIPHER_fetch(*mut OSSL_LIB_CTX, *const c_char, *const c_char) -> *mut EVP_CIPHER;
+        fn EVP_CIPHER_free(*mut EVP_CIPHER);
+        fn d2i_PKCS8_PRIV_KEY_INFO(*mut *mut c_void, *mut *const c_uchar, c_long) -> *mut c_void;
+        fn PKCS8_PRIV_KEY_INFO_free(*mut c_void);
+        fn PKCS8_encrypt_ex(
+            c_int, *const EVP_CIPHER, *const c_char, c_int, *mut c_uchar, c_int, c_int, *mut c_void,
+            *mut OSSL_LIB_CTX, *const c_char,
+        ) -> *mut c_void;
+        fn X509_SIG_free(*mut c_void);
+        fn i2d_X509_SIG(*const c_void, *mut *mut c_uchar) -> c_int;
     }
 }

@@ -1,15 +1,16 @@
 //! One loaded libcrypto.
 
-use std::ffi::{CString, c_int, c_void};
+use std::ffi::{CStr, CString, c_int, c_void};
 use std::fmt;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::ptr;
 use std::sync::Arc;
 
 use crate::error::text;
 use crate::object::Object;
 use crate::sys;
-use crate::{Error, Functions, Hashes, Providers, Result, Stores};
+use crate::{Encryptions, Error, Functions, Hashes, Providers, Result, Stores};
 
 /// A libcrypto in this process with its entry points. Cheap to clone.
 #[derive(Clone)]
@@ -209,6 +210,81 @@ impl Stores {
         let (handle, _) = handle_of(address).ok_or(Error::NotFound(address as usize))?;
         // SAFETY: as in `Library::resolve`.
         unsafe { Self::resolve(|name| libc::dlsym(handle, name.as_ptr())) }
+    }
+}
+
+impl Encryptions {
+    /// Of the libcrypto that holds that address in this process.
+    ///
+    /// # Errors
+    /// As of [`Hashes::containing`].
+    pub fn containing(address: *const c_void) -> Result<Self> {
+        let (handle, _) = handle_of(address).ok_or(Error::NotFound(address as usize))?;
+        // SAFETY: as in `Library::resolve`.
+        unsafe { Self::resolve(|name| libc::dlsym(handle, name.as_ptr())) }
+    }
+
+    /// A private key's `PrivateKeyInfo`, encrypted by a passphrase with the cipher of that name, as OpenSSL does it for its
+    /// own keys: an `EncryptedPrivateKeyInfo`.
+    ///
+    /// # Errors
+    /// [`Error::OpenSsl`] where there is no such cipher, or it does not encrypt keys.
+    ///
+    /// # Safety
+    /// `context` is null or a live library context of that libcrypto.
+    pub unsafe fn encrypt(
+        &self,
+        context: *mut sys::OSSL_LIB_CTX,
+        cipher: &CStr,
+        passphrase: &[u8],
+        info: &[u8],
+    ) -> Result<Vec<u8>> {
+        const DEFAULT: c_int = 0;
+        /// PBES2, by the cipher.
+        const BY_CIPHER: c_int = -1;
+        let length = c_int::try_from(passphrase.len());
+        let length = length.map_err(|_| Error::TooLong(passphrase.len()))?;
+        let info_length = info
+            .len()
+            .try_into()
+            .map_err(|_| Error::TooLong(info.len()))?;
+        let failed = || Error::OpenSsl {
+            what: "cannot encrypt the private key",
+            reasons: Vec::new(),
+        };
+        // SAFETY: objects made here and freed here once; lengths of live slices; a terminated name; the context by the
+        // caller's word.
+        unsafe {
+            let cipher = (self.EVP_CIPHER_fetch)(context, cipher.as_ptr(), ptr::null());
+            let mut next = info.as_ptr();
+            let key = (self.d2i_PKCS8_PRIV_KEY_INFO)(ptr::null_mut(), &raw mut next, info_length);
+            let encrypted = match cipher.is_null() || key.is_null() {
+                true => ptr::null_mut(),
+                false => (self.PKCS8_encrypt_ex)(
+                    BY_CIPHER,
+                    cipher,
+                    passphrase.as_ptr().cast(),
+                    length,
+                    ptr::null_mut(),
+                    DEFAULT,
+                    DEFAULT,
+                    key,
+                    context,
+                    ptr::null(),
+                ),
+            };
+            (self.EVP_CIPHER_free)(cipher);
+            (self.PKCS8_PRIV_KEY_INFO_free)(key);
+            if encrypted.is_null() {
+                return Err(failed());
+            }
+            let needed = (self.i2d_X509_SIG)(encrypted, ptr::null_mut());
+            let mut written = vec![0; usize::try_from(needed).unwrap_or(0)];
+            let mut to = written.as_mut_ptr();
+            let same = needed > 0 && (self.i2d_X509_SIG)(encrypted, &raw mut to) == needed;
+            (self.X509_SIG_free)(encrypted);
+            same.then_some(written).ok_or_else(failed)
+        }
     }
 }
 

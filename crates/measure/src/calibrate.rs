@@ -74,9 +74,8 @@ pub fn calibrate(
 ) -> Result<Calibration> {
     let sides = Sides::new(library, module, &Offer::Scalar)?;
     let keys = Keys::new(&sides.stock);
-    let workloads: Vec<(Operation, Vec<Workload>)> = Operation::ALL
-        .iter()
-        .map(|&operation| (operation, Workload::of(operation)))
+    let workloads: Vec<(Operation, Vec<Workload>)> = Operation::compared()
+        .map(|operation| (operation, Workload::of(operation)))
         .collect();
     let total = workloads.iter().map(|(_, workloads)| workloads.len()).sum();
     let plan = Plan {

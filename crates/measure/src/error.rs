@@ -40,4 +40,7 @@ pub enum Error {
         /// Who refused it.
         judge: &'static str,
     },
+    /// There is nothing to compare an operation with.
+    #[error("OpenSSL before 3.5 has no {0} to compare with")]
+    Incomparable(&'static str),
 }

@@ -15,6 +15,8 @@ pub enum Offer {
     All,
     /// Everything that it can do on the caller's thread: to measure it.
     Scalar,
+    /// The same, and post-quantum keys and groups where OpenSSL has none.
+    PostQuantum,
     /// What a profile says wins: what a user gets. None is the profile where it usually lies.
     Profile(Option<PathBuf>),
 }
@@ -169,6 +171,7 @@ fn outboard_configuration(module: &Path, ledger: &Path, offer: &Offer) -> String
         Offer::All => "offer = all".to_owned(),
         // Contenders do one operation at a time: cards, which are for many, would only be in the way.
         Offer::Scalar => "offer = all\ncards = 0".to_owned(),
+        Offer::PostQuantum => "offer = all\ncards = 0\npost-quantum = yes".to_owned(),
         Offer::Profile(None) => "offer = profile".to_owned(),
         Offer::Profile(Some(path)) => {
             format!("offer = profile\nprofile = {}", path.display())

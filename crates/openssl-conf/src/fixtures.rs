@@ -221,6 +221,56 @@ fn legacy_is_observed_where_it_would_be_there() {
     assert_eq!(unobserved, ["other"]);
 }
 
+/// On every system's file: first, second, kept by a later call, and taken out byte for byte.
+#[test]
+fn post_quantum_groups_stand_where_they_are_asked_for() {
+    for name in FIXTURES {
+        let (file, text) = fixture(name);
+        let before = Config::parse(&text, &file, NO_ENVIRONMENT).expect(name);
+        let usual = before.groups().map(|list| list.value.clone());
+        for place in [Place::First, Place::Second] {
+            let settings = Settings {
+                post_quantum: Some(place),
+                ..settings()
+            };
+            let enabled = enable(&text, &file, &settings, NO_ENVIRONMENT).expect(name);
+            assert_eq!(strip(&enabled.text).expect(name), text, "{name}");
+            let after = Config::parse(&enabled.text, &file, NO_ENVIRONMENT).expect(name);
+            assert_eq!(after.post_quantum_groups(), Some(place), "{name}");
+            let ours = after.outboard_settings().expect(name);
+            assert_eq!(ours.post_quantum, Some(place), "{name}");
+            let list = after.groups().expect(name).value.clone();
+            for group in usual.as_deref().unwrap_or("X25519:P-256").split(':') {
+                assert!(
+                    list.split(':').any(|known| known == group),
+                    "{name}: {list}"
+                );
+            }
+            assert_eq!(before.last_section, after.last_section, "{name}");
+            // What else the section of TLS says stays.
+            for (section, assignments) in before.sections() {
+                for assignment in assignments.iter().filter(|one| one.name != "Groups") {
+                    if !["activate", "default_properties"].contains(&assignment.name.as_str()) {
+                        let now = after.assignment(section, &assignment.name).expect(name);
+                        assert_eq!(now.value, assignment.value, "{name} {section}");
+                    }
+                }
+            }
+            let kept = earlier(&enabled.text, &file, NO_ENVIRONMENT)
+                .expect(name)
+                .expect(name);
+            assert_eq!(kept.settings.post_quantum, Some(place), "{name}");
+            let again = kept
+                .write(&enabled.text, &file, NO_ENVIRONMENT)
+                .expect(name);
+            assert_eq!(again.text, enabled.text, "{name}");
+        }
+    }
+    let (file, text) = fixture("debian-12.cnf");
+    let without = enable(&text, &file, &settings(), NO_ENVIRONMENT).expect("it can be enabled");
+    assert!(!without.lines.contains("Groups") && !without.lines.contains("post-quantum"));
+}
+
 #[test]
 fn outboard_configured_by_hand_keeps_its_section() {
     let text = b"openssl_conf = i\n[i]\nproviders = p\nalg_section = a\n[p]\ndefault = d\n\

@@ -1,6 +1,6 @@
 //! What an earlier `outboard enable` was asked for, read from its block: a later one keeps it.
 
-use super::named::structural;
+use super::named::{POST_QUANTUM_SETTING, structural};
 use super::{ConfError, Config, Enabled, Environment, Observer, Settings, extend, strip};
 use std::path::{Path, PathBuf};
 
@@ -76,6 +76,9 @@ fn of(whole: &Config, base: &Config) -> Option<Earlier> {
             profile: all.profile.filter(|_| added("profile").is_some()),
             ledger: all.ledger.filter(|_| added("ledger").is_some()),
             offer: all.offer.filter(|_| added("offer").is_some()),
+            post_quantum: all
+                .post_quantum
+                .filter(|_| added(POST_QUANTUM_SETTING).is_some()),
             others: all.others.into_iter().filter(is_added).collect(),
         },
         observer,

@@ -12,6 +12,7 @@
 
 mod block;
 mod config;
+mod groups;
 mod kept;
 mod named;
 mod plan;
@@ -19,6 +20,7 @@ mod value;
 
 pub use block::strip;
 pub use config::{Config, Environment};
+pub use groups::{POST_QUANTUM, Place};
 pub use kept::{Earlier, earlier};
 pub use named::{Named, OBSERVED};
 pub use plan::{Observer, Offer, Settings};

@@ -1,6 +1,7 @@
 //! The providers that a configuration names, and the settings of Outboard's provider.
 
 use super::config::{Assignment, Config, DEFAULT_SECTION};
+use super::groups::Place;
 use super::{ConfError, Settings, refused};
 use std::path::PathBuf;
 
@@ -12,6 +13,9 @@ pub const OBSERVED: &str = "observed_default";
 pub(super) const LEGACY: &str = "legacy";
 /// The name of its stand-in where it stays active beside.
 pub(super) const OBSERVED_LEGACY: &str = "observed_legacy";
+
+/// The setting that gives programs post-quantum keys and groups.
+pub(super) const POST_QUANTUM_SETTING: &str = "post-quantum";
 
 /// Where and how a configuration names Outboard.
 #[derive(Debug, PartialEq, Eq)]
@@ -37,6 +41,12 @@ impl Config {
             profile: path("profile"),
             ledger: path("ledger"),
             offer: offer.and_then(|offer| clap::ValueEnum::from_str(&offer.value, true).ok()),
+            post_quantum: match self.assignment(&section, POST_QUANTUM_SETTING) {
+                Some(setting) if !is_false(&setting.value) => {
+                    Some(self.post_quantum_groups().unwrap_or(Place::Second))
+                }
+                _ => None,
+            },
             others: self.other_settings(&section),
         })
     }
@@ -167,7 +177,16 @@ pub(super) fn is_plain(section: &str) -> bool {
 /// Whether a line in the provider's section is written by `outboard enable` itself, by its own rules.
 pub(super) fn structural(name: &str) -> bool {
     const NAMES: &[&str] = &[
-        "module", "inner", "beside", "record", "identity", "activate", "profile", "ledger", "offer",
+        "module",
+        "inner",
+        "beside",
+        "record",
+        "identity",
+        "activate",
+        "profile",
+        "ledger",
+        "offer",
+        POST_QUANTUM_SETTING,
     ];
     NAMES.contains(&after_dot(name))
 }

@@ -11,6 +11,8 @@
 //! [PROPERTIES]         default_properties = WHAT IT WAS,?provider=outboard,?outboard.preferred=yes
 //! ```
 //!
+//! To bring the post-quantum groups of TLS, [`super::groups`] has a list more.
+//!
 //! To observe, a stand-in takes the place of each provider that it observes:
 //!
 //! ```text
@@ -35,9 +37,10 @@
 //! be named as soon as Outboard is (OSSL_PROVIDER-default(7)).
 
 use super::config::{Config, DEFAULT_SECTION};
+use super::groups::{self, Place};
 use super::named::{
-    Entry, LEGACY, OBSERVED, OBSERVED_LEGACY, PROVIDER, is_false, is_plain, modules, referenced,
-    unobserved,
+    Entry, LEGACY, OBSERVED, OBSERVED_LEGACY, POST_QUANTUM_SETTING, PROVIDER, is_false, is_plain,
+    modules, referenced, unobserved,
 };
 use super::value::quote;
 use super::{ConfError, refused};
@@ -82,6 +85,8 @@ pub struct Settings {
     pub ledger: Option<PathBuf>,
     /// Which operations are offered.
     pub offer: Option<Offer>,
+    /// Whether the post-quantum groups of TLS are to be there, and where in the list of groups.
+    pub post_quantum: Option<Place>,
     /// Further lines of its section, which a person wrote there: name and value.
     pub others: Vec<(String, String)>,
 }
@@ -146,6 +151,9 @@ pub(super) fn plan(
     preferences.extend(observer.filter(|o| o.beside).map(|_| OBSERVED_PREFERENCE));
     if !preferences.is_empty() {
         add_preference(config, init, &preferences, &mut lines, &mut notes)?;
+    }
+    if let Some(place) = settings.and_then(|settings| settings.post_quantum) {
+        groups::add(config, init, place, &mut lines)?;
     }
     Ok(Plan {
         lines: lines.finish(&config.last_section),
@@ -265,6 +273,9 @@ fn add_providers(
     }
     if let Some(offer) = settings.offer {
         lines.say(ours, "offer", &offer.to_string());
+    }
+    if settings.post_quantum.is_some() {
+        lines.say(ours, POST_QUANTUM_SETTING, "yes");
     }
     for (name, value) in &settings.others {
         lines.say(ours, name, value);
@@ -394,12 +405,12 @@ fn add_preference(
 
 /// The lines of the block so far, by section in the order of their first line.
 #[derive(Default)]
-struct Lines {
+pub(super) struct Lines {
     sections: Vec<(String, String)>,
 }
 
 impl Lines {
-    fn say(&mut self, section: &str, name: &str, value: &str) {
+    pub(super) fn say(&mut self, section: &str, name: &str, value: &str) {
         let line = format!("{name} = {}\n", quote(value));
         match self.sections.iter_mut().find(|(known, _)| known == section) {
             Some((_, lines)) => lines.push_str(&line),
@@ -446,7 +457,7 @@ impl Lines {
 }
 
 /// A section of ours that the configuration does not use for something else.
-fn unused<'a>(config: &Config, name: &'a str) -> Result<&'a str, ConfError> {
+pub(super) fn unused<'a>(config: &Config, name: &'a str) -> Result<&'a str, ConfError> {
     match config.section(name) {
         None | Some([]) => Ok(name),
         Some([first, ..]) => Err(refused(format!(

@@ -10,7 +10,7 @@ macro_rules! operations {
         /// One kind of work with one kind of key. The profile decides its path; the ledger counts it.
         ///
         /// The order is part of the ledger's layout: append, never reorder. The layout has room
-        /// for 48.
+        /// for 64.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
         #[repr(u8)]
         pub enum Operation {
@@ -68,6 +68,15 @@ operations! {
     Tls1PrfSha384 = "tls1-prf-sha384",
     HkdfSha256 = "hkdf-sha256",
     HkdfSha384 = "hkdf-sha384",
+    MlKem512Keygen = "ml-kem-512-keygen",
+    MlKem512Encapsulate = "ml-kem-512-encapsulate",
+    MlKem512Decapsulate = "ml-kem-512-decapsulate",
+    MlKem768Keygen = "ml-kem-768-keygen",
+    MlKem768Encapsulate = "ml-kem-768-encapsulate",
+    MlKem768Decapsulate = "ml-kem-768-decapsulate",
+    MlKem1024Keygen = "ml-kem-1024-keygen",
+    MlKem1024Encapsulate = "ml-kem-1024-encapsulate",
+    MlKem1024Decapsulate = "ml-kem-1024-decapsulate",
 }
 
 impl Operation {
@@ -146,6 +155,29 @@ impl Operation {
                 | Self::X25519Derive
                 | Self::Ed25519Sign
         )
+    }
+
+    /// Whether it is a post-quantum operation. Programs get these only where the setting `post-quantum` asks for them,
+    /// and OpenSSL before 3.5 has nothing that they could be measured against.
+    pub const fn is_post_quantum(self) -> bool {
+        matches!(
+            self,
+            Self::MlKem512Keygen
+                | Self::MlKem512Encapsulate
+                | Self::MlKem512Decapsulate
+                | Self::MlKem768Keygen
+                | Self::MlKem768Encapsulate
+                | Self::MlKem768Decapsulate
+                | Self::MlKem1024Keygen
+                | Self::MlKem1024Encapsulate
+                | Self::MlKem1024Decapsulate
+        )
+    }
+
+    /// The operations that every OpenSSL has, so that Outboard's can be measured against them.
+    pub fn compared() -> impl Iterator<Item = Self> {
+        let all = Self::ALL.iter().copied();
+        all.filter(|operation| !operation.is_post_quantum())
     }
 
     /// Whether its cost grows with the input, so that it is measured at several sizes.

@@ -19,7 +19,7 @@ pub struct Setting {
 }
 
 /// The settings that are Outboard's own.
-pub const ALL: [Setting; 10] = [
+pub const ALL: [Setting; 11] = [
     Setting {
         name: "profile",
         values: "a file",
@@ -58,6 +58,15 @@ pub const ALL: [Setting; 10] = [
         values: "yes or no",
         default: "yes",
         meaning: "Whether a job of OpenSSL's ASYNC interface (ASYNC_start_job(3)) pauses while a card works for it.",
+    },
+    Setting {
+        name: "post-quantum",
+        values: "yes or no",
+        default: "no",
+        meaning: "Whether programs get ML-KEM keys and the groups X25519MLKEM768, SecP256r1MLKEM768 and \
+                  SecP384r1MLKEM1024 of TLS 1.3, if their OpenSSL is older than 3.5 and so has none. This holds for \
+                  every program that loads Outboard, whatever the settings offer, algorithms, programs and except say: \
+                  a list of groups that names an unknown group is refused whole.",
     },
     Setting {
         name: "programs",
@@ -140,6 +149,18 @@ pub fn asynchronous(value: &str) -> Result<bool, String> {
     }
 }
 
+/// Reads `post-quantum`.
+///
+/// # Errors
+/// The allowed values, if the value is another one.
+pub fn post_quantum(value: &str) -> Result<bool, String> {
+    match value {
+        "yes" => Ok(true),
+        "no" => Ok(false),
+        _ => Err(complaint("post-quantum", value)),
+    }
+}
+
 /// Reads `service-limit`.
 ///
 /// # Errors
@@ -200,6 +221,7 @@ pub fn check(name: &str, value: &str) -> Option<String> {
         "offer" => offer(value).err(),
         "cards" => cards(value).err(),
         "async" => asynchronous(value).err(),
+        "post-quantum" => post_quantum(value).err(),
         "algorithms" => algorithms(value).1,
         "service-limit" => service_limit(value).err(),
         _ => None,
@@ -221,6 +243,8 @@ fn algorithm(operation: Operation) -> &'static str {
             name if name.starts_with("rsa") => "RSA",
             name if name.starts_with("aes") => "AES-GCM",
             name if name.starts_with("tls") || name.starts_with("hkdf") => "KDF",
+            // Not of the list: `post-quantum` alone decides about these.
+            name if name.starts_with("ml-kem") => "ML-KEM",
             name if name.starts_with("x25519") => "X25519",
             name if name.starts_with("ed25519") => "Ed25519",
             _ => "ECDH",
@@ -246,7 +270,7 @@ mod tests {
 
     #[test]
     fn every_operation_has_an_algorithm_of_the_list() {
-        for &operation in Operation::ALL {
+        for operation in Operation::compared() {
             assert!(
                 ALGORITHMS.contains(&algorithm(operation)),
                 "{}",

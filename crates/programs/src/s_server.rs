@@ -1,7 +1,7 @@
 //! `openssl s_server`: one connection at a time, its status page as the answer.
 
 use crate::server::{Server, Site};
-use crate::{Certificate, Error, OpenSsl, Workplace};
+use crate::{Certificate, Error, Launch, OpenSsl, Workplace};
 
 /// How an `openssl s_server` is to run.
 #[derive(Clone, Copy, Debug)]
@@ -22,10 +22,17 @@ impl SServerOptions<'_> {
     /// # Errors
     /// If `openssl` is missing or does not come up.
     pub fn start(&self, workplace: &Workplace) -> Result<Server, Error> {
+        self.start_with(workplace, self.openssl.command()?)
+    }
+
+    /// The same with another `openssl` than the system's.
+    ///
+    /// # Errors
+    /// If it does not come up.
+    pub fn start_with(&self, workplace: &Workplace, program: Launch) -> Result<Server, Error> {
         let site = Site::new(workplace, "s_server")?;
-        let mut launch = self
-            .openssl
-            .command()?
+        let mut launch = program
+            .with(self.openssl)
             .args(["s_server", "-quiet", "-www", "-accept"])
             .arg(format!("127.0.0.1:{}", site.port))
             .arg("-cert")

@@ -14,6 +14,7 @@ type NewError = unsafe extern "C" fn(*const CoreHandle);
 type SetErrorDebug = unsafe extern "C" fn(*const CoreHandle, *const c_char, c_int, *const c_char);
 type BioReadEx = unsafe extern "C" fn(*mut c_void, *mut c_void, usize, *mut usize) -> c_int;
 type BioGets = unsafe extern "C" fn(*mut c_void, *mut c_char, c_int) -> c_int;
+type BioWriteEx = unsafe extern "C" fn(*mut c_void, *const c_void, usize, *mut usize) -> c_int;
 type VsetError = unsafe extern "C" fn(*const CoreHandle, u32, *const c_char, *mut c_void);
 
 /// The handle and the upcalls. Small and copied into every context, so that each can raise errors;
@@ -28,6 +29,7 @@ pub struct Core {
     vset_error: Option<VsetError>,
     pub(crate) bio_read: Option<BioReadEx>,
     pub(crate) bio_gets: Option<BioGets>,
+    pub(crate) bio_write: Option<BioWriteEx>,
 }
 
 // SAFETY: the handle is only passed back to libcrypto, whose upcalls may come from any thread.
@@ -51,6 +53,7 @@ impl Core {
             vset_error: None,
             bio_read: None,
             bio_gets: None,
+            bio_write: None,
         };
         if dispatch.is_null() {
             return core;
@@ -72,6 +75,7 @@ impl Core {
                         }
                         raw::core::VSET_ERROR => core.vset_error = Some(transmute(function)),
                         raw::core::BIO_READ_EX => core.bio_read = Some(transmute(function)),
+                        raw::core::BIO_WRITE_EX => core.bio_write = Some(transmute(function)),
                         raw::core::BIO_GETS => core.bio_gets = Some(transmute(function)),
                         _ => {}
                     }

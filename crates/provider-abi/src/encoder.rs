@@ -10,14 +10,17 @@ use std::ffi::{c_char, c_int, c_void};
 use std::ptr;
 use std::sync::Arc;
 
+use zeroize::Zeroizing;
+
 use crate::boundary::boundary;
 use crate::context::Context;
+use crate::core::Core;
 use crate::error::Result;
 use crate::keymgmt::{self, KeyManagement, Selection, key_of};
 use crate::offer::{Offer, ours};
 use crate::params::Params;
 use crate::provider::State;
-use crate::raw::{Param, encoder};
+use crate::raw::{Dispatch, Param, encoder};
 
 /// How many encoders a provider may have for one key type.
 pub const MOST: usize = 32;
@@ -26,9 +29,9 @@ pub const MOST: usize = 32;
 pub type Passphrase =
     unsafe extern "C" fn(*mut c_char, usize, *mut usize, *const Param, *mut c_void) -> c_int;
 
-/// What an encoder is asked to write, and where, as C passed it.
-#[derive(Clone, Copy)]
+/// What an encoder is asked to write, and where, as C passed it: for the call alone, so it cannot be copied.
 pub struct Writing {
+    core: Core,
     /// An `OSSL_CORE_BIO`.
     pub output: *mut c_void,
     /// The key as parameters, where it comes so.
@@ -63,7 +66,71 @@ pub trait Encoder: Sized + Send + 'static {
     /// Sets parameters.
     fn set(&mut self, params: Params<'_>) -> Result<c_int>;
     /// Writes a key.
-    fn encode(&mut self, key: Option<Arc<Self::Key>>, what: Writing) -> Result<c_int>;
+    fn encode(&mut self, key: Option<Arc<Self::Key>>, what: &Writing) -> Result<c_int>;
+}
+
+impl Writing {
+    /// Writes all of these bytes to the output; whether that went well.
+    pub fn write(&self, mut bytes: &[u8]) -> bool {
+        let Some(write) = self.core.bio_write else {
+            return false;
+        };
+        while !bytes.is_empty() {
+            let mut written = 0;
+            // SAFETY: libcrypto's own function and BIO, which lives as long as this call and so as `self`; and as many
+            // bytes as is said.
+            let answer = unsafe {
+                write(
+                    self.output,
+                    bytes.as_ptr().cast(),
+                    bytes.len(),
+                    &raw mut written,
+                )
+            };
+            match bytes.get(written..) {
+                Some(rest) if answer == 1 && written > 0 => bytes = rest,
+                _ => return false,
+            }
+        }
+        true
+    }
+
+    /// The passphrase that the program answers with; none where it gives none.
+    pub fn passphrase(&self) -> Option<Zeroizing<Vec<u8>>> {
+        /// As long as libcrypto's own buffer for one.
+        const MOST: usize = 1024;
+        let ask = self.passphrase?;
+        let mut room = Zeroizing::new(vec![0_u8; MOST]);
+        let mut length = 0;
+        // SAFETY: libcrypto's own function with its argument, and as much room as is said.
+        let answer = unsafe {
+            ask(
+                room.as_mut_ptr().cast(),
+                room.len(),
+                &raw mut length,
+                ptr::null(),
+                self.argument,
+            )
+        };
+        if answer != 1 || length > room.len() {
+            return None;
+        }
+        room.truncate(length);
+        Some(room)
+    }
+}
+
+/// The functions of an encoder of keys that no other provider has: no other provider's keys are exported to it.
+pub fn own<E: Encoder>(number: usize) -> Box<[Dispatch]> {
+    const IDS: &[i32] = &[
+        encoder::NEWCTX,
+        encoder::FREECTX,
+        encoder::SET_CTX_PARAMS,
+        encoder::SETTABLE_CTX_PARAMS,
+        encoder::DOES_SELECTION,
+        encoder::ENCODE,
+    ];
+    crate::offer::own(IDS, |id| offer::<E>(number, id))
 }
 
 /// What libcrypto cannot do without.
@@ -175,17 +242,18 @@ unsafe extern "C" fn encode<E: Encoder>(
     passphrase: Option<Passphrase>,
     argument: *mut c_void,
 ) -> c_int {
-    let what = Writing {
-        output,
-        described,
-        selection: Selection(selection),
-        passphrase,
-        argument,
-    };
     // SAFETY: see above.
     unsafe {
         Context::<Encoding<E>>::with(context, 0, |encoding| {
-            encoding.encoder.encode(key_of(key), what)
+            let what = Writing {
+                core: (*encoding.state).core,
+                output,
+                described,
+                selection: Selection(selection),
+                passphrase,
+                argument,
+            };
+            encoding.encoder.encode(key_of(key), &what)
         })
     }
 }

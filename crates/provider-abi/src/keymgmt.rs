@@ -16,7 +16,7 @@ use crate::error::Result;
 use crate::offer::{Offer, ours};
 use crate::params::{Params, ParamsMut};
 use crate::provider::{Provider, State};
-use crate::raw::{Callback, Param, keymgmt};
+use crate::raw::{Callback, Dispatch, Param, keymgmt};
 use crate::replaceable::Replaceable;
 
 /// Which parts of a key are meant (`OSSL_KEYMGMT_SELECT_…`).
@@ -97,6 +97,10 @@ pub trait KeyManagement: Sized + Send + Sync + 'static {
     /// Makes the key, and tells of its progress; none answers null.
     fn generate(generator: &mut Self::Generator, progress: Receiver) -> Result<Option<Self>>;
 
+    /// What import and export deal in, ended by [`END`](crate::params::END): for a type of which no other provider has an
+    /// implementation ([`own`]).
+    const TYPES: &'static [Param] = &[crate::params::END];
+
     /// What a list of descriptors says of a variant of the type.
     fn describe(
         provider: &Self::Provider,
@@ -173,6 +177,39 @@ pub fn offer<K: KeyManagement, const VARIANT: u8>(id: i32) -> Offer {
         }
         _ => Offer::Unknown,
     }
+}
+
+/// The functions of a variant of a type that no other provider has.
+pub fn own<K: KeyManagement, const VARIANT: u8>() -> Box<[Dispatch]> {
+    const IDS: &[i32] = &[
+        keymgmt::NEW,
+        keymgmt::FREE,
+        keymgmt::GEN_INIT,
+        keymgmt::GEN_SET_TEMPLATE,
+        keymgmt::GEN_SET_PARAMS,
+        keymgmt::GEN_SETTABLE_PARAMS,
+        keymgmt::GEN,
+        keymgmt::GEN_CLEANUP,
+        keymgmt::LOAD,
+        keymgmt::GET_PARAMS,
+        keymgmt::GETTABLE_PARAMS,
+        keymgmt::SET_PARAMS,
+        keymgmt::SETTABLE_PARAMS,
+        keymgmt::HAS,
+        keymgmt::VALIDATE,
+        keymgmt::MATCH,
+        keymgmt::IMPORT,
+        keymgmt::IMPORT_TYPES,
+        keymgmt::EXPORT,
+        keymgmt::EXPORT_TYPES,
+        keymgmt::DUP,
+    ];
+    crate::offer::own(IDS, |id| match id {
+        keymgmt::IMPORT_TYPES | keymgmt::EXPORT_TYPES => {
+            ours!(types::<K> as unsafe extern "C" fn(_) -> _)
+        }
+        id => offer::<K, VARIANT>(id),
+    })
 }
 
 /// What libcrypto holds: a slot for a key.
@@ -498,6 +535,10 @@ unsafe extern "C" fn generator_gettable<K: KeyManagement, const VARIANT: u8>(
 ) -> *const Param {
     // SAFETY: see above.
     unsafe { describe::<K, VARIANT>(provider, List::GeneratorGettable, generation) }
+}
+
+unsafe extern "C" fn types<K: KeyManagement>(_selection: c_int) -> *const Param {
+    K::TYPES.as_ptr()
 }
 
 unsafe extern "C" fn import_types<K: KeyManagement, const VARIANT: u8>(

@@ -1,7 +1,7 @@
 //! A safe, typed shell around OpenSSL 3.0's provider interface.
 //!
 //! An implementation says what an algorithm is by a trait ([`Cipher`], [`KeyManagement`],
-//! [`Signature`], [`KeyExchange`], [`AsymmetricCipher`]); each module makes the C functions of it once, generically. The shell
+//! [`Signature`], [`KeyExchange`], [`Kem`], [`AsymmetricCipher`]); each module makes the C functions of it once, generically. The shell
 //! checks bounds and types, stops panics, and carries errors to OpenSSL's error queue. It knows nothing of
 //! what any algorithm does.
 //!
@@ -37,6 +37,7 @@ pub mod encoder;
 mod error;
 pub mod foreign;
 pub mod kdf;
+pub mod kem;
 pub mod keyexch;
 pub mod keymgmt;
 mod object;
@@ -56,6 +57,7 @@ pub use decoder::Decoder;
 pub use encoder::Encoder;
 pub use error::{Error, Reason, Result};
 pub use kdf::Kdf;
+pub use kem::Kem;
 pub use keyexch::KeyExchange;
 pub use keymgmt::{Change, KeyManagement, Selection};
 pub use object::Data;

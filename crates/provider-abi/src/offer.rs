@@ -50,6 +50,19 @@ pub unsafe fn table(
     Some(ours.into_boxed_slice())
 }
 
+/// A table of those functions of ours, for an algorithm that no other provider has.
+pub fn own(ids: &[i32], offer: impl Fn(i32) -> Offer) -> Box<[Dispatch]> {
+    let function = |&function_id: &i32| match offer(function_id) {
+        Offer::Ours(function) => Some(Dispatch {
+            function_id,
+            function: Some(function),
+        }),
+        _ => None,
+    };
+    let entries = ids.iter().filter_map(function);
+    entries.chain([Dispatch::END]).collect()
+}
+
 /// One of our functions. Its type is its id's by the match that it stands in.
 macro_rules! ours {
     ($function:expr) => {{

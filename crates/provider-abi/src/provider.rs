@@ -24,6 +24,8 @@ pub enum Kind {
     Signature,
     /// Encryption with public keys.
     AsymmetricCipher,
+    /// Key encapsulation.
+    Kem,
     /// What writes keys.
     Encoder,
     /// What reads keys.
@@ -41,6 +43,7 @@ impl Kind {
             11 => Some(Self::KeyExchange),
             12 => Some(Self::Signature),
             13 => Some(Self::AsymmetricCipher),
+            14 => Some(Self::Kem),
             20 => Some(Self::Encoder),
             21 => Some(Self::Decoder),
             22 => Some(Self::Store),
@@ -57,6 +60,7 @@ impl Kind {
             Self::KeyExchange => 11,
             Self::Signature => 12,
             Self::AsymmetricCipher => 13,
+            Self::Kem => 14,
             Self::Encoder => 20,
             Self::Decoder => 21,
             Self::Store => 22,

@@ -147,6 +147,7 @@ pub mod core {
     pub const SET_ERROR_DEBUG: i32 = 6;
     pub const VSET_ERROR: i32 = 7;
     pub const BIO_READ_EX: i32 = 42;
+    pub const BIO_WRITE_EX: i32 = 43;
     pub const BIO_GETS: i32 = 49;
 }
 
@@ -292,6 +293,20 @@ pub mod asymmetric_cipher {
     pub const DUPCTX: i32 = 7;
     pub const GET_CTX_PARAMS: i32 = 8;
     pub const GETTABLE_CTX_PARAMS: i32 = 9;
+    pub const SET_CTX_PARAMS: i32 = 10;
+    pub const SETTABLE_CTX_PARAMS: i32 = 11;
+}
+
+/// `OSSL_FUNC_KEM_…`.
+pub mod kem {
+    #![allow(missing_docs, reason = "provider-kem(7) has them")]
+    pub const NEWCTX: i32 = 1;
+    pub const ENCAPSULATE_INIT: i32 = 2;
+    pub const ENCAPSULATE: i32 = 3;
+    pub const DECAPSULATE_INIT: i32 = 4;
+    pub const DECAPSULATE: i32 = 5;
+    pub const FREECTX: i32 = 6;
+    pub const DUPCTX: i32 = 7;
     pub const SET_CTX_PARAMS: i32 = 10;
     pub const SETTABLE_CTX_PARAMS: i32 = 11;
 }

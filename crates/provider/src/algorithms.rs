@@ -24,7 +24,7 @@ use crate::kdf;
 use crate::key::{Ec, Ed25519, Key, RSA, RSA_PSS, Rsa, X25519};
 use crate::stock::{self, Stock};
 use crate::store::{self, Store};
-use crate::{decoder, encoder, encryption, exchange, signature as signatures};
+use crate::{decoder, encoder, encryption, exchange, post_quantum, signature as signatures};
 
 /// Preferred by `?provider=outboard`, and by `?outboard.preferred=yes` where a program asks something else of `provider`.
 const PREFERRED: &str = "provider=outboard,outboard.preferred=yes";
@@ -92,6 +92,8 @@ pub(crate) struct Offered<'a> {
     libcrypto_version: (u32, u32),
     /// Whether there are keys of the card service.
     service: bool,
+    /// Whether there are post-quantum keys of ours.
+    post_quantum: bool,
 }
 
 impl<'a> Offered<'a> {
@@ -101,12 +103,14 @@ impl<'a> Offered<'a> {
         stock: Option<&'a Stock>,
         libcrypto_version: (u32, u32),
         service: bool,
+        post_quantum: bool,
     ) -> Self {
         Self {
             choices,
             stock,
             libcrypto_version,
             service: service && stock.is_some(),
+            post_quantum,
         }
     }
 
@@ -130,6 +134,7 @@ impl<'a> Offered<'a> {
             Kind::KeyExchange => self.key_exchanges(),
             Kind::Signature => self.signatures(),
             Kind::AsymmetricCipher => self.encryptions(),
+            Kind::Kem => self.encapsulations(),
             Kind::Encoder => self.encoders(),
             Kind::Decoder => self.decoders(),
             Kind::Store => self.stores(),
@@ -218,7 +223,42 @@ impl<'a> Offered<'a> {
             let owned = self.owns(ED25519_KEYGEN);
             add(c"ED25519", owned, keymgmt::offer::<Key<Ed25519>, 0>);
         }
+        if self.post_quantum {
+            for (names, table) in post_quantum::key_managements() {
+                list.add(names, true, table.as_ptr(), POST_QUANTUM.as_ptr());
+                list._tables.push(table);
+            }
+        }
         list
+    }
+
+    /// Of post-quantum keys, which the program's own OpenSSL lacks.
+    fn encapsulations(&self) -> List {
+        let mut list = List::new();
+        if self.post_quantum {
+            for (names, table) in post_quantum::encapsulations() {
+                list.add(names, true, table.as_ptr(), POST_QUANTUM.as_ptr());
+            }
+        }
+        list
+    }
+
+    /// Adds what reads or writes post-quantum keys.
+    fn add_coders(list: &mut List, coders: Vec<post_quantum::Coder>) {
+        for (names, properties, table) in coders {
+            let ours = stock::OURS.to_string_lossy();
+            let Ok(properties) = CString::new(format!("{properties},{ours}")) else {
+                continue;
+            };
+            list.algorithms.push(Algorithm {
+                names: names.as_ptr(),
+                properties: properties.as_ptr(),
+                implementation: table.as_ptr(),
+                description: POST_QUANTUM.as_ptr(),
+            });
+            list._tables.push(table);
+            list._names.push(properties);
+        }
     }
 
     fn key_exchanges(&self) -> List {
@@ -266,9 +306,12 @@ impl<'a> Offered<'a> {
         list
     }
 
-    /// Of keys of the card service.
+    /// Of keys of the card service, and of post-quantum keys.
     fn decoders(&self) -> List {
         let mut list = List::new();
+        if self.post_quantum {
+            Self::add_coders(&mut list, post_quantum::decoders());
+        }
         if !self.service {
             return list;
         }
@@ -303,6 +346,9 @@ impl<'a> Offered<'a> {
     /// Of the keys that are ours from when they are made.
     fn encoders(&self) -> List {
         let mut list = List::new();
+        if self.post_quantum {
+            Self::add_coders(&mut list, post_quantum::encoders());
+        }
         let Some(stock) = self.stock else {
             return list;
         };
@@ -376,6 +422,9 @@ impl<'a> Offered<'a> {
         self.stock.is_some() && self.any(keygen)
     }
 }
+
+/// What `openssl list` shows.
+const POST_QUANTUM: &CStr = c"Outboard post-quantum";
 
 const TLS13_KDF: &[Operation] = &[Operation::Tls13KdfSha256, Operation::Tls13KdfSha384];
 const TLS1_PRF: &[Operation] = &[Operation::Tls1PrfSha256, Operation::Tls1PrfSha384];

@@ -15,6 +15,7 @@ use outboard_provider_abi::raw::Dispatch;
 use outboard_provider_abi::{Data, Error, Reason, Result, Selection, decoder};
 use outboard_wire::Reference;
 use outboard_wire::reference::MOST_PEM;
+use zeroize::Zeroizing;
 
 use crate::key::{Ec, Ed25519, Key, KeyType, Public, Rsa};
 use crate::outboard::Outboard;
@@ -112,8 +113,8 @@ impl<T: KeyType> Decoder for Der<T> {
     }
 
     fn decode(provider: &Outboard, input: &mut Source<'_>) -> Result<Decoded<Key<T>>> {
-        let Some(reference) = object(input).and_then(|object| Reference::from_der(&object).ok())
-        else {
+        let object = object(input, MOST_PEM);
+        let Some(reference) = object.and_then(|object| Reference::from_der(&object).ok()) else {
             return Ok(Decoded::Nothing);
         };
         let public = public(&reference)?;
@@ -124,9 +125,11 @@ impl<T: KeyType> Decoder for Der<T> {
     }
 }
 
-/// The next DER object, if it is a sequence that may be a reference. Another one is read to its end.
-fn object(input: &mut Source<'_>) -> Option<Vec<u8>> {
-    let mut object = vec![0; 2];
+/// The next DER object, if it is a sequence of at most so many bytes. Another one is read to its end.
+pub(crate) fn object(input: &mut Source<'_>, most: usize) -> Option<Zeroizing<Vec<u8>>> {
+    // All at once: a buffer that grows leaves copies behind.
+    let mut object = Zeroizing::new(Vec::with_capacity(most + 10));
+    object.extend_from_slice(&[0; 2]);
     if input.bytes(&mut object) < 2 {
         return None;
     }
@@ -142,8 +145,8 @@ fn object(input: &mut Source<'_>) -> Option<Vec<u8>> {
             length.checked_mul(0x100)?.checked_add(usize::from(byte))
         })?;
     }
-    let wanted = object[0] == 0x30 && length <= MOST_PEM;
-    let mut room = [0; 512];
+    let wanted = object[0] == 0x30 && length <= most;
+    let mut room = Zeroizing::new([0; 512]);
     while length > 0 {
         let piece = length.min(room.len());
         let piece = input.bytes(&mut room[..piece]);

@@ -56,7 +56,7 @@ impl<T: KeyType> Encoder for Context<T> {
         Ok(self.stock.set(params))
     }
 
-    fn encode(&mut self, key: Option<Arc<Key<T>>>, what: Writing) -> Result<c_int> {
+    fn encode(&mut self, key: Option<Arc<Key<T>>>, what: &Writing) -> Result<c_int> {
         let key = key.as_ref().map(|key| key.stock()).transpose()?;
         Ok(self.stock.encode(key.map(Arc::as_ref), what))
     }

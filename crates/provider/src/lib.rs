@@ -3,6 +3,7 @@
 //! ```text
 //! libcrypto ──▶ provider-abi ──▶ aes_gcm ────────────────▶ engine
 //!                    └──▶ key, exchange, signature, kdf ──▶ engine      what is plain
+//!                    ├──▶ post_quantum ───────────────▶ engine      what the program's own OpenSSL lacks
 //!                                 └──▶ stock                      all else: the program's own implementation
 //! ```
 //!
@@ -22,6 +23,7 @@ mod kdf;
 mod key;
 mod outboard;
 mod owed;
+mod post_quantum;
 mod settings;
 mod signature;
 mod stock;

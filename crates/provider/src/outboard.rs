@@ -7,16 +7,17 @@ use std::time::Instant;
 use once_cell::race::OnceBox;
 use outboard_client::Client;
 use outboard_engine::card::{self, Output, Request};
-use outboard_engine::ledger::{self, Reason};
+use outboard_engine::ledger;
 use outboard_engine::profile::Choices;
 use outboard_engine::{Operation, Path, fork, scalar};
-use outboard_libcrypto::Library;
+use outboard_libcrypto::{Encryptions, Library};
 use outboard_provider_abi::raw::{Algorithm, Param};
-use outboard_provider_abi::{Core, Error, Kind, Params, Provider, Result};
+use outboard_provider_abi::{Core, Error, Kind, Params, Provider, Reason, Result};
 
 use crate::algorithms;
 use crate::hashes::Hashes;
 use crate::job::Job;
+use crate::post_quantum;
 use crate::settings::Settings;
 use crate::stock::Stock;
 
@@ -24,7 +25,7 @@ use crate::stock::Stock;
 pub struct Outboard {
     shared: Arc<Shared>,
     /// What is offered of each kind, once it was asked for: then the program's own providers are there.
-    lists: [OnceBox<algorithms::List>; 9],
+    lists: [OnceBox<algorithms::List>; 10],
 }
 
 /// What contexts and keys keep of it.
@@ -33,6 +34,8 @@ pub(crate) struct Shared {
     choices: Choices,
     libcrypto_version: (u32, u32),
     asynchronous: bool,
+    /// Whether programs get post-quantum keys and groups, which their OpenSSL lacks.
+    post_quantum: bool,
     libcrypto: OnceBox<Option<Library>>,
     hashes: OnceBox<Hashes>,
     stock: Option<Stock>,
@@ -63,12 +66,13 @@ impl Provider for Outboard {
             break_even,
         });
         Ok(Self {
-            lists: [const { OnceBox::new() }; 9],
+            lists: [const { OnceBox::new() }; 10],
             shared: Arc::new(Shared {
                 core,
                 choices,
                 libcrypto_version: version(&core),
                 asynchronous: settings.asynchronous,
+                post_quantum: settings.post_quantum && version(&core) < (3, 5),
                 libcrypto: OnceBox::new(),
                 hashes: OnceBox::new(),
                 stock: Stock::reach(&core),
@@ -88,6 +92,9 @@ impl Provider for Outboard {
     /// Before 3.5, libssl used a group only where it and its keys come from one provider: the default
     /// provider's groups of the keys we own become ours.
     fn capabilities(&self, name: &CStr, give: &mut dyn FnMut(*const Param) -> bool) -> Result<()> {
+        if name == c"TLS-GROUP" && self.shared.post_quantum {
+            post_quantum::give_groups(give);
+        }
         let owned = self.offered().owned();
         if name != c"TLS-GROUP" || owned.is_empty() || self.shared.libcrypto_is_at_least(3, 5) {
             return Ok(());
@@ -132,6 +139,7 @@ impl Outboard {
             self.stock(),
             self.shared.libcrypto_version,
             self.shared.service.is_some(),
+            self.shared.post_quantum,
         )
     }
 }
@@ -225,6 +233,17 @@ impl Shared {
         }
     }
 
+    /// A private key's `PrivateKeyInfo`, encrypted by the program's own libcrypto.
+    pub(crate) fn encrypt(&self, cipher: &CStr, passphrase: &[u8], info: &[u8]) -> Result<Vec<u8>> {
+        let unreachable = crate::stock::unreachable;
+        let address = self.core.address().ok_or_else(unreachable)?;
+        let encryptions = Encryptions::containing(address).map_err(|_| unreachable())?;
+        let context = self.core.library_context().cast();
+        // SAFETY: the context that loaded us.
+        let encrypted = unsafe { encryptions.encrypt(context, cipher, passphrase, info) };
+        encrypted.map_err(|error| Error::new(Reason::OperationFailed, error.to_string()))
+    }
+
     /// The card service, where there is one.
     pub(crate) fn service(&self) -> Option<&Arc<Client>> {
         self.service.as_ref()
@@ -247,10 +266,10 @@ fn version(core: &Core) -> (u32, u32) {
 }
 
 /// Why an operation that ended so did not run where it might have.
-pub(crate) fn reason(error: &Error) -> Reason {
+pub(crate) fn reason(error: &Error) -> ledger::Reason {
     match error.reason() {
-        outboard_provider_abi::Reason::Randomness => Reason::Randomness,
-        _ => Reason::Error,
+        Reason::Randomness => ledger::Reason::Randomness,
+        _ => ledger::Reason::Error,
     }
 }
 

@@ -17,6 +17,8 @@ pub(crate) struct Settings {
     pub(crate) cards: Option<usize>,
     /// Whether a job of OpenSSL's is paused while a card works for it.
     pub(crate) asynchronous: bool,
+    /// Whether programs get post-quantum keys and groups where their OpenSSL has none.
+    pub(crate) post_quantum: bool,
     /// How the card service is asked; none where there is none.
     pub(crate) service: Option<outboard_client::Settings>,
     /// What was not understood, and is passed over.
@@ -69,6 +71,10 @@ impl Settings {
         if let Some(value) = &algorithms {
             understood(settings::algorithms(value).1.map_or(Ok(()), Err));
         }
+        let mut post_quantum = false;
+        if let Some(value) = text(c"post-quantum") {
+            understood(settings::post_quantum(&value).map(|value| post_quantum = value));
+        }
         let (programs, except) = (text(c"programs"), text(c"except"));
         let served = is_served(programs.as_deref(), except.as_deref());
         if !served {
@@ -95,6 +101,7 @@ impl Settings {
             profile: text(c"profile").map_or_else(|| SYSTEM_PATH.into(), PathBuf::from),
             cards,
             asynchronous,
+            post_quantum,
             complaints,
             offer,
             algorithms,

@@ -116,10 +116,23 @@ pub fn advise(request: &Request, listener: &dyn Listener) -> Result<Report, Erro
                 text: server.snippet(&advice),
             })
             .collect(),
-        notes: serving.note.into_iter().collect(),
+        notes: serving
+            .note
+            .into_iter()
+            .chain(quantum_note(&advice))
+            .collect(),
         measured,
         advice,
     })
+}
+
+/// What to do where this OpenSSL has no group that resists a quantum computer.
+fn quantum_note(advice: &Advice) -> Option<String> {
+    const NOTE: &str = "this OpenSSL has no post-quantum group. 'outboard enable --post-quantum' gives X25519MLKEM768 to \
+                        every program that names no groups itself; if you use it, leave the lines with groups out of \
+                        the servers' own configuration (docs/post-quantum.md)";
+    let resists = advice.groups.iter().any(|group| group.contains("MLKEM"));
+    (!resists).then(|| NOTE.to_owned())
 }
 
 fn measured(request: &Request, serving: &Serving, listener: &dyn Listener) -> Result<Costs, Error> {

@@ -129,7 +129,7 @@ impl Report {
         let won = self.profile.chosen();
         text.push_str(&format!(
             "\nOutboard wins {won} of {} operations. Written to {}\n",
-            outboard_operation::Operation::COUNT,
+            outboard_operation::Operation::compared().count(),
             self.written_to.display()
         ));
         if won == 0 {

@@ -6,7 +6,9 @@ use outboard_file_replacement::{copy_beside, replace};
 use outboard_inspect::probe;
 use outboard_installation::{self as installation, backup_of, changeable_by_others, module};
 use outboard_libcrypto::Library;
-use outboard_openssl_conf::{self as openssl_conf, Earlier, Observer, Offer, Settings};
+use outboard_openssl_conf::{
+    self as openssl_conf, Config, Earlier, Observer, Offer, POST_QUANTUM, Place, Settings,
+};
 use outboard_processes::{Process, restart_command, restart_lines, restart_names};
 use outboard_profile::{Machine, Profile, Rollout, rollout};
 use outboard_wording::printable;
@@ -23,6 +25,7 @@ Examples:
   outboard enable --no-observe End observing
   outboard enable --for nginx  Serve nginx, and programs named before
   outboard enable --for all    Serve every program
+  outboard enable --post-quantum  Give programs post-quantum key exchange, too
   outboard disable             Remove the lines
 
 The lines are one marked block at the end of the file. No other line changes. A copy of the original \
@@ -63,6 +66,19 @@ pub(crate) struct Arguments {
     /// nothing. If Outboard already serves every program, it continues to do so.
     #[arg(long = "for", value_name = "PROGRAM", value_delimiter = ',')]
     programs: Vec<String>,
+    /// Give programs the post-quantum groups of TLS 1.3 and ML-KEM keys, which OpenSSL before 3.5 lacks
+    ///
+    /// X25519MLKEM768, SecP256r1MLKEM768 and SecP384r1MLKEM1024 come first in the list of groups of every program that
+    /// names no groups itself. A server that does not know the first group asks such a client for another one, which
+    /// takes one more round trip (see docs/post-quantum.md).
+    #[arg(long)]
+    post_quantum: bool,
+    /// Keep the group that clients begin with; servers use the post-quantum groups with clients that offer them
+    #[arg(long, requires = "post_quantum")]
+    servers_only: bool,
+    /// End what an earlier 'outboard enable --post-quantum' began
+    #[arg(long, conflicts_with = "post_quantum")]
+    no_post_quantum: bool,
     /// End observing that an earlier 'outboard enable --observe' began
     #[arg(long, conflicts_with = "observe")]
     no_observe: bool,
@@ -122,9 +138,17 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
             .map(std::path::absolute)
             .transpose()?,
         offer: arguments.offer,
+        post_quantum: arguments.place(),
         ..Settings::default()
     };
     let mut settings = keep(settings, earlier, &module, &mut notes);
+    if arguments.no_post_quantum {
+        settings.post_quantum = None;
+    }
+    if settings.post_quantum.is_some() && installation::has_post_quantum_groups(&library) {
+        settings.post_quantum = None;
+        notes.push(native_groups_note(&text, &file, &library));
+    }
     let mut rollout = Rollout::of(&settings.others);
     rollout.include(&programs, is_new);
     rollout.write(&mut settings.others);
@@ -240,6 +264,14 @@ fn keep(
         keep(format!("profile = {}", profile.display()), "--profile");
         settings.profile = Some(profile.clone());
     }
+    if let (None, Some(place)) = (settings.post_quantum, before.post_quantum) {
+        let how = match place {
+            Place::First => "--post-quantum",
+            Place::Second => "--post-quantum --servers-only",
+        };
+        keep(how.to_owned(), "--no-post-quantum");
+        settings.post_quantum = Some(place);
+    }
     if let Some(ledger) = before.ledger {
         keep(format!("ledger = {}", ledger.display()), "an editor");
         settings.ledger = Some(ledger);
@@ -260,6 +292,36 @@ fn keep(
         ));
     }
     settings
+}
+
+impl Arguments {
+    /// Where the post-quantum groups are to stand.
+    fn place(&self) -> Option<Place> {
+        let place = match self.servers_only {
+            true => Place::Second,
+            false => Place::First,
+        };
+        self.post_quantum.then_some(place)
+    }
+}
+
+/// What to know of OpenSSL's own groups.
+fn native_groups_note(text: &[u8], file: &Path, library: &Library) -> String {
+    let version = library.version();
+    let config = Config::parse(text, file, installation::environment);
+    match config
+        .as_ref()
+        .map(|config| (config.groups(), config.post_quantum_groups()))
+    {
+        Ok((Some(groups), None)) => format!(
+            "OpenSSL {version} has the post-quantum groups itself, but the list in {} does not name them (add \
+             {} at its beginning)",
+            groups.origin, POST_QUANTUM[0]
+        ),
+        _ => format!(
+            "OpenSSL {version} has the post-quantum groups itself, and programs use them: nothing was added for them"
+        ),
+    }
 }
 
 /// The file that `--config` or the system's OpenSSL names, with links followed: they stay.

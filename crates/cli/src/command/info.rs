@@ -178,7 +178,7 @@ impl Summary {
         Ok(Self {
             lanes: machine.class() == Class::Avx512,
             chosen,
-            operations: Operation::COUNT,
+            operations: Operation::compared().count(),
             measured,
             on: switch.is_on,
             serves: switch
@@ -297,7 +297,7 @@ fn rows<'a>(profile: &'a Profile, machine: &Machine) -> Vec<Row<'a>> {
             operation,
             stock: serving(operation, Route::Stock, machine, version),
             scalar: serving(operation, Route::Scalar, machine, version),
-            chosen: profile.path(operation),
+            chosen: chosen(profile, operation),
             because: because(profile, operation, &measurements),
             measurements,
         }
@@ -342,10 +342,35 @@ fn of_eight(number: u8) -> String {
     }
 }
 
+/// The path of an operation. OpenSSL before 3.5 has no post-quantum operations: there is no stock to choose.
+fn chosen(profile: &Profile, operation: Operation) -> Route {
+    match profile.path(operation) {
+        Route::Stock if operation.is_post_quantum() && !has_post_quantum(profile) => Route::Scalar,
+        path => path,
+    }
+}
+
+/// Whether the profile's OpenSSL has post-quantum operations of its own.
+fn has_post_quantum(profile: &Profile) -> bool {
+    let mut numbers = profile
+        .libcrypto
+        .version
+        .split('.')
+        .map(|n| n.parse().unwrap_or(0));
+    let version: (u32, u32) = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
+    version >= (3, 5)
+}
+
 /// Why an operation takes its path, in a few words.
 fn because(profile: &Profile, operation: Operation, measurements: &[&Measurement]) -> String {
     if let Some(reason) = in_lanes(profile, operation) {
         return reason;
+    }
+    if operation.is_post_quantum() {
+        return match has_post_quantum(profile) {
+            true => "OpenSSL's own".into(),
+            false => "only Outboard has it; with 'post-quantum = yes'".into(),
+        };
     }
     let by_ratio = |a: &&&Measurement, b: &&&Measurement| a.ratio.total_cmp(&b.ratio);
     let (Some(worst), Some(best)) = (

@@ -9,7 +9,8 @@ use outboard_inspect::probe;
 use outboard_installation::{self as installation, InForce, module};
 use outboard_ledger::Snapshot;
 use outboard_ledger_report::{Counted, by_program};
-use outboard_openssl_conf::{self as openssl_conf, Offer, Settings};
+use outboard_libcrypto::Library;
+use outboard_openssl_conf::{self as openssl_conf, Offer, Place, Settings};
 use serde::Serialize;
 use std::ffi::OsString;
 use std::io;
@@ -20,6 +21,7 @@ const EXAMPLES: &str = "\
 Examples:
   outboard run -- scp file host:           Copy a file, faster
   outboard run --proof -- curl URL         Show afterwards what ran where
+  outboard run --post-quantum -- curl URL  Use post-quantum key exchange, if the server has it
   outboard run --stock -- curl URL         Run without Outboard, to compare
 
 The program reads a temporary OpenSSL configuration, which OPENSSL_CONF names. The configuration keeps all \
@@ -34,7 +36,7 @@ Exit status: the program's; 128 + n if signal n ended it; 126 or 127 if it could
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
     /// Run the program the same way, but without Outboard
-    #[arg(long, conflicts_with_all = ["proof", "ledger", "profile", "offer", "module"])]
+    #[arg(long, conflicts_with_all = ["proof", "ledger", "profile", "offer", "module", "post_quantum"])]
     stock: bool,
     /// Show afterwards, on standard error, what ran where
     #[arg(long)]
@@ -51,6 +53,10 @@ pub(crate) struct Arguments {
     /// Which operations to offer [default: profile]
     #[arg(long, value_name = "WHICH")]
     offer: Option<Offer>,
+    /// Give the program the post-quantum groups of TLS 1.3, which OpenSSL before 3.5 lacks, as 'outboard enable
+    /// --post-quantum' does
+    #[arg(long)]
+    post_quantum: bool,
     /// Use this provider module instead of the installed one
     #[arg(long, value_name = "FILE")]
     module: Option<PathBuf>,
@@ -82,7 +88,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
         false => Some(module::find(arguments.module.as_deref(), Some(&library))?),
     };
     let in_force = InForce::find(&library)?;
-    let text = compose(&arguments, &in_force, module.as_deref(), &ledger)?;
+    let text = compose(&arguments, &library, &in_force, module.as_deref(), &ledger)?;
     let configuration = stage.write("openssl.cnf", &text, in_force.path())?;
 
     let mut command = Command::new(program);
@@ -135,6 +141,7 @@ fn tell(
 /// The configuration for the program: the one in force, with or without Outboard.
 fn compose(
     arguments: &Arguments,
+    library: &Library,
     in_force: &InForce,
     module: Option<&Path>,
     ledger: &Path,
@@ -151,14 +158,20 @@ fn compose(
     };
     let text = in_force.read()?;
     // Lines that a person wrote into the block of 'outboard enable' apply to this program too.
-    let others = openssl_conf::earlier(&text, in_force.name(), installation::environment)?
-        .map(|earlier| earlier.settings.others);
+    let earlier = openssl_conf::earlier(&text, in_force.name(), installation::environment)?;
+    let earlier = earlier.map(|earlier| earlier.settings).unwrap_or_default();
     let settings = Settings {
         module: Some(module.to_owned()),
         profile: Some(profile),
         ledger: Some(ledger.to_owned()),
         offer: arguments.offer,
-        others: others.unwrap_or_default(),
+        post_quantum: match arguments.post_quantum
+            && !installation::has_post_quantum_groups(library)
+        {
+            true => Some(Place::First),
+            false => earlier.post_quantum,
+        },
+        others: earlier.others,
     };
     let enabled =
         openssl_conf::enable(&text, in_force.name(), &settings, installation::environment)?;

@@ -31,7 +31,7 @@ pub mod fault;
 mod queue;
 mod request;
 pub mod rsa;
-mod stack;
+pub(crate) mod stack;
 mod sync;
 mod tables;
 mod worker;

@@ -33,7 +33,7 @@ pub(super) fn prepare() {
 }
 
 /// Runs `body` on a stack of ours; `None` if there is no memory for one. Panics come through.
-pub(super) fn on_own<R>(body: impl FnOnce() -> R) -> Option<R> {
+pub(crate) fn on_own<R>(body: impl FnOnce() -> R) -> Option<R> {
     let stack = Stack::get()?;
     // SAFETY: the pages of `stack` are ours, readable and writable, aligned to a page, and used by
     // nobody else until it is dropped. `catch_unwind` keeps a panic from crossing the switch.

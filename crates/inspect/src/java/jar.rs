@@ -49,7 +49,7 @@ pub(super) fn of_one(seen: &Seen, one: RegisteredJar) -> Vec<Finding> {
     }
     let mut findings = Vec::new();
     let is_preferred = |service: &&str| seen.security.prefers(JAR_PROVIDER, service);
-    if number > 1 && !OF_HANDSHAKES.iter().any(|service| is_preferred(service)) {
+    if number > 1 && !OF_HANDSHAKES.iter().any(is_preferred) {
         findings.push(
             Finding::problem(SUBJECT, "Java does not prefer outboard.jar for anything in a handshake")
                 .because(format!(

@@ -100,8 +100,8 @@ fn other_content() {
         ("wrong beginning", vec![0; good.len()]),
         ("wrong beginning", garbage),
         ("wrong beginning", with(0, 1)),
-        ("of version 7, not 3 (restart the programs", with(8, 4)),
-        ("of version 3, not 3", with(16, 1)), // another layout that forgot to say so
+        ("of version 12, not 4 (restart the programs", with(8, 8)),
+        ("of version 4, not 4", with(16, 1)), // another layout that forgot to say so
     ];
     for (reason, bytes) in cases {
         write(&directory.file(), bytes);

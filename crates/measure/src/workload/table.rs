@@ -18,10 +18,7 @@ const CIPHERS: [(&str, &str); 3] = [
 
 pub(super) fn all(sizes: &[usize]) -> Vec<Workload> {
     let mut workloads = Vec::new();
-    for &operation in Operation::ALL
-        .iter()
-        .filter(|operation| operation.is_bulk())
-    {
+    for operation in Operation::compared().filter(|operation| operation.is_bulk()) {
         workloads.extend(sizes.iter().map(|&size| Workload::of_size(operation, size)));
     }
     for &size in sizes {
@@ -45,9 +42,7 @@ pub(super) fn all(sizes: &[usize]) -> Vec<Workload> {
             })
         }));
     }
-    let keyed = Operation::ALL
-        .iter()
-        .filter(|operation| !operation.is_bulk());
-    workloads.extend(keyed.map(|&operation| Workload::of_size(operation, 0)));
+    let keyed = Operation::compared().filter(|operation| !operation.is_bulk());
+    workloads.extend(keyed.map(|operation| Workload::of_size(operation, 0)));
     workloads
 }

@@ -53,7 +53,7 @@ impl Encoding {
         call!(self.encoder, set_ctx_params(self.raw, params.as_ptr()) or 0)
     }
 
-    pub(crate) fn encode(&mut self, key: Option<&Key>, what: Writing) -> c_int {
+    pub(crate) fn encode(&mut self, key: Option<&Key>, what: &Writing) -> c_int {
         let key = key.map_or(ptr::null_mut(), Key::as_ptr).cast_const();
         let (output, described, selection) = (what.output, what.described, what.selection.0);
         let (passphrase, argument) = (what.passphrase, what.argument);

@@ -53,6 +53,37 @@ fn in_libcrypto(path: &Path) -> Sides {
     Sides::new(&library, &module(), &Offer::All).expect("the provider loads")
 }
 
+/// The system's libcrypto with post-quantum keys of Outboard's, and others that have their own: named, and the context of
+/// the default provider.
+pub(crate) fn post_quantum() -> (Sides, Vec<(String, Context)>) {
+    let library = Library::open(Library::SYSTEM).expect("an OpenSSL of version 3 or later");
+    let ours = Sides::new(&library, &module(), &Offer::PostQuantum).expect("the provider loads");
+    let native = |version: Version| {
+        let installation = version.installation().expect("OpenSSL builds");
+        let soname = match version {
+            Version::V3_5 => "libcrypto.so.3",
+            Version::V4_0 => "libcrypto.so.4",
+        };
+        let library = Library::open(installation.libraries.join(soname)).expect("it was built");
+        library.ignore_system_configuration().expect("it is new");
+        let context = Context::new(&library).expect("a context");
+        context.load_provider("default").expect("it has one");
+        (library.version(), context)
+    };
+    (ours, Version::ALL.map(native).into())
+}
+
+/// Another version's libcrypto, with Outboard and the setting `post-quantum`.
+pub(crate) fn post_quantum_in(version: Version) -> Sides {
+    let installation = version.installation().expect("OpenSSL builds");
+    let soname = match version {
+        Version::V3_5 => "libcrypto.so.3",
+        Version::V4_0 => "libcrypto.so.4",
+    };
+    let library = Library::open(installation.libraries.join(soname)).expect("it was built");
+    Sides::new(&library, &module(), &Offer::PostQuantum).expect("the provider loads")
+}
+
 /// Whether this processor has what cards run in.
 pub(crate) fn has_lanes() -> bool {
     outboard_engine::card::are_there()

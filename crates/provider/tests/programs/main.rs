@@ -18,6 +18,7 @@ mod haproxy;
 mod held;
 mod nginx;
 mod openssl;
+mod post_quantum;
 mod postgresql;
 mod recipes;
 mod service;

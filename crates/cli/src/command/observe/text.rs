@@ -395,6 +395,10 @@ fn quantum_text(report: &Report) -> String {
     } else if speaks_ssh {
         text += "  OpenSSH's own key exchanges are not seen; no sign shows that one of them would resist\n";
     }
+    if quantum.key_agreements_post_quantum < quantum.key_agreements {
+        text += "  to do: 'outboard enable --post-quantum' gives programs with OpenSSL before 3.5 the groups of TLS 1.3 \
+                 that resist; the other side needs them, too (docs/post-quantum.md)\n";
+    }
     text
 }
 

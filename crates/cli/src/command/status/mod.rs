@@ -10,6 +10,7 @@ use outboard_inspect::{Finding, card_service::Place};
 use outboard_installation::{self as system, InForce, Switch};
 use outboard_ledger::{LedgerError, Snapshot, all_paths};
 use outboard_ledger_report::{Ledgers, Served, parties};
+use outboard_openssl_conf::Place as Groups;
 use outboard_processes::{Process, restart_command};
 use outboard_profile::{Machine, Profile, Rollout, rfc3339};
 use serde::Serialize;
@@ -47,6 +48,8 @@ struct Report {
     offer: Option<String>,
     /// Whether all cryptography is observed.
     observed: bool,
+    /// Where the post-quantum groups stand that Outboard gives programs: first, or second. None where it gives none.
+    post_quantum: Option<&'static str>,
     processes: Processes,
     /// When the oldest ledger was made. Counters begin there.
     counted_since: Option<String>,
@@ -136,6 +139,10 @@ impl Report {
             serves: switch.rollout.as_ref().map(Rollout::text),
             offer: switch.offer.map(|offer| offer.to_string()),
             observed: switch.is_observed,
+            post_quantum: switch.post_quantum.map(|groups| match groups {
+                Groups::First => "first",
+                Groups::Second => "second",
+            }),
             processes: Processes {
                 with_outboard: with.len(),
                 without_outboard: without.len(),

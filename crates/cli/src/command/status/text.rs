@@ -43,6 +43,13 @@ impl Report {
                 "'outboard observe --all' shows the cryptography of every program".into(),
             );
         }
+        if let Some(place) = self.post_quantum {
+            let groups = match place {
+                "first" => "groups of TLS 1.3 for servers and clients",
+                _ => "groups of TLS 1.3 for servers; clients begin with another",
+            };
+            say("quantum", format!("{groups} (docs/post-quantum.md)"));
+        }
         let (with, without) = (
             self.processes.with_outboard,
             self.processes.without_outboard,

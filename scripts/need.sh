@@ -38,6 +38,6 @@ export DEBIAN_FRONTEND=noninteractive
 install() {
     # $missing is a list of words.
     # shellcheck disable=SC2086
-    apt-get install -y -qq -o Acquire::Retries=5 --no-install-recommends $missing >/dev/null
+    apt-get install -y -qq -o Acquire::Retries=5 -o DPkg::Lock::Timeout=600 --no-install-recommends $missing >/dev/null
 }
 install 2>/dev/null || { apt-get update -qq -o Acquire::Retries=5 && install; }

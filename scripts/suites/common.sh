@@ -50,6 +50,16 @@ git_source() {
     mv "$3.part" "$3"
 }
 
+# matches NAME PATTERNS: whether one of the patterns is the name's. A subshell, because 'set -f' must not outlive it.
+matches() (
+    set -f
+    for pattern in $2; do
+        # shellcheck disable=SC2053
+        [[ $1 != $pattern ]] || exit 0
+    done
+    exit 1
+)
+
 # evidence LEDGER: says what Outboard served, and fails where an operation that the suite names is not among it.
 evidence() {
     local counted

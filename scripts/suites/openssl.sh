@@ -87,13 +87,3 @@ recipes() {
         ! matches "$recipe" "$left_out" && matches "$recipe" "${ONLY:-*}" && echo "$recipe"
     done
 }
-
-# matches NAME PATTERNS. A subshell, because 'set -f' must not outlive it: the names of the recipes are a pattern of files.
-matches() (
-    set -f
-    for pattern in $2; do
-        # shellcheck disable=SC2053
-        [[ $1 != $pattern ]] || exit 0
-    done
-    exit 1
-)

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Builds what the packages contain: the same bytes in every directory, for every user, at every time.
+# Builds what the packages contain, without names of directories and times of the build machine. (The bytes are not yet the same in
+# every directory: see docs/install.md.)
 #
 #   packaging/build.sh DIRECTORY          built files are then in DIRECTORY/release
 #

@@ -10,6 +10,9 @@
 #                             (MEASUREMENTS=2000 a class, ONLY=part of a name)
 #   make lanes-emulated       test the vectors and a few random batches on the portable emulation, on any
 #                             processor (part of make test)
+#   make lanes-machine        run the lanes' own code, not the emulation, on a processor with AVX-512 that Bochs emulates:
+#                             others' vectors, what is left behind, random batches against OpenSSL (scripts/machine.sh;
+#                             MACHINE_SECONDS=3600)
 #   make lanes-count          count the vpmadd52 instructions of each operation (part of make test)
 #   make lanes-secrets        check with Valgrind that no branch and no address depends on a secret, including the
 #                             loading of a key (slow: it emulates)
@@ -26,6 +29,7 @@ PYTHON       ?= python3
 lanes_bench   = target/bench
 crypto_mb     = $(lanes_bench)/crypto_mb
 FUZZ_SECONDS ?= 60
+MACHINE_SECONDS ?= 3600
 
 # Tests on the emulation, all with one build. The compiler takes minutes to optimise kernels whose every
 # instruction is a function; little is lost without.
@@ -38,7 +42,7 @@ lanes_faults   = --test rsa_faults --test ecdsa_faults --test x25519_faults --te
 lanes_program = sed -n 's/.*"executable":"\([^"]*\)".*/\1/p'
 
 .PHONY: crypto-mb bench-lanes bench-lanes-kernels bench-lanes-timing lanes-check lanes-emulated lanes-count \
-    lanes-secrets lanes-leftovers lanes-table-scan lanes-fault lanes-fuzz
+    lanes-machine lanes-secrets lanes-leftovers lanes-table-scan lanes-fault lanes-fuzz
 
 crypto-mb: $(crypto_mb)/libcrypto_mb.so
 	@test -e $<
@@ -68,7 +72,21 @@ lanes-check: lanes-emulated lanes-count lanes-leftovers
 
 lanes-emulated:
 	LANES_BATCHES=$${LANES_BATCHES:-4} $(lanes_emulated) --test rsa_vectors --test ecdsa --test ecdh --test x25519 \
-	    --test ed25519 -- --skip odd_encodings
+	    --test ed25519 --test ml_kem -- --skip odd_encodings
+
+# What compares with AWS-LC is left out: its results are wrong on this processor (scripts/machine.sh).
+lanes-machine:
+	programs=$$($(CARGO) test -q --locked -p outboard-lanes --no-run --message-format=json --test ecdh --test ed25519 \
+	    --test leftovers --test ml_kem --test openssl --test rsa_vectors --test x25519 | $(lanes_program)) && \
+	program() { echo "$$programs" | grep "/$$1-[0-9a-f]*$$"; } && \
+	MACHINE_FILES=$$(/sbin/ldconfig -p | sed -n 's/.*x86-64.* => \(.*libcrypto.so.3\)$$/\1/p') \
+	MACHINE_ENV=LANES_BATCHES=1 \
+	scripts/machine.sh $(MACHINE_SECONDS) \
+	    "$$(program x25519) rfc7748_section_5_2 --exact" "$$(program x25519) wycheproof" \
+	    "$$(program ed25519) rfc8032" "$$(program ed25519) bernstein" "$$(program ed25519) wycheproof" \
+	    "$$(program ecdh) nist" "$$(program ecdh) wycheproof" \
+	    "$$(program ml_kem) wycheproof" \
+	    "$$(program openssl)" "$$(program leftovers) _leaves_nothing" "$$(program rsa_vectors)"
 
 lanes-count:
 	$(lanes_emulated) --test counts -- --nocapture

@@ -39,6 +39,9 @@ pub mod p384;
 mod sha512;
 mod weierstrass;
 
+mod keccak;
+pub mod ml_kem;
+
 #[cfg(feature = "fault")]
 pub mod fault;
 
@@ -90,6 +93,17 @@ pub enum Error {
     /// RSA: the input is not below the modulus.
     #[error("the input is not below the key's modulus: refuse it")]
     InputTooLarge,
+    /// ML-KEM: the public key is not in its encoding, or of another parameter set.
+    #[error("the ML-KEM public key has another length, or a number that is not below q: refuse it")]
+    InvalidEncapsulationKey,
+    /// ML-KEM: the private key is of another parameter set, or its parts do not belong together.
+    #[error(
+        "the ML-KEM private key has another length, or its hash is not that of its public key: refuse it"
+    )]
+    InvalidDecapsulationKey,
+    /// ML-KEM: the ciphertext is of another parameter set.
+    #[error("the ML-KEM ciphertext has another length than its parameter set: refuse it")]
+    InvalidCiphertext,
     /// A result failed its check, and was not released: the processor or its memory made a mistake.
     #[error("the result failed its check and was withheld: run the operation again elsewhere")]
     Fault,

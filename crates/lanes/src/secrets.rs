@@ -10,7 +10,7 @@
 
 use outboard_valgrind::{complaints, hide};
 
-use crate::{ed25519, p256, p384, rsa, x25519};
+use crate::{ed25519, ml_kem, p256, p384, rsa, x25519};
 
 fn rsa_of(bits: usize) {
     let mut key = None;
@@ -127,4 +127,30 @@ fn ed25519() {
     key.secrets().into_iter().for_each(hide);
     assert_eq!(complaints(|| ed25519::sign(&[(&key, &[5; 300][..]); 2])), 0);
     assert_eq!(complaints(|| ed25519::wide::sign(&key, &[5; 300])), 0);
+}
+
+/// The matrix's seed is public, though it follows from a secret: key generation tells it.
+#[test]
+fn ml_kem() {
+    use ml_kem::wide;
+    for set in ml_kem::Set::ALL {
+        let (d, z, message) = ([5; 32], [6; 32], [7; 32]);
+        let keys = wide::generate(set, &d, &z).expect("lanes");
+        let sent = wide::encapsulate(set, &keys.encapsulation_key, &message).expect("a key");
+        let [d, z, message] = core::hint::black_box([d, z, message]);
+        [&d, &z, &message].into_iter().for_each(hide);
+        assert_eq!(complaints(|| wide::generate(set, &d, &z)), 0);
+        let key = &keys.encapsulation_key;
+        assert_eq!(complaints(|| wide::encapsulate(set, key, &message)), 0);
+        // s and z: between them are the public key and its hash.
+        let key = &keys.decapsulation_key;
+        hide(&key[..key.len() - keys.encapsulation_key.len() - 64]);
+        hide(&key[key.len() - 32..]);
+        assert_eq!(
+            complaints(|| wide::decapsulate(set, key, &sent.ciphertext)),
+            0
+        );
+        let other = vec![0x5a; sent.ciphertext.len()];
+        assert_eq!(complaints(|| wide::decapsulate(set, key, &other)), 0);
+    }
 }

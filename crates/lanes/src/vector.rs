@@ -44,6 +44,7 @@ mod emulated;
 mod ifma;
 #[cfg(test)]
 mod interval;
+pub(crate) mod shorts;
 mod unroll;
 
 pub(crate) use unroll::unroll;

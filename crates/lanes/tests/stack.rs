@@ -6,7 +6,7 @@
 mod skip;
 mod thread;
 
-use outboard_lanes::{ed25519, p256, p384, rsa, x25519};
+use outboard_lanes::{ed25519, ml_kem, p256, p384, rsa, x25519};
 use skip::skip;
 
 #[path = "rsa/oracle.rs"]
@@ -139,6 +139,23 @@ fn operations_need_little_stack() {
     report("Ed25519 verify", &mut || {
         assert!(ed25519::verify(&[(key.public_key(), &text[..], &signature); 8])[0].is_ok());
     });
+    if ml_kem::wide::available() {
+        for set in ml_kem::Set::ALL {
+            use ml_kem::wide;
+            report(&format!("{set:?} keys wide"), &mut || {
+                assert!(wide::generate(set, &[1; 32], &[2; 32]).is_ok());
+            });
+            let keys = wide::generate(set, &[1; 32], &[2; 32]).expect("available");
+            let (public, private) = (&keys.encapsulation_key, &keys.decapsulation_key);
+            report(&format!("{set:?} encapsulate wide"), &mut || {
+                assert!(wide::encapsulate(set, public, &[3; 32]).is_ok());
+            });
+            let ciphertext = vec![3; set.ciphertext_bytes()];
+            report(&format!("{set:?} decapsulate wide"), &mut || {
+                assert!(wide::decapsulate(set, private, &ciphertext).is_ok());
+            });
+        }
+    }
     assert!(
         most <= PROMISED,
         "{most} bytes of stack, {PROMISED} are promised"

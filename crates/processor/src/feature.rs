@@ -55,7 +55,9 @@ features! {
     Avx512ifma = "avx512ifma", avx512, extended_ebx 21;
     Avx512bw = "avx512bw", avx512, extended_ebx 30;
     Avx512vl = "avx512vl", avx512, extended_ebx 31;
+    Avx512vbmi = "avx512vbmi", avx512, extended_ecx 1;
     Avx512vbmi2 = "avx512vbmi2", avx512, extended_ecx 6;
+    Avx512vnni = "avx512vnni", avx512, extended_ecx 11;
 }
 
 /// What the system saves on a switch of threads; without that, the registers cannot be used.
@@ -149,7 +151,9 @@ mod tests {
             Avx512ifma = "avx512ifma",
             Avx512bw = "avx512bw",
             Avx512vl = "avx512vl",
-            Avx512vbmi2 = "avx512vbmi2"
+            Avx512vbmi = "avx512vbmi",
+            Avx512vbmi2 = "avx512vbmi2",
+            Avx512vnni = "avx512vnni"
         );
         assert_eq!(compared, Feature::ALL);
     }
@@ -171,8 +175,8 @@ mod tests {
             present(&all, saved).count_ones() as usize
         };
         assert_eq!(with(true, true), Feature::ALL.len());
-        assert_eq!(with(true, false), Feature::ALL.len() - 6);
-        assert_eq!(with(false, false), Feature::ALL.len() - 10);
+        assert_eq!(with(true, false), Feature::ALL.len() - 8);
+        assert_eq!(with(false, false), Feature::ALL.len() - 12);
         let none = Leaves::default();
         assert_eq!(present(&none, Saved::by_the_system(&none)), 0);
     }

@@ -431,6 +431,7 @@ mod tests {
             let name = match feature {
                 "sha" => "sha_ni",
                 "avx512vbmi2" => "avx512_vbmi2",
+                "avx512vnni" => "avx512_vnni",
                 other => other,
             };
             flags.split(' ').any(|flag| flag == name)
@@ -451,7 +452,9 @@ mod tests {
             "avx512ifma",
             "avx512bw",
             "avx512vl",
+            "avx512vbmi",
             "avx512vbmi2",
+            "avx512vnni",
         ] {
             assert_eq!(machine.has(feature), of_kernel(feature), "{feature}");
         }

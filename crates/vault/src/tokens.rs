@@ -158,13 +158,22 @@ impl Vault {
         })
     }
 
-    /// Gives the user a PIN. The caller has the security officer's ticket checked.
+    /// Gives the user a PIN. The caller has checked the security officer's ticket against `token`.
     ///
     /// # Errors
-    /// The token has no PINs; those of [`Vault::token`]; the store cannot be written.
-    pub fn init_pin(&self, actor: u32, token: KeyId, pin: &[u8]) -> Result<()> {
+    /// [`Error::WrongPin`]: the ticket was ended since; the token has no PINs; those of [`Vault::token`]; the store cannot be written.
+    pub fn init_pin(&self, actor: u32, checked: &Token, pin: &[u8]) -> Result<()> {
         let pin = Pin::new(pin)?;
-        self.alter_token(token, New::of(actor, Act::InitPin), |token, _| {
+        let id = checked.record.id;
+        self.alter_token(id, New::of(actor, Act::InitPin), |token, _| {
+            // A PIN takes a while, and so does the turn before it: another change may have come between.
+            let ends = |token: &Token| (token.epoch, token.pin(Role::Officer).map(|pin| pin.salt));
+            if ends(token) != ends(checked) {
+                return Err(Error::WrongPin {
+                    token: token.record.name.to_string(),
+                    left: MOST_FAILURES,
+                });
+            }
             match &mut token.pins {
                 Some(pins) => pins.user = Some(pin),
                 None => return Err(token.has_no_pin()),

@@ -177,7 +177,9 @@ fn a_pin_is_locked_after_ten_wrong_ones_and_stays_so() {
     vault
         .log_in(USER, id, Role::Officer, Some(b"officer"))
         .expect("the PIN");
-    vault.init_pin(USER, id, b"new one").expect("a PIN");
+    vault
+        .init_pin(USER, &vault.token(id).expect("it"), b"new one")
+        .expect("a PIN");
     log_in(&vault, b"new one").expect("the PIN");
     vault.verify().expect("it is whole");
 }
@@ -199,9 +201,13 @@ fn a_ticket_ends_with_its_pin() {
         Err(Error::WrongPin { .. })
     ));
     assert!(opens(&first));
+    let before = vault.token(id).expect("it");
     vault
         .set_pin(USER, id, Role::Officer, b"officer", b"higher")
         .expect("the PIN");
+    // A request whose ticket was checked before, and that had to wait.
+    let late = vault.init_pin(USER, &before, b"of a stranger");
+    assert!(matches!(late, Err(Error::WrongPin { .. })));
     assert!(opens(&first), "another role's PIN");
     vault
         .set_pin(USER, id, Role::User, b"user", b"next")
@@ -210,7 +216,9 @@ fn a_ticket_ends_with_its_pin() {
     let second = ticket(b"next");
     assert!(opens(&second));
     // The same PIN again is another one.
-    vault.init_pin(USER, id, b"next").expect("a PIN");
+    vault
+        .init_pin(USER, &vault.token(id).expect("it"), b"next")
+        .expect("a PIN");
     assert!(!opens(&second));
     let third = ticket(b"next");
     let token = vault.token(id).expect("it");
@@ -252,7 +260,11 @@ fn a_token_without_pins_asks_for_none() {
         opener.expect("no PIN").opens(USER, ticket)
     };
     assert!(opens(&first) && !opens(&[0; 32]));
-    assert!(vault.init_pin(USER, id, b"user").is_err());
+    assert!(
+        vault
+            .init_pin(USER, &vault.token(id).expect("it"), b"user")
+            .is_err()
+    );
     vault.initialise(USER, id, None, "Web").expect("no PIN");
     assert!(!opens(&first), "an epoch ended");
 }

@@ -5,6 +5,10 @@ use super::{DIGIT, Digit, Kernel, Mask, Vector};
 use crate::LANES;
 use core::hint::black_box;
 
+mod shorts;
+
+pub(super) use shorts::run_shorts;
+
 /// Eight lanes in an array.
 #[derive(Clone, Copy)]
 pub(super) struct Emulated([u64; LANES]);

@@ -4,6 +4,12 @@ use super::{Digit, Kernel, Mask, Vector};
 use core::arch::asm;
 use core::arch::x86_64::*;
 
+mod shorts;
+
+#[cfg(not(feature = "emulation"))]
+pub(super) use shorts::run_shorts;
+pub(super) use shorts::shorts_available;
+
 /// Eight lanes in a 512-bit register.
 ///
 /// Invariant: a function generic over it runs only below [`run`], which has checked the processor.

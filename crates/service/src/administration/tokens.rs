@@ -27,6 +27,7 @@ struct Asked<'a> {
     token: Token,
     /// What the ticket proves; none without one.
     role: Option<Role>,
+    ticket: Option<&'a Secret>,
 }
 
 impl Administration {
@@ -102,7 +103,13 @@ impl Administration {
             other => {
                 let role = ticket.map(|ticket| proved(&token, uid, ticket));
                 let role = role.transpose()?;
-                return self.with_ticket(Asked { peer, token, role }, other);
+                let asked = Asked {
+                    peer,
+                    token,
+                    role,
+                    ticket,
+                };
+                return self.with_ticket(asked, other);
             }
         }
         self.keys.forget_token(id);
@@ -116,7 +123,8 @@ impl Administration {
                 asked.needs(&[Role::Officer])?;
                 let pin = fit(&pin)?;
                 let _turn = self.tokens.logins.of(id);
-                vault.init_pin(uid, id, pin).map_err(refused)?;
+                self.still(&asked)?;
+                vault.init_pin(uid, &asked.token, pin).map_err(refused)?;
             }
             TokenRequest::Objects { known, after } => {
                 return self.objects(&asked, known, after.as_deref());
@@ -139,6 +147,8 @@ impl Administration {
                 })?;
                 let public = object(public, None, Some(pair.public.clone()))?;
                 let key = Some((kind, pair.info));
+                let _turn = self.tokens.logins.of(id);
+                self.still(&asked)?;
                 let private = object(private, key, Some(pair.public))?;
                 return self.insert_objects(&asked, vec![private, public]);
             }
@@ -194,6 +204,17 @@ impl Administration {
         }
         self.keys.forget_token(id);
         Ok(Reply::Done)
+    }
+
+    /// That the ticket is good after a wait, too: meanwhile somebody may have set another PIN, or taken the grant back. While it is
+    /// the token's turn to log in, nobody sets a PIN.
+    fn still(&self, asked: &Asked<'_>) -> Result<()> {
+        let id = asked.token.record.id.to_string();
+        let token = self.visible_token(asked.peer, &id)?;
+        match asked.ticket {
+            Some(ticket) => proved(&token, asked.peer.uid, ticket).map(drop),
+            None => Err(logged_out(&token)),
+        }
     }
 
     fn create(

@@ -1,0 +1,362 @@
+//! Key generation, encapsulation and decapsulation of one key, across the lanes (FIPS 203, sections 6 and 7).
+//!
+//! The hashes of one operation share the eight Keccak states (`hashes.rs`); then its polynomials go through the registers one by one.
+//! Nothing of this depends on another operation.
+
+use super::hashes::Hashes;
+use super::ntt::{Inverse, Transform};
+use super::ring::{self, Dot, Forms, Polynomial, Polynomials, ZERO};
+use super::shorts::{Factor, multiply};
+use super::{BYTES, Encapsulation, KeyPair, MOST, Secret, Set, bytes, sample};
+use crate::keccak::sponge;
+use crate::vector::shorts::{ShortKernel, Shorts, run_shorts};
+use crate::vector::{self, Vector, opaque, told};
+use crate::{Error, wipe};
+use core::cell::OnceCell;
+use zeroize::Zeroizing;
+
+/// Whether this processor can: the lanes, and VBMI and VNNI beside them.
+pub fn available() -> bool {
+    vector::shorts::available()
+}
+
+/// Stack of each operation, in KiB.
+const STACK: usize = 48;
+
+/// The keys of two random seeds, d and z (ML-KEM.KeyGen_internal).
+///
+/// # Errors
+/// [`Error::Unavailable`] where the processor lacks an instruction.
+pub fn generate(set: Set, d: &[u8; BYTES], z: &[u8; BYTES]) -> Result<KeyPair, Error> {
+    let mut encapsulation_key = vec![0; set.encapsulation_key_bytes()];
+    let mut decapsulation_key = Zeroizing::new(vec![0; set.decapsulation_key_bytes()]);
+    wipe::after(wipe::depth(STACK), || {
+        run_shorts(Generate {
+            set,
+            d,
+            z,
+            public: &mut encapsulation_key,
+            private: &mut decapsulation_key,
+        })
+    })?;
+    Ok(KeyPair {
+        encapsulation_key,
+        decapsulation_key,
+    })
+}
+
+/// Encapsulates a random message for a public key (ML-KEM.Encaps_internal, after the check of section 7.2).
+///
+/// # Errors
+/// [`Error::InvalidEncapsulationKey`] for a key of another length, or with a number that is not below q.
+/// [`Error::Unavailable`] where the processor lacks an instruction.
+pub fn encapsulate(set: Set, key: &[u8], message: &[u8; BYTES]) -> Result<Encapsulation, Error> {
+    if key.len() != set.encapsulation_key_bytes() {
+        return Err(Error::InvalidEncapsulationKey);
+    }
+    let mut ciphertext = vec![0; set.ciphertext_bytes()];
+    let mut secret = Zeroizing::new(vec![0; BYTES]);
+    wipe::after(wipe::depth(STACK), || {
+        run_shorts(Encapsulate {
+            set,
+            key,
+            message,
+            ciphertext: &mut ciphertext,
+            secret: &mut secret,
+        })?
+    })?;
+    Ok(Encapsulation { ciphertext, secret })
+}
+
+/// The secret of a ciphertext (ML-KEM.Decaps_internal, after the checks of section 7.3). One that was not encapsulated for this key gives a
+/// secret that follows from z and the ciphertext.
+///
+/// # Errors
+/// [`Error::InvalidDecapsulationKey`] for a key of another length, or whose public key has another hash than it says.
+/// [`Error::InvalidCiphertext`] for a ciphertext of another length. [`Error::Unavailable`] where the processor lacks an
+/// instruction.
+pub fn decapsulate(set: Set, key: &[u8], ciphertext: &[u8]) -> Result<Secret, Error> {
+    if key.len() != set.decapsulation_key_bytes() {
+        return Err(Error::InvalidDecapsulationKey);
+    }
+    if ciphertext.len() != set.ciphertext_bytes() {
+        return Err(Error::InvalidCiphertext);
+    }
+    let mut secret = Zeroizing::new(vec![0; BYTES]);
+    wipe::after(wipe::depth(STACK), || {
+        run_shorts(Decapsulate {
+            set,
+            key,
+            ciphertext,
+            secret: &mut secret,
+        })?
+    })?;
+    Ok(secret)
+}
+
+struct Generate<'a> {
+    set: Set,
+    d: &'a [u8; BYTES],
+    z: &'a [u8; BYTES],
+    public: &'a mut [u8],
+    private: &'a mut [u8],
+}
+
+impl ShortKernel for Generate<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<V: Vector, S: Shorts>(self) {
+        let (set, rank) = (self.set, self.set.rank());
+        let (seed, rho) = (OnceCell::new(), OnceCell::new());
+        let mut hashes = Hashes::<S>::new(set, &seed);
+        hashes.want_g_of_seed(self.d);
+        sponge::run::<V, _>(&mut hashes);
+        let rho = rho.get_or_init(|| told(first_half(&hashes.g)));
+        hashes.want_matrix(rho, false);
+        hashes.want_noise(2 * rank);
+        sponge::run::<V, _>(&mut hashes);
+
+        let mut secret = Forms::ZERO;
+        let mut polynomial = ZERO;
+        for i in 0..rank {
+            sample::noise::<S>(set.width(), &hashes.noise[i], &mut polynomial);
+            S::call(Transform(&mut polynomial));
+            secret.set::<S>(i, &polynomial);
+            ring::make_canonical::<S>(&mut polynomial);
+            bytes::encode::<V>(&polynomial, &mut self.private[384 * i..384 * (i + 1)]);
+        }
+        let (rows, public_seed) = self.public.split_at_mut(set.vector_bytes());
+        public_seed.copy_from_slice(rho);
+        for (i, to) in rows.chunks_exact_mut(384).enumerate() {
+            let mut sum = ZERO;
+            S::call(Dot {
+                a: &hashes.matrix[rank * i..rank * (i + 1)],
+                b: &secret,
+                sum: &mut sum,
+            });
+            sample::noise::<S>(set.width(), &hashes.noise[rank + i], &mut polynomial);
+            S::call(Transform(&mut polynomial));
+            // The product was divided by 2^16. At most 1665 + 2690 / 39, and 2187 of the noise.
+            const BACK: Factor<i16> = Factor::new(1 << 16);
+            for sum in &mut sum {
+                multiply(S::load(sum), BACK.splat()).store(sum);
+            }
+            ring::add::<S>(&mut sum, &polynomial);
+            ring::make_canonical::<S>(&mut sum);
+            bytes::encode::<V>(&sum, to);
+        }
+
+        hashes.want_h(self.public);
+        sponge::run::<V, _>(&mut hashes);
+        let (_, rest) = self.private.split_at_mut(set.vector_bytes());
+        let (public, rest) = rest.split_at_mut(set.encapsulation_key_bytes());
+        public.copy_from_slice(self.public);
+        rest[..BYTES].copy_from_slice(&hashes.h);
+        rest[BYTES..].copy_from_slice(self.z);
+    }
+}
+
+struct Encapsulate<'a> {
+    set: Set,
+    key: &'a [u8],
+    message: &'a [u8; BYTES],
+    ciphertext: &'a mut [u8],
+    secret: &'a mut [u8],
+}
+
+impl ShortKernel for Encapsulate<'_> {
+    type Output = Result<(), Error>;
+
+    #[inline(always)]
+    fn run<V: Vector, S: Shorts>(self) -> Result<(), Error> {
+        let set = self.set;
+        let (rows, rho) = self.key.split_at(set.vector_bytes());
+        let mut public = [ZERO; MOST];
+        if !decode_all::<S>(rows, &mut public) {
+            return Err(Error::InvalidEncapsulationKey);
+        }
+        let rho = first_half(rho);
+        let (seed, hash) = (OnceCell::new(), OnceCell::new());
+        let mut hashes = Hashes::<S>::new(set, &seed);
+        hashes.want_h(self.key);
+        hashes.want_matrix(&rho, true);
+        sponge::run::<V, _>(&mut hashes);
+        let hash = hash.get_or_init(|| hashes.h);
+        hashes.want_g(self.message, hash);
+        hashes.want_noise(2 * set.rank() + 1);
+        sponge::run::<V, _>(&mut hashes);
+        self.secret.copy_from_slice(&hashes.g[..BYTES]);
+        encrypt::<V, S>(
+            set,
+            &hashes.matrix,
+            &public,
+            &hashes,
+            self.message,
+            self.ciphertext,
+        );
+        Ok(())
+    }
+}
+
+struct Decapsulate<'a> {
+    set: Set,
+    key: &'a [u8],
+    ciphertext: &'a [u8],
+    secret: &'a mut [u8],
+}
+
+impl ShortKernel for Decapsulate<'_> {
+    type Output = Result<(), Error>;
+
+    #[inline(always)]
+    fn run<V: Vector, S: Shorts>(self) -> Result<(), Error> {
+        let set = self.set;
+        let (private, rest) = self.key.split_at(set.vector_bytes());
+        let (public, rest) = rest.split_at(set.encapsulation_key_bytes());
+        let (hash, z) = rest.split_at(BYTES);
+        let mut message = [0; BYTES];
+        decrypt::<V, S>(set, private, self.ciphertext, &mut message);
+
+        let (rows, rho) = public.split_at(set.vector_bytes());
+        let rho = first_half(rho);
+        let seed = OnceCell::new();
+        let mut hashes = Hashes::<S>::new(set, &seed);
+        hashes.want_h(public);
+        hashes.want_g(&message, hash);
+        hashes.want_j(z, self.ciphertext);
+        hashes.want_noise(2 * set.rank() + 1);
+        hashes.want_matrix(&rho, true);
+        sponge::run::<V, _>(&mut hashes);
+
+        // Whether this differs, the error tells the caller.
+        if told(difference(&hashes.h, hash)) != 0 {
+            return Err(Error::InvalidDecapsulationKey);
+        }
+        let mut polynomials = [ZERO; MOST];
+        // What is not below q is the same number modulo q.
+        decode_all::<S>(rows, &mut polynomials);
+        let mut again = [0; Set::MlKem1024.ciphertext_bytes()];
+        let again = &mut again[..set.ciphertext_bytes()];
+        encrypt::<V, S>(set, &hashes.matrix, &polynomials, &hashes, &message, again);
+        let rejected = difference(again, self.ciphertext);
+        // All ones where they differ.
+        let rejected = (opaque(rejected | rejected.wrapping_neg()) >> 63).wrapping_neg() as u8;
+        let accepted = &hashes.g[..BYTES];
+        for (to, (k, j)) in self.secret.iter_mut().zip(accepted.iter().zip(&hashes.j)) {
+            *to = k ^ (k ^ j) & rejected;
+        }
+        Ok(())
+    }
+}
+
+/// 0 if both are equal.
+#[inline(always)]
+fn difference(a: &[u8], b: &[u8]) -> u64 {
+    let different = a.iter().zip(b).fold(0, |any, (a, b)| any | a ^ b);
+    opaque(u64::from(different))
+}
+
+fn first_half(bytes: &[u8]) -> [u8; BYTES] {
+    core::array::from_fn(|i| bytes[i])
+}
+
+/// Decodes a vector of polynomials. Whether all coefficients are below q.
+#[inline(always)]
+fn decode_all<S: Shorts>(bytes: &[u8], to: &mut Polynomials) -> bool {
+    let polynomials = bytes.chunks_exact(384).zip(to);
+    polynomials.fold(true, |all, (bytes, to)| all & bytes::decode::<S>(bytes, to))
+}
+
+/// K-PKE.Encrypt, of noise and the transposed matrix that lie ready.
+#[inline(always)]
+fn encrypt<V: Vector, S: Shorts>(
+    set: Set,
+    matrix: &[Polynomial],
+    public: &Polynomials,
+    hashes: &Hashes<'_, S>,
+    message: &[u8; BYTES],
+    ciphertext: &mut [u8],
+) {
+    let (rank, (u_bits, _)) = (set.rank(), set.bits());
+    let mut y = Forms::ZERO;
+    let mut polynomial = ZERO;
+    for i in 0..rank {
+        sample::noise::<S>(set.width(), &hashes.noise[i], &mut polynomial);
+        S::call(Transform(&mut polynomial));
+        y.set::<S>(i, &polynomial);
+    }
+    let (u, v) = ciphertext.split_at_mut(32 * u_bits * rank);
+    let mut sum = ZERO;
+    for (i, to) in u.chunks_exact_mut(32 * u_bits).enumerate() {
+        product::<S>(&matrix[rank * i..rank * (i + 1)], &y, &mut sum);
+        sample::noise::<S>(2, &hashes.noise[rank + i], &mut polynomial);
+        ring::add::<S>(&mut sum, &polynomial);
+        ring::make_canonical::<S>(&mut sum);
+        if u_bits == 10 {
+            bytes::compress::<10, V>(&sum, to);
+        } else {
+            bytes::compress::<11, V>(&sum, to);
+        }
+    }
+    product::<S>(&public[..rank], &y, &mut sum);
+    sample::noise::<S>(2, &hashes.noise[2 * rank], &mut polynomial);
+    ring::add::<S>(&mut sum, &polynomial);
+    bytes::of_message::<S>(message, &mut polynomial);
+    // At most 1780, 2 and 1665.
+    ring::add::<S>(&mut sum, &polynomial);
+    ring::make_canonical::<S>(&mut sum);
+    if u_bits == 10 {
+        bytes::compress::<4, V>(&sum, v);
+    } else {
+        bytes::compress::<5, V>(&sum, v);
+    }
+}
+
+/// K-PKE.Decrypt.
+#[inline(always)]
+fn decrypt<V: Vector, S: Shorts>(
+    set: Set,
+    private: &[u8],
+    ciphertext: &[u8],
+    message: &mut [u8; BYTES],
+) {
+    let (rank, (u_bits, _)) = (set.rank(), set.bits());
+    let (u, v) = ciphertext.split_at(32 * u_bits * rank);
+    let mut forms = Forms::ZERO;
+    let mut polynomial = ZERO;
+    for (i, from) in u.chunks_exact(32 * u_bits).enumerate() {
+        if u_bits == 10 {
+            bytes::decompress::<10, S>(from, &mut polynomial);
+        } else {
+            bytes::decompress::<11, S>(from, &mut polynomial);
+        }
+        S::call(Transform(&mut polynomial));
+        forms.set::<S>(i, &polynomial);
+    }
+    let mut secret = [ZERO; MOST];
+    // What is not below q is the same number modulo q.
+    decode_all::<S>(private, &mut secret);
+    let mut sum = ZERO;
+    product::<S>(&secret[..rank], &forms, &mut sum);
+    if u_bits == 10 {
+        bytes::decompress::<4, S>(v, &mut polynomial);
+    } else {
+        bytes::decompress::<5, S>(v, &mut polynomial);
+    }
+    // At most 3328 and 1780.
+    ring::subtract_from::<S>(&mut sum, &polynomial);
+    ring::make_canonical::<S>(&mut sum);
+    bytes::to_message::<S>(&sum, message);
+}
+
+/// The sum of products, out of the transform's domain: within ±1780.
+#[inline(always)]
+fn product<S: Shorts>(a: &[Polynomial], b: &Forms, sum: &mut Polynomial) {
+    S::call(Dot {
+        a,
+        b,
+        sum: &mut *sum,
+    });
+    S::call(Inverse(sum));
+}

@@ -25,7 +25,7 @@ Examples:
   outboard enable --no-observe End observing
   outboard enable --for nginx  Serve nginx, and programs named before
   outboard enable --for all    Serve every program
-  outboard enable --post-quantum  Give programs post-quantum key exchange, too
+  outboard enable --post-quantum   Also give post-quantum key exchange
   outboard disable             Remove the lines
 
 The lines are one marked block at the end of the file. No other line changes. A copy of the original \

@@ -21,7 +21,7 @@ const EXAMPLES: &str = "\
 Examples:
   outboard run -- scp file host:           Copy a file, faster
   outboard run --proof -- curl URL         Show afterwards what ran where
-  outboard run --post-quantum -- curl URL  Use post-quantum key exchange, if the server has it
+  outboard run --post-quantum -- curl URL  Use post-quantum key exchange
   outboard run --stock -- curl URL         Run without Outboard, to compare
 
 The program reads a temporary OpenSSL configuration, which OPENSSL_CONF names. The configuration keeps all \

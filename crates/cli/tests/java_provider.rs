@@ -150,7 +150,7 @@ fn what_is_left_to_the_jdk_stays_there_and_doctor_explains() {
 
     write(
         next,
-        "jdk.security.provider.preferred=Signature.RSASSA-PSS:Outboard, Signature.SHA256withRSA:Outboard, KeyAgreement.X25519:Outboard\n\
+        "jdk.security.provider.preferred=Signature.RSASSA-PSS:Outboard, Signature.SHA256withRSA:Outboard, KeyAgreement.XDH:Outboard, KeyPairGenerator.XDH:Outboard\n\
          outboard.left-to-jdk=x25519-derive, x25519-keygen\n",
     );
     let server = serve(&home, directory.path(), &[&boot, &option], 2);

@@ -15,9 +15,9 @@ const OF_HANDSHAKES: [&str; 8] = [
     "Signature.SHA256withRSA",
     "Signature.SHA256withECDSA",
     "Signature.SHA384withECDSA",
-    "KeyAgreement.X25519",
+    "KeyAgreement.XDH",
     "KeyAgreement.ECDH",
-    "KeyPairGenerator.X25519",
+    "KeyPairGenerator.XDH",
     "KeyPairGenerator.EC",
 ];
 

@@ -97,7 +97,8 @@ lint: need-build
 check: need-test tested
 	scripts/java-later.sh
 	scripts/cca-python.sh
-	OUTBOARD_TEST_ALL=1 $(CARGO) test --workspace --locked --no-fail-fast \
+	scripts/go-later.sh
+	PATH="$(CURDIR)/target/go-later/go/bin:$$PATH" OUTBOARD_TEST_ALL=1 $(CARGO) test --workspace --locked --no-fail-fast \
 	  --config "target.'cfg(unix)'.runner = 'timeout --foreground --kill-after=60 3600'"
 
 # What whole-program tests load and start.

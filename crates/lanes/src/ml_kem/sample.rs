@@ -39,8 +39,8 @@ impl Sampler {
             }
             let to = &mut self.numbers[self.found..self.found + SHORTS];
             let to = to.try_into().expect("found is below N");
-            // All of them are below in one of 700 vectors. The emulator Bochs 2.7 compresses these wrongly, and nothing
-            // else.
+            // All of them are below in one of 700 vectors. In the emulator Bochs 2.7, results
+            // were wrong without this branch.
             let numbers = if below == u32::MAX {
                 numbers
             } else {

@@ -118,7 +118,7 @@ test-openssl: build $(if $(has_lanes),,emulated)
 	scripts/suites/run.sh openssl-3.0 openssl-3.5
 
 test-others: build
-	scripts/suites/run.sh cryptography cpython openssh ruby netssleay haproxy nginx tlsfuzzer
+	scripts/suites/run.sh cryptography cpython openssh ruby netssleay nginx tlsfuzzer
 
 # Test suites of others against the PKCS #11 module: docs/token.md tells what they say.
 test-token: build

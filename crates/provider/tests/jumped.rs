@@ -23,10 +23,17 @@ fn a_program_that_jumps_out_of_operations_goes_on() {
         .status();
     assert!(built.unwrap().success());
     let sides = common::sides();
+    // AWS-LC's own RSA takes a lock of the key for a moment, and whoever jumps out of that moment is ended by the next
+    // operation (docs/provider.md). The lanes take none.
+    let has_lanes = std::fs::read_to_string("/proc/cpuinfo")
+        .unwrap()
+        .contains("avx512ifma");
+    let without_rsa = if has_lanes { None } else { Some("without RSA") };
     let ended = Command::new("timeout")
         .arg("120")
         .arg(&program)
         .arg("liboutboard.so")
+        .args(without_rsa)
         .env("OPENSSL_CONF", sides.configurations().outboard())
         .status();
     assert_eq!(ended.unwrap().code(), Some(0));

@@ -199,13 +199,15 @@ mod tests {
             "java Main -Djava.security.properties=/a",
             "java -jar x.jar -Djava.security.properties=/a",
             "java -m module/Main -Djava.security.properties=/a",
-            "java -cp -Djava.security.properties=/a Main",
             "java -Djava.security.properties= Main",
             "java",
             "",
         ] {
             assert_eq!(options(line, &[]), Options::default(), "{line}");
         }
+        let found = options("java -cp -Djava.security.properties=/a Main", &[]);
+        assert_eq!(found.properties, None);
+        assert_eq!(found.class_path, "-Djava.security.properties=/a");
         let found = options("java @options Main", &[]);
         assert_eq!(found.argument_file.as_deref(), Some("options"));
     }

@@ -8,7 +8,7 @@ use cryptoki_sys::*;
 use outboard_programs::sandbox;
 
 /// What operations need: memory, locks, randomness, the time, and to know whether the process was forked.
-const NEEDED: [libc::c_long; 9] = [
+const NEEDED: [libc::c_long; 10] = [
     libc::SYS_brk,
     libc::SYS_clock_gettime,
     libc::SYS_exit_group,
@@ -17,6 +17,8 @@ const NEEDED: [libc::c_long; 9] = [
     libc::SYS_getrandom,
     libc::SYS_madvise,
     libc::SYS_mmap,
+    // The C library's heap of a thread grows so.
+    libc::SYS_mprotect,
     libc::SYS_munmap,
 ];
 

@@ -202,7 +202,7 @@ impl Client {
 
     /// Asks the CCA coprocessor for a verb, and writes its answer into `answer`, which is emptied first.
     ///
-    /// A verb that changes what the coprocessor stores (`changes`) is not sent again once it was sent: nobody knows whether it
+    /// It is tried for that limit, and not for the settings'. A verb that changes what the coprocessor stores (`changes`) is not sent again once it was sent: nobody knows whether it
     /// was done.
     ///
     /// # Errors
@@ -211,6 +211,7 @@ impl Client {
         &self,
         request: &[u8],
         changes: bool,
+        limit: Duration,
         answer: &mut Zeroizing<Vec<u8>>,
     ) -> Result<(), Problem> {
         answer.clear();
@@ -219,7 +220,8 @@ impl Client {
             name: "",
             ticket: None,
         };
-        let outgoing = self.request(key, Operation::Verb { request }, true)?;
+        let mut outgoing = self.request(key, Operation::Verb { request }, true)?;
+        outgoing.until = Instant::now() + limit;
         self.keep_trying(&outgoing, || {
             let sent = self.send(&outgoing)?;
             match self.hear(sent, &outgoing, answer) {

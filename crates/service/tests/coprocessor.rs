@@ -29,7 +29,8 @@ fn call(client: &Client, request: impl Into<cca::Request>) -> Result<Answer, Pro
     let request = request.into();
     let mut answer = Zeroizing::new(Vec::new());
     let changes = request.description().changes();
-    client.verb(&request.encode().unwrap(), changes, &mut answer)?;
+    let limit = Duration::from_secs(300);
+    client.verb(&request.encode().unwrap(), changes, limit, &mut answer)?;
     Ok(Answer::decode(&answer).unwrap())
 }
 
@@ -39,9 +40,7 @@ fn codes(client: &Client, request: impl Into<cca::Request>) -> (u32, u32) {
 }
 
 fn client(directory: &Path) -> Client {
-    let mut settings = Settings::of(directory);
-    settings.limit = Duration::from_secs(30);
-    Client::new(settings)
+    Client::new(Settings::of(directory))
 }
 
 fn rules(words: &[&str]) -> Rules {
@@ -260,11 +259,7 @@ fn keys_that_take_seconds_keep_nobody_waiting() {
                     skeleton_key_identifier: skeleton[..].into(),
                     ..Default::default()
                 };
-                scope.spawn(move || {
-                    let mut settings = Settings::of(directory);
-                    settings.limit = Duration::from_secs(300);
-                    codes(&Client::new(settings), generate)
-                })
+                scope.spawn(move || codes(&self::client(directory), generate))
             })
             .collect();
         let mut longest = Duration::ZERO;

@@ -1,6 +1,6 @@
 //! The coprocessor's state survives restarts, the master key's roll and backups; nobody reads it in the file.
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod common;
 

@@ -56,13 +56,11 @@ pub(super) fn run(arguments: &Arguments, directory: &Path) -> Result<ExitCode, F
         ))
     })?;
     let encoded = request.encode()?;
-    let client = Client::new(Settings::told(
-        Some(directory),
-        Some(Duration::from_secs(arguments.limit)),
-    ));
+    let client = Client::new(Settings::of(directory));
+    let limit = Duration::from_secs(arguments.limit);
     let mut answer = Zeroizing::new(Vec::new());
     client
-        .verb(&encoded, verb.changes(), &mut answer)
+        .verb(&encoded, verb.changes(), limit, &mut answer)
         .map_err(|problem| match problem {
             // What the service does not understand was refused by the gate, not by the coprocessor.
             Problem::Refused { sentence, .. } => sentence,

@@ -36,7 +36,7 @@ bindir      = $(DESTDIR)$(PREFIX)/bin
 sbindir     = $(DESTDIR)$(PREFIX)/sbin
 unitdir     = $(DESTDIR)$(PREFIX)/lib/systemd/system
 sysusersdir = $(DESTDIR)$(PREFIX)/lib/sysusers.d
-units       = outboard.service outboard.socket outboard-agent.service outboard-agent.socket \
+units       = outboard.service outboard.socket outboard-chroot.socket outboard-agent.service outboard-agent.socket \
               outboard-metrics@.service outboard-metrics.socket
 libdir      = $(DESTDIR)$(PREFIX)/lib/outboard
 mandir      = $(DESTDIR)$(PREFIX)/share/man

@@ -72,6 +72,7 @@ fn what_was_built_is_installed_without_cargo() {
         "usr/local/sbin/outboardd",
         "usr/local/lib/systemd/system/outboard.service",
         "usr/local/lib/systemd/system/outboard.socket",
+        "usr/local/lib/systemd/system/outboard-chroot.socket",
         "usr/local/lib/systemd/system/outboard-agent.service",
         "usr/local/lib/systemd/system/outboard-agent.socket",
         "usr/local/lib/systemd/system/outboard-metrics.socket",

@@ -189,6 +189,7 @@ mod tests {
     fn the_table_and_the_verbs_agree() {
         for function in VERBS {
             let verb = Description::of(function.name).expect(function.name);
+            // SAFETY: no pointer is followed here.
             let arguments = unsafe { Arguments::new(function, &[]) };
             for field in verb.parameters {
                 // The length of an output tells how many bytes are wanted, and the rule arrays of AES records are reserved.

@@ -238,7 +238,7 @@ fn keys_that_take_seconds_keep_nobody_waiting() {
     let skeleton = cca::PkaKeyTokenBuild {
         rule_array: rules(&["RSA-CRT", "KEY-MGMT"]),
         // 4,096 bits, no modulus yet, the exponent 65,537.
-        key_value_structure: [&[0x10, 0, 0, 0, 0, 3][..], &[0; 10], &[1, 0, 1]]
+        key_value_structure: [&[0x10, 0, 0, 0, 0, 3][..], &[0; 12], &[1, 0, 1]]
             .concat()
             .into(),
         ..Default::default()

@@ -209,6 +209,12 @@ fn format_4_is_translated() {
         translate([&des_in, &seal], [ISO_0, iso_4], &block, [pan, other]),
         Err((8, 110))
     );
+    // The same twelve digits of another institution's account.
+    let other_bank = "532198765432109870";
+    assert_eq!(
+        translate([&des_in, &seal], [ISO_0, iso_4], &block, [pan, other_bank]),
+        Err((8, 110))
+    );
     assert_eq!(
         translate([&open, &des_out], [iso_4, ISO_0], &in_4, [other, other]),
         Err((4, 287))
@@ -419,6 +425,7 @@ fn pins_are_made_and_verified_by_all_methods() {
         assert_eq!(verified(&made.encrypted_pin_block), Ok(()), "{method}");
     }
     // Offsets and values of a PIN that the customer chose.
+    card.enable(&[AccessPoint::AlternateOffset]);
     for (method, check_length, data) in [
         ("IBM-PINO", 5, ["DEFAULT", VALIDATION, ""]),
         ("IBM-PINO", 4, ["DEFAULT", VALIDATION, ""]),
@@ -547,12 +554,27 @@ fn wrong_pins_are_counted_for_each_key_and_account() {
             },
         )
     };
-    // A right one begins anew.
+    // A right one begins anew with what it is compared with.
+    let wrong = encrypt(&card, &out, "0000", ISO_0, PAN).expect("a block");
+    for _ in 0..3 {
+        for _ in 1..10 {
+            let verification = Verification {
+                keys: [&inbound, &check],
+                block: &wrong,
+                method: "IBM-PIN",
+                check: 4,
+                data: ["DEFAULT", VALIDATION, ""],
+            };
+            assert_eq!(verify(&card, verification), Err((4, 19)));
+        }
+        assert_eq!(ask(&card, "", "IBM-PIN"), Ok(()));
+    }
+    // With other offsets, it does not: by them, another block's PIN would be found.
     for wrong in 1..10 {
         assert_eq!(ask(&card, &format!("{wrong:04}"), "IBM-PINO"), Err((4, 19)));
+        assert_eq!(ask(&card, "", "IBM-PIN"), Ok(()), "{wrong}");
     }
-    assert_eq!(ask(&card, "", "IBM-PIN"), Ok(()));
-    for wrong in 1..=10 {
+    for wrong in 10..=10 {
         assert_eq!(ask(&card, &format!("{wrong:04}"), "IBM-PINO"), Err((4, 19)));
     }
     assert_eq!(
@@ -656,9 +678,10 @@ fn tries_at_the_same_time_are_counted() {
     let counts: Vec<_> = entries
         .iter()
         .filter(|(name, _)| name.starts_with("failures/"))
-        .map(|(_, count)| count.to_vec())
+        // Ten offsets, each with its count.
+        .map(|(_, counts)| counts.chunks(20).map(|part| part[19]).collect::<Vec<_>>())
         .collect();
-    assert_eq!(counts, [[0, 0, 0, 10], [0, 0, 0, 10]]);
+    assert_eq!(counts, [[1; 10], [1; 10], [1; 10]]);
 }
 
 /// A block that is bound to no account is neither verified nor compared: its thief would try it against an account of one's
@@ -687,9 +710,9 @@ fn blocks_without_an_account_are_not_verified() {
         pin_profile: iso_1.into(),
         pan_data: PAN.into(),
         encrypted_pin_block: block,
-        rule_array: Rules::of(&["IBM-PINO"]),
+        rule_array: Rules::of(&["VISA-PVV"]),
         pin_check_length: 4,
-        data_array: array(["DEFAULT", VALIDATION, ""]),
+        data_array: array(["012345678901", "", ""]),
     };
     assert_eq!(card.ask(alternate).err(), Some((8, 106)));
     card.enable(&[AccessPoint::UnboundPinBlocks]);

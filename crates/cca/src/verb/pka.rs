@@ -27,8 +27,8 @@ impl Call<'_> {
                 // No record takes the place of a key that is kept inside.
                 let token = state
                     .records
-                    .token(Store::Retained, &label)
-                    .or_else(|_| state.records.token(Store::Pka, &label));
+                    .token(Store::Retained, self.caller(), &label)
+                    .or_else(|_| state.records.token(Store::Pka, self.caller(), &label));
                 Token::parse(token?)
             }
         }
@@ -150,13 +150,14 @@ impl Verb for PkaKeyGenerate {
             true => {
                 let label = Label::parse(&skeleton.name)?;
                 let mut state = call.change();
-                if state.records.has(Store::Retained, &label)
-                    || state.records.has(Store::Pka, &label)
-                {
+                if state.records.has(Store::Pka, call.caller(), &label) {
                     return Err(Refusal::RecordExists);
                 }
-                call.keep(&Records::entry(Store::Retained, &label), &token.token())?;
-                state.records.set(Store::Retained, label, &token.token());
+                let place = state
+                    .records
+                    .new_place(Store::Retained, call.caller(), label)?;
+                call.keep(&Records::entry(&place), &token.token())?;
+                state.records.set(place, &token.token());
                 Token::public(token.public).token().into()
             }
         };
@@ -188,7 +189,10 @@ impl Verb for PkaKeyTokenChange {
         rules.end()?;
         call.needs(AccessPoint::TokenChange)?;
         if let Identifier::Label(label) = Identifier::parse(&self.key_identifier)?
-            && call.state().records.has(Store::Retained, &label)
+            && call
+                .state()
+                .records
+                .has(Store::Retained, call.caller(), &label)
         {
             return change_retained(call, label, register);
         }
@@ -207,11 +211,16 @@ fn change_retained(call: &Call<'_>, label: Label, register: Register) -> Outcome
         return Err(Refusal::NotExportable);
     }
     let mut state = call.change();
-    let token = Token::parse(state.records.token(Store::Retained, &label)?)?;
+    let place = state.records.own(Store::Retained, call.caller(), &label)?;
+    let token = Token::parse(
+        state
+            .records
+            .token(Store::Retained, call.caller(), &label)?,
+    )?;
     let master = state.masters.current(token.public.kind())?;
     let changed = token.changed(&state.masters, master)?.token();
-    call.keep(&Records::entry(Store::Retained, &label), &changed)?;
-    state.records.set(Store::Retained, label, &changed);
+    call.keep(&Records::entry(&place), &changed)?;
+    state.records.set(place, &changed);
     Ok(PkaChanged {
         key_identifier: Token::public(token.public).token().into(),
     })
@@ -460,7 +469,7 @@ impl Verb for RetainedKeyList {
         self.rule_array.parse().end()?;
         let mask = mask(&self.key_label_mask)?;
         let state = call.state();
-        let labels = |mask: &str| state.records.labels(Store::Retained, mask);
+        let labels = |mask: &str| state.records.labels(Store::Retained, call.caller(), mask);
         let key_labels = labels(mask)
             .iter()
             .map(|label| label.text().to_owned())
@@ -480,9 +489,9 @@ impl Verb for RetainedKeyDelete {
         call.needs(AccessPoint::RetainedKeyDelete)?;
         let label = Label::parse(&self.key_label)?;
         let mut state = call.change();
-        state.records.token(Store::Retained, &label)?;
-        call.forget(&Records::entry(Store::Retained, &label))?;
-        state.records.remove(Store::Retained, &label);
+        let place = state.records.own(Store::Retained, call.caller(), &label)?;
+        call.forget(&Records::entry(&place))?;
+        state.records.remove(&place);
         Ok(Done {})
     }
 }

@@ -36,7 +36,7 @@ bindir      = $(DESTDIR)$(PREFIX)/bin
 sbindir     = $(DESTDIR)$(PREFIX)/sbin
 unitdir     = $(DESTDIR)$(PREFIX)/lib/systemd/system
 sysusersdir = $(DESTDIR)$(PREFIX)/lib/sysusers.d
-units       = outboard.service outboard.socket outboard-agent.service outboard-agent.socket \
+units       = outboard.service outboard.socket outboard-chroot.socket outboard-agent.service outboard-agent.socket \
               outboard-metrics@.service outboard-metrics.socket
 libdir      = $(DESTDIR)$(PREFIX)/lib/outboard
 mandir      = $(DESTDIR)$(PREFIX)/share/man
@@ -46,7 +46,8 @@ zshdir      = $(DESTDIR)$(PREFIX)/share/zsh/site-functions
 fishdir     = $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
 # The files of a build that 'make install' needs.
 built       = $(release)/outboard $(release)/outboardd $(release)/outboard-bench $(release)/liboutboard.so \
-              $(release)/liboutboard_observe.so $(release)/liboutboard_stopwatch.so $(release)/liboutboard_pkcs11.so
+              $(release)/liboutboard_observe.so $(release)/liboutboard_stopwatch.so $(release)/liboutboard_pkcs11.so \
+              $(release)/libcsulcca.so
 # A rustup without a toolchain has a cargo that always fails.
 has_cargo  := $(shell $(CARGO) --version 2>/dev/null)
 # outboard.jar is built where there is a JDK.
@@ -70,7 +71,7 @@ jar_packages   = $(build_packages) openjdk-17-jdk-headless
 
 build: need-build
 	$(CARGO) build --release --locked -p outboard-cli -p outboard-provider -p outboard-observer -p outboard-bench \
-	    -p outboard-stopwatch-preload -p outboard-service -p outboard-pkcs11 -p outboard-java
+	    -p outboard-stopwatch-preload -p outboard-service -p outboard-pkcs11 -p outboard-csulcca -p outboard-java
 	$(if $(has_jdk),$(make_jar),@echo "javac is not here: outboard.jar is not built (install a JDK, then type 'make jar')" >&2)
 
 make_jar = STRIP="$(STRIP)" scripts/jar.sh $(release)/liboutboard_java.so $(release)/outboard.jar
@@ -104,7 +105,7 @@ check: need-test tested
 # What whole-program tests load and start.
 tested: need-build
 	$(CARGO) build --locked -p outboard-provider -p outboard-observer -p outboard-cli -p outboard-stopwatch-preload \
-	    -p outboard-service -p outboard-pkcs11 -p outboard-java
+	    -p outboard-service -p outboard-pkcs11 -p outboard-csulcca -p outboard-java
 	$(if $(has_jdk),STRIP="strip --strip-debug" scripts/jar.sh target/debug/liboutboard_java.so target/debug/outboard.jar)
 
 # OpenSSL's own evp_test with its vectors: the part of test-openssl that takes one minute.
@@ -215,6 +216,8 @@ install: $(if $(has_cargo),build)
 	STRIP="$(STRIP)" scripts/put.sh 0644 $(release)/liboutboard_observe.so $(DESTDIR)$(MODULESDIR)/outboard-observe.so
 	STRIP="$(STRIP)" scripts/put.sh 0644 $(release)/liboutboard_stopwatch.so $(libdir)/liboutboard_stopwatch.so
 	STRIP="$(STRIP)" scripts/put.sh 0644 $(release)/liboutboard_pkcs11.so $(libdir)/outboard-pkcs11.so
+	STRIP="$(STRIP)" scripts/put.sh 0644 $(release)/libcsulcca.so $(libdir)/libcsulcca.so
+	scripts/put.sh 0644 crates/csulcca/include/csulincl.h $(libdir)/include/csulincl.h
 	@if [ -f $(release)/outboard.jar ]; then \
 	    scripts/put.sh 0644 $(release)/outboard.jar $(libdir)/outboard.jar; \
 	else \

@@ -40,6 +40,10 @@ units       = outboard.service outboard.socket outboard-chroot.socket outboard-a
               outboard-metrics@.service outboard-metrics.socket
 libdir      = $(DESTDIR)$(PREFIX)/lib/outboard
 mandir      = $(DESTDIR)$(PREFIX)/share/man
+# What other systems need to know of Outboard: AppArmor, SELinux, Prometheus, Grafana, Ansible, containers.
+sharedir    = $(DESTDIR)$(PREFIX)/share/outboard
+shared      = $(shell cd packaging && find confinement/apparmor confinement/selinux monitoring/*.yml monitoring/*.json \
+                  ansible/site.yml ansible/roles containers/*.yaml containers/Containerfile* -type f | LC_ALL=C sort)
 docdir      = $(DESTDIR)$(PREFIX)/share/doc/outboard
 bashdir     = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 zshdir      = $(DESTDIR)$(PREFIX)/share/zsh/site-functions
@@ -66,7 +70,7 @@ test_packages  = $(run_packages) rsync python3 postgresql wrk valgrind perl chro
                  tomcat10 libpostgresql-jdbc-java
 jar_packages   = $(build_packages) openjdk-17-jdk-headless
 
-.PHONY: build jar run test test-evp test-openssl test-others test-token test-debian13 test-processors test-java java-soak tested emulated measure results report bench install uninstall fmt lint check deny deny-licences help need-build need-jar need-run need-measure need-test liberty
+.PHONY: build jar run test documents-check test-evp test-openssl test-others test-token test-debian13 test-processors test-java java-soak tested emulated measure results report bench install uninstall fmt lint check deny deny-licences help need-build need-jar need-run need-measure need-test liberty
 .DEFAULT_GOAL := build
 
 build: need-build
@@ -85,7 +89,7 @@ run: need-run build
 
 # lanes-check (crates/lanes/lanes.mk): the lanes' arithmetic on the emulation, also with flipped bits. engine-secrets
 # (crates/engine/secrets.mk): what RSA decryption takes paddings off decides no branch.
-test: need-test fmt lint check lanes-check engine-secrets test-evp packages-check
+test: need-test fmt lint check lanes-check engine-secrets test-evp packages-check confinement-check monitoring-check documents-check
 
 fmt:
 	$(CARGO) fmt --all --check
@@ -148,6 +152,15 @@ HANDSHAKES ?= 1000000
 
 java-soak: need-test tested
 	OUTBOARD_JAVA_HANDSHAKES=$(HANDSHAKES) $(CARGO) test --locked -p outboard-java --test handshakes million -- --nocapture
+
+# Links, shell blocks and options in the documents, against what the commands' own definitions say; and the CI files.
+documents-check: tested
+	@scripts/need.sh python3 python3-yaml
+	$(CARGO) build --locked -p outboard-bench
+	rm -rf target/documents
+	target/debug/outboard generate target/documents
+	target/debug/outboard-bench generate target/documents
+	scripts/documents.py target/documents
 
 # Other processors, emulated: docs/processors.md.
 PROCESSORS ?= x86-64 aarch64 s390x riscv64
@@ -240,6 +253,11 @@ install: $(if $(has_cargo),build)
 	    scripts/put.sh 0644 "$$generated/_$$name" $(zshdir)/_$$name; \
 	    scripts/put.sh 0644 "$$generated/$$name.fish" $(fishdir)/$$name.fish; \
 	done; \
+	for file in $(shared); do \
+	    sed 's|/usr/share/outboard|$(PREFIX)/share/outboard|' packaging/$$file >"$$generated/shared"; \
+	    mode=0644; [ ! -x packaging/$$file ] || mode=0755; \
+	    scripts/put.sh $$mode "$$generated/shared" $(sharedir)/$${file#confinement/}; \
+	done; \
 	for document in $(documents); do \
 	    scripts/put.sh 0644 $$document $(docdir)/$${document##*/}; \
 	done; \
@@ -254,7 +272,7 @@ uninstall:
 	rm -f $(bindir)/outboard $(bindir)/outboard-bench $(DESTDIR)$(MODULESDIR)/outboard.so $(DESTDIR)$(MODULESDIR)/outboard-observe.so
 	rm -f $(sbindir)/outboardd $(units:%=$(unitdir)/%) $(sysusersdir)/outboard.conf
 	rm -f $(mandir)/man1/outboard.1 $(mandir)/man1/outboard-*.1 $(mandir)/man5/outboard.cnf.5
-	rm -rf $(docdir) $(libdir)
+	rm -rf $(docdir) $(libdir) $(sharedir)
 	for name in outboard outboard-bench; do \
 	    rm -f $(bashdir)/$$name $(zshdir)/_$$name $(fishdir)/$$name.fish || exit; \
 	done

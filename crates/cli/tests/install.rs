@@ -87,6 +87,11 @@ fn what_was_built_is_installed_without_cargo() {
         "usr/local/lib/outboard/outboard.jar",
         "usr/local/share/man/man1/outboard-run.1",
         "usr/local/share/bash-completion/completions/outboard",
+        "usr/local/share/outboard/apparmor/outboard",
+        "usr/local/share/outboard/selinux/load.sh",
+        "usr/local/share/outboard/monitoring/outboard-rules.yml",
+        "usr/local/share/outboard/ansible/roles/outboard/tasks/main.yml",
+        "usr/local/share/outboard/containers/Containerfile.service",
         "usr/local/share/doc/outboard/servers.md",
         "usr/local/share/doc/outboard/schema/outboard-status.json",
     ] {

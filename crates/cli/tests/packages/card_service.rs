@@ -146,6 +146,16 @@ fn packaged_servers_use_keys_of_the_service() {
     );
     assert!(told.ends_with("# EOF\n"), "{told}");
     crate::common::says(&told, "key=\"site\"");
+    // To Prometheus, by HTTP: docs/monitoring.md.
+    house.shell(
+        "mkdir /etc/systemd/system/outboard-metrics.socket.d\n\
+         printf '[Socket]\\nListenStream=127.0.0.1:9798\\n' \
+             >/etc/systemd/system/outboard-metrics.socket.d/address.conf\n\
+         systemctl daemon-reload; systemctl restart outboard-metrics.socket",
+    );
+    let told = house.stock_shell("curl -sSf http://127.0.0.1:9798/metrics");
+    assert!(told.ends_with("# EOF\n"), "{told}");
+    crate::common::says(&told, "key=\"site\"");
     house.shell("outboard keys audit --check");
 }
 

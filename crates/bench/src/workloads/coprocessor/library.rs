@@ -78,9 +78,9 @@ impl Verb {
         type Number = *mut c_long;
         macro_rules! with {
             ($($place:literal $type:ident),*) => {{
+                type Function = unsafe extern "C" fn(Number, Number, One, One $(, $type)*);
                 // SAFETY: the function has that many parameters, all pointers, as its header says.
-                let function: unsafe extern "C" fn(Number, Number, One, One $(, $type)*) =
-                    unsafe { std::mem::transmute(self.0) };
+                let function = unsafe { std::mem::transmute::<One, Function>(self.0) };
                 let null = ptr::null_mut();
                 // SAFETY: each leads to as much memory as the caller says.
                 unsafe { function(&raw mut code, &raw mut reason, null, null $(, pointers[$place])*) };

@@ -1,6 +1,7 @@
 package org.outboard.provider;
 
 import java.security.GeneralSecurityException;
+import java.security.NoSuchAlgorithmException;
 import java.security.Provider;
 import java.security.ProviderException;
 import java.util.ArrayList;
@@ -98,7 +99,13 @@ public final class Outboard extends Provider {
         }
     }
 
-    private static Object kem(KemSet only) {
+    /** Whether this Java has ML-KEM of its own, which a program could use as well. */
+    static boolean comparesKems() {
+        return HAS_ML_KEM && hasKems();
+    }
+
+    /** A {@link Kem}. */
+    static Object kem(KemSet only) {
         try {
             return Class.forName(KEM_CLASS).getDeclaredConstructor(KemSet.class).newInstance(only);
         } catch (ReflectiveOperationException impossible) {
@@ -153,9 +160,14 @@ public final class Outboard extends Provider {
             return aliases;
         }
 
+        /** Some services need the JDK's: a Java without these goes on to its next provider. */
         @Override
-        public Object newInstance(Object parameter) {
-            return maker.get();
+        public Object newInstance(Object parameter) throws NoSuchAlgorithmException {
+            try {
+                return maker.get();
+            } catch (ProviderException missing) {
+                throw new NoSuchAlgorithmException(missing.getMessage(), missing);
+            }
         }
     }
 }

@@ -36,17 +36,22 @@ bindir      = $(DESTDIR)$(PREFIX)/bin
 sbindir     = $(DESTDIR)$(PREFIX)/sbin
 unitdir     = $(DESTDIR)$(PREFIX)/lib/systemd/system
 sysusersdir = $(DESTDIR)$(PREFIX)/lib/sysusers.d
-units       = outboard.service outboard.socket outboard-agent.service outboard-agent.socket \
+units       = outboard.service outboard.socket outboard-chroot.socket outboard-agent.service outboard-agent.socket \
               outboard-metrics@.service outboard-metrics.socket
 libdir      = $(DESTDIR)$(PREFIX)/lib/outboard
 mandir      = $(DESTDIR)$(PREFIX)/share/man
+# What other systems need to know of Outboard: AppArmor, SELinux, Prometheus, Grafana, Ansible, containers.
+sharedir    = $(DESTDIR)$(PREFIX)/share/outboard
+shared      = $(shell cd packaging && find confinement/apparmor confinement/selinux monitoring/*.yml monitoring/*.json \
+                  ansible/site.yml ansible/roles containers/*.yaml containers/Containerfile* -type f | LC_ALL=C sort)
 docdir      = $(DESTDIR)$(PREFIX)/share/doc/outboard
 bashdir     = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 zshdir      = $(DESTDIR)$(PREFIX)/share/zsh/site-functions
 fishdir     = $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
 # The files of a build that 'make install' needs.
 built       = $(release)/outboard $(release)/outboardd $(release)/outboard-bench $(release)/liboutboard.so \
-              $(release)/liboutboard_observe.so $(release)/liboutboard_stopwatch.so $(release)/liboutboard_pkcs11.so
+              $(release)/liboutboard_observe.so $(release)/liboutboard_stopwatch.so $(release)/liboutboard_pkcs11.so \
+              $(release)/libcsulcca.so
 # A rustup without a toolchain has a cargo that always fails.
 has_cargo  := $(shell $(CARGO) --version 2>/dev/null)
 # outboard.jar is built where there is a JDK.
@@ -70,7 +75,7 @@ jar_packages   = $(build_packages) openjdk-17-jdk-headless
 
 build: need-build
 	$(CARGO) build --release --locked -p outboard-cli -p outboard-provider -p outboard-observer -p outboard-bench \
-	    -p outboard-stopwatch-preload -p outboard-service -p outboard-pkcs11 -p outboard-java
+	    -p outboard-stopwatch-preload -p outboard-service -p outboard-pkcs11 -p outboard-csulcca -p outboard-java
 	$(if $(has_jdk),$(make_jar),@echo "javac is not here: outboard.jar is not built (install a JDK, then type 'make jar')" >&2)
 
 make_jar = STRIP="$(STRIP)" scripts/jar.sh $(release)/liboutboard_java.so $(release)/outboard.jar
@@ -84,7 +89,7 @@ run: need-run build
 
 # lanes-check (crates/lanes/lanes.mk): the lanes' arithmetic on the emulation, also with flipped bits. engine-secrets
 # (crates/engine/secrets.mk): what RSA decryption takes paddings off decides no branch.
-test: need-test fmt lint check lanes-check engine-secrets test-evp packages-check
+test: need-test fmt lint check lanes-check engine-secrets test-evp packages-check confinement-check monitoring-check
 
 fmt:
 	$(CARGO) fmt --all --check
@@ -104,7 +109,7 @@ check: need-test tested
 # What whole-program tests load and start.
 tested: need-build
 	$(CARGO) build --locked -p outboard-provider -p outboard-observer -p outboard-cli -p outboard-stopwatch-preload \
-	    -p outboard-service -p outboard-pkcs11 -p outboard-java
+	    -p outboard-service -p outboard-pkcs11 -p outboard-csulcca -p outboard-java
 	$(if $(has_jdk),STRIP="strip --strip-debug" scripts/jar.sh target/debug/liboutboard_java.so target/debug/outboard.jar)
 
 # OpenSSL's own evp_test with its vectors: the part of test-openssl that takes one minute.
@@ -218,6 +223,8 @@ install: $(if $(has_cargo),build)
 	STRIP="$(STRIP)" scripts/put.sh 0644 $(release)/liboutboard_observe.so $(DESTDIR)$(MODULESDIR)/outboard-observe.so
 	STRIP="$(STRIP)" scripts/put.sh 0644 $(release)/liboutboard_stopwatch.so $(libdir)/liboutboard_stopwatch.so
 	STRIP="$(STRIP)" scripts/put.sh 0644 $(release)/liboutboard_pkcs11.so $(libdir)/outboard-pkcs11.so
+	STRIP="$(STRIP)" scripts/put.sh 0644 $(release)/libcsulcca.so $(libdir)/libcsulcca.so
+	scripts/put.sh 0644 crates/csulcca/include/csulincl.h $(libdir)/include/csulincl.h
 	@if [ -f $(release)/outboard.jar ]; then \
 	    scripts/put.sh 0644 $(release)/outboard.jar $(libdir)/outboard.jar; \
 	else \
@@ -240,6 +247,11 @@ install: $(if $(has_cargo),build)
 	    scripts/put.sh 0644 "$$generated/_$$name" $(zshdir)/_$$name; \
 	    scripts/put.sh 0644 "$$generated/$$name.fish" $(fishdir)/$$name.fish; \
 	done; \
+	for file in $(shared); do \
+	    sed 's|/usr/share/outboard|$(PREFIX)/share/outboard|' packaging/$$file >"$$generated/shared"; \
+	    mode=0644; [ ! -x packaging/$$file ] || mode=0755; \
+	    scripts/put.sh $$mode "$$generated/shared" $(sharedir)/$${file#confinement/}; \
+	done; \
 	for document in $(documents); do \
 	    scripts/put.sh 0644 $$document $(docdir)/$${document##*/}; \
 	done; \
@@ -254,7 +266,7 @@ uninstall:
 	rm -f $(bindir)/outboard $(bindir)/outboard-bench $(DESTDIR)$(MODULESDIR)/outboard.so $(DESTDIR)$(MODULESDIR)/outboard-observe.so
 	rm -f $(sbindir)/outboardd $(units:%=$(unitdir)/%) $(sysusersdir)/outboard.conf
 	rm -f $(mandir)/man1/outboard.1 $(mandir)/man1/outboard-*.1 $(mandir)/man5/outboard.cnf.5
-	rm -rf $(docdir) $(libdir)
+	rm -rf $(docdir) $(libdir) $(sharedir)
 	for name in outboard outboard-bench; do \
 	    rm -f $(bashdir)/$$name $(zshdir)/_$$name $(fishdir)/$$name.fish || exit; \
 	done

@@ -32,7 +32,7 @@ export RUSTFLAGS CFLAGS
 export LC_ALL=C.UTF-8 TZ=UTC
 
 $cargo auditable build --release --locked -p outboard-cli -p outboard-provider -p outboard-observer -p outboard-bench \
-    -p outboard-stopwatch-preload -p outboard-service -p outboard-pkcs11 -p outboard-java
+    -p outboard-stopwatch-preload -p outboard-service -p outboard-pkcs11 -p outboard-csulcca -p outboard-java
 if command -v javac >/dev/null; then
     STRIP='strip --strip-unneeded' scripts/jar.sh "$directory/release/liboutboard_java.so" "$directory/release/outboard.jar"
 else

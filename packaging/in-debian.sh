@@ -106,7 +106,7 @@ dpkg --verify $packages
 grep -F ' /etc/ssl/openssl.cnf' before | grep -q "$(sha256sum </etc/ssl/openssl.cnf | cut -d' ' -f1)" || die "openssl.cnf has changed"
 has_not "$(openssl list -providers)" Outboard
 [ ! -e /var/lib/outboard ] && ! ls /dev/shm/outboard* 2>/dev/null || die "something was measured or counted"
-for unit in outboard.service outboard.socket outboard-agent.socket outboard-metrics.socket; do
+for unit in outboard.service outboard.socket outboard-chroot.socket outboard-agent.socket outboard-metrics.socket; do
     [ "$(systemctl is-enabled $unit || true)" = disabled ] || die "$unit is enabled"
     [ "$(systemctl is-active $unit || true)" = inactive ] || die "$unit is active"
 done

@@ -21,9 +21,12 @@ has() {
 }
 has outboard /usr/bin/outboard '/usr/lib/[^/]*/ossl-modules/outboard(-observe)?.so' /usr/share/man/man1/outboard-run.1.gz \
     /usr/share/man/man5/outboard.cnf.5.gz /usr/share/bash-completion/completions/outboard /usr/share/doc/outboard/install.md \
+    /usr/share/outboard/apparmor/outboard-keys /usr/share/outboard/selinux/load.sh \
+    /usr/share/outboard/monitoring/outboard-dashboard.json /usr/share/outboard/ansible/roles/outboard/tasks/present.yml \
     /usr/share/doc/outboard/schema/outboard-status.json /usr/share/doc/outboard/outboard.cdx.json
-has outboard-service /usr/sbin/outboardd '/usr/lib/systemd/system/outboard(-agent|-metrics)?.socket' \
-    '/usr/lib/systemd/system/outboard(-agent|-metrics@)?.service' /usr/lib/sysusers.d/outboard.conf
+has outboard-service /usr/sbin/outboardd '/usr/lib/systemd/system/outboard(-agent|-chroot|-metrics)?.socket' \
+    '/usr/lib/systemd/system/outboard(-agent|-metrics@)?.service' /usr/lib/sysusers.d/outboard.conf \
+    /usr/lib/outboard/libcsulcca.so /usr/lib/outboard/include/csulincl.h
 has libpkcs11-outboard /usr/lib/outboard/outboard-pkcs11.so '/usr/lib/[^/]*/pkcs11/outboard-pkcs11.so' \
     /usr/share/doc/libpkcs11-outboard/examples/outboard.module
 has outboard-bench /usr/bin/outboard-bench /usr/lib/outboard/liboutboard_stopwatch.so

@@ -31,7 +31,7 @@ mkdir -p "$out/deb" "$out/rpm" "$out/sbom"
 packages='outboard outboard-service libpkcs11-outboard outboard-bench'
 declare -A crates=(
     [outboard]='outboard-cli outboard-provider outboard-observer'
-    [outboard-service]='outboard-service'
+    [outboard-service]='outboard-service outboard-csulcca'
     [libpkcs11-outboard]='outboard-pkcs11'
     [outboard-bench]='outboard-bench outboard-stopwatch-preload'
 )
@@ -63,7 +63,8 @@ move() {
 # split STAGE MODULESDIR PKCS11DIR: a tree for each package.
 split() {
     local stage=$1 modules=${2#/} pkcs11=${3#/}
-    move "$stage" outboard-service usr/sbin/outboardd usr/lib/systemd usr/lib/sysusers.d usr/share/man/man8
+    move "$stage" outboard-service usr/sbin/outboardd usr/lib/systemd usr/lib/sysusers.d usr/share/man/man8 \
+        usr/lib/outboard/libcsulcca.so usr/lib/outboard/include
     move "$stage" outboard-bench usr/bin/outboard-bench usr/lib/outboard/liboutboard_stopwatch.so 'usr/share/man/man1/outboard-bench*' \
         usr/share/bash-completion/completions/outboard-bench '*/share/zsh/*/_outboard-bench' \
         usr/share/fish/vendor_completions.d/outboard-bench.fish
@@ -164,7 +165,7 @@ rpm() {
         cp CHANGELOG.md "$tree/usr/share/doc/$package/"
         # Directories of our own, and every file and link.
         (cd "$tree" && {
-            find usr \( -path "usr/share/licenses/$package*" -o -path "usr/share/doc/$package*" -o -path usr/lib/outboard \) -type d | sed 's|^|%dir "/|; s|$|"|'
+            find usr \( -path "usr/share/licenses/$package*" -o -path "usr/share/doc/$package*" -o -path usr/lib/outboard -o -path 'usr/share/outboard*' \) -type d | sed 's|^|%dir "/|; s|$|"|'
             find usr \( -type f -o -type l \) ! -path 'usr/share/licenses/*' | sed 's|^|"/|; s|$|"|'
             find usr/share/licenses -type f | sed 's|^|%license "/|; s|$|"|'
         } | LC_ALL=C sort) >"$work/rpm/$package.files"

@@ -9,12 +9,14 @@
 //! sender.
 
 mod connection;
+mod coprocessor;
 mod line;
 mod message;
 mod secret;
 mod token;
 
 pub use connection::{Connection, Error};
+pub use coprocessor::{CoprocessorInfo, CoprocessorRequest, VerbUsage};
 pub use line::{Lines, MOST_LINE, to_line};
 pub use message::{
     AuditEntry, CardInfo, Code, Complaint, Grant, KeyInfo, KeyUsage, Master, MasterState,

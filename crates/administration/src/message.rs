@@ -6,6 +6,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use crate::Secret;
+use crate::coprocessor::{CoprocessorInfo, CoprocessorRequest};
 use crate::token::{ObjectInfo, TokenInfo, TokenRequest};
 
 /// What the command asks of the service.
@@ -154,6 +155,11 @@ pub enum Request {
         /// What.
         what: TokenRequest,
     },
+    /// Something of the CCA coprocessor.
+    Coprocessor {
+        /// What.
+        what: CoprocessorRequest,
+    },
 }
 
 /// What the service answers.
@@ -234,6 +240,8 @@ pub enum Reply {
         /// Whether more follow.
         more: bool,
     },
+    /// How the coprocessor does.
+    Coprocessor(Box<CoprocessorInfo>),
     /// It is not done.
     Refused(Refusal),
 }

@@ -301,6 +301,31 @@ fn modules_of_pkcs11_sign_seal_and_find() {
 }
 
 #[test]
+fn post_quantum_operations_handshakes_and_hellos() {
+    let Some(result) = tiny("pq", &["nginx", "openssl"]) else {
+        return;
+    };
+    let operations = table(&result, "operations");
+    let ours = operations.rows.iter().filter(|row| row.setup == "outboard");
+    for row in ours {
+        let proof = row.proof.as_deref().unwrap_or_default();
+        assert!(proof.contains(row.label("operation")), "{row:?}");
+    }
+    let handshakes = table(&result, "handshakes");
+    assert!(figure(handshakes, "server CPU", "outboard-pq") > 0.0);
+    let link = table(&result, "link");
+    let of = |measure, setup| figure(link, measure, setup);
+    assert_eq!(of("round trips", "stock"), 1.0);
+    assert_eq!(of("round trips", "outboard-pq"), 1.0);
+    assert_eq!(of("round trips", "retry"), 2.0);
+    // A longer share, and the ciphertext that answers it.
+    let more = |measure| of(measure, "outboard-pq") - of(measure, "stock");
+    assert!((1184.0..1300.0).contains(&more("to the server")));
+    assert!((1088.0..1200.0).contains(&more("to the client")));
+    assert!(of("handshake", "retry") > of("handshake", "outboard-pq"));
+}
+
+#[test]
 fn users_trade_with_a_java_server() {
     let programs = [
         "apache2",

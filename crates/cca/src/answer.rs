@@ -38,8 +38,8 @@ impl Answer {
     ///
     /// # Errors
     /// There is no memory.
-    pub fn encode(&self) -> Result<Vec<u8>, crate::Malformed> {
-        postcard::to_allocvec(self).map_err(|_| crate::Malformed)
+    pub fn encode(&self) -> Result<crate::Bytes, crate::Malformed> {
+        crate::encoded(self).map(crate::Bytes::from)
     }
 
     /// The answer of which these are the bytes.

@@ -34,6 +34,12 @@ pub use value::{Bytes, Keyword, Rules, from_hex};
 #[error("the message is malformed (update the program that sends it, or the service)")]
 pub struct Malformed;
 
+/// A message in room that does not grow: what it left behind would have its secrets.
+fn encoded(message: &impl serde::Serialize) -> Result<Vec<u8>, Malformed> {
+    let size = postcard::experimental::serialized_size(message).map_err(|_| Malformed)?;
+    postcard::to_extend(message, Vec::with_capacity(size)).map_err(|_| Malformed)
+}
+
 /// What was read, if nothing is left.
 fn whole<T>(read: postcard::Result<(T, &[u8])>) -> Result<T, Malformed> {
     match read {

@@ -40,6 +40,15 @@ macro_rules! verbs {
             $(#[doc = concat!("Of ", $name, ".")] #[serde(rename = $name)] $verb($reply),)*
         }
 
+        #[derive(Clone, Copy)]
+        enum Verbs { $($verb,)* }
+
+        impl Verbs {
+            fn of(request: &Request) -> Self {
+                match request { $(Request::$verb(_) => Self::$verb,)* }
+            }
+        }
+
         $(
             impl From<$request> for Request {
                 fn from(request: $request) -> Self {
@@ -49,12 +58,28 @@ macro_rules! verbs {
         )*
 
         impl Request {
-            /// The names of all verbs.
-            pub const NAMES: &'static [&'static str] = &[$($name),*];
+            /// All verbs, in the order of their codes.
+            pub const VERBS: &'static [Description] = &[$(Description {
+                name: $name,
+                title: stringify!($verb),
+                purpose: concat!($($doc),+),
+                parameters: &[$(Parameter { name: stringify!($field), kind: stringify!($type) },)*],
+                results: &[$($(Parameter { name: stringify!($out), kind: stringify!($out_type) },)*)?],
+            }),*];
+
+            /// Which of [`Request::VERBS`] it is.
+            pub fn verb(&self) -> usize {
+                Verbs::of(self) as usize
+            }
+
+            /// What is known of the verb.
+            pub fn description(&self) -> &'static Description {
+                &Self::VERBS[self.verb()]
+            }
 
             /// The verb's name, as C programs call it.
             pub fn name(&self) -> &'static str {
-                match self { $(Self::$verb(_) => $name,)* }
+                self.description().name
             }
 
             pub(crate) fn run(&self, call: &crate::card::Call<'_>) -> crate::answer::Outcome<Reply> {
@@ -63,6 +88,66 @@ macro_rules! verbs {
         }
 
     };
+}
+
+/// A verb, for programs that ask for verbs by name.
+#[derive(Clone, Copy, Debug)]
+pub struct Description {
+    /// As C programs call it.
+    pub name: &'static str,
+    /// In words, without blanks: `KeyGenerate`.
+    pub title: &'static str,
+    /// What it does.
+    pub purpose: &'static str,
+    /// What it takes, in the order of its encoding.
+    pub parameters: &'static [Parameter],
+    /// What it makes, in the order of its encoding.
+    pub results: &'static [Parameter],
+}
+
+/// A parameter of a verb.
+#[derive(Clone, Copy, Debug)]
+pub struct Parameter {
+    /// As the publication names it.
+    pub name: &'static str,
+    /// How it is encoded: `Bytes`, `Keyword`, `Rules`, `u32`, `String` and so on.
+    pub kind: &'static str,
+}
+
+/// The verbs that change what a card stores, or may.
+const CHANGING: &[&str] = &[
+    "CSNBKRC", "CSNBKRW", "CSNBKRD", "CSNBAKRC", "CSNBAKRW", "CSNBAKRD", "CSNDKRC", "CSNDKRW",
+    "CSNDKRD", "CSNDPKG", "CSNDRKD", "CSNBKSI", "CSNBMKP", "OBAACP", "OBADTT", "OBAPFL",
+];
+
+impl Description {
+    /// Whether it changes what a card stores, beside counts of wrong PINs: twice may be another thing than once.
+    pub fn changes(&self) -> bool {
+        CHANGING.contains(&self.name)
+    }
+
+    /// Whether it may take a disk's time or longer: RSA keys take seconds.
+    pub fn takes_long(&self) -> bool {
+        self.changes() || self.name == "CSUARNT"
+    }
+
+    /// The verb of that name: `CSNBKGN`, or its title: `key-generate`.
+    pub fn of(name: &str) -> Option<&'static Self> {
+        let is_meant = |verb: &&Self| verb.name.eq_ignore_ascii_case(name) || verb.words() == name;
+        Request::VERBS.iter().find(is_meant)
+    }
+
+    /// The title as it is typed: `key-generate`.
+    pub fn words(&self) -> String {
+        let mut words = String::new();
+        for letter in self.title.chars() {
+            if letter.is_ascii_uppercase() && !words.is_empty() {
+                words.push('-');
+            }
+            words.push(letter.to_ascii_lowercase());
+        }
+        words
+    }
 }
 
 /// A verb that makes nothing but its return code.
@@ -379,9 +464,7 @@ impl Request {
     /// # Errors
     /// There is no memory.
     pub fn encode(&self) -> Result<Bytes, crate::Malformed> {
-        postcard::to_allocvec(self)
-            .map(Bytes::from)
-            .map_err(|_| crate::Malformed)
+        crate::encoded(self).map(Bytes::from)
     }
 
     /// The request of which these are the bytes, and all of them.

@@ -5,7 +5,7 @@ use outboard_cca::{AccessPoint, Request};
 #[test]
 fn the_document_lists_what_is_there() {
     let document = include_str!("../../../docs/coprocessor.md");
-    for name in Request::NAMES {
+    for name in Request::VERBS.iter().map(|verb| verb.name) {
         assert!(
             document.contains(name),
             "docs/coprocessor.md does not name {name}"

@@ -537,3 +537,53 @@ proptest! {
         });
     }
 }
+
+/// A label is its maker's. What an administrator made, everybody uses, and nobody else changes.
+#[test]
+fn a_users_labels_are_not_there_for_others() {
+    let card = Coprocessor::new(Box::new(Memory::default())).unwrap();
+    let user = |user| Caller {
+        administrator: false,
+        user,
+    };
+    let codes = |caller, request: Request| {
+        let answer = card.dispatch(caller, &request);
+        (answer.return_code, answer.reason_code)
+    };
+    let create = |label: &str| {
+        Request::from(KeyRecordCreate {
+            key_label: label.into(),
+        })
+    };
+    let read = |label: &str| {
+        Request::from(KeyRecordRead {
+            key_label: label.into(),
+        })
+    };
+    let delete = |label: &str| {
+        Request::from(KeyRecordDelete {
+            rule_array: Rules(vec!["LABEL-DL".into()]),
+            key_identifier: label.into(),
+        })
+    };
+    assert_eq!(codes(user(1), create("OWN")), (0, 0));
+    assert_eq!(codes(user(2), read("OWN")), (8, 30));
+    assert_eq!(codes(user(2), delete("OWN")), (8, 30));
+    assert_eq!(codes(user(2), create("OWN")), (0, 0), "another record");
+    assert_eq!(codes(user(2), delete("OWN")), (0, 0));
+    assert_eq!(codes(user(1), read("OWN")), (0, 0), "still there");
+
+    assert_eq!(codes(Caller::ADMINISTRATOR, create("SHARED")), (0, 0));
+    assert_eq!(codes(user(2), read("SHARED")), (0, 0));
+    assert_eq!(codes(user(2), create("SHARED")), (8, 44));
+    assert_eq!(codes(user(2), delete("SHARED")), (8, 90));
+    assert_eq!(codes(Caller::ADMINISTRATOR, read("OWN")), (8, 30));
+
+    // One user does not fill the card.
+    let made = (0..2_000).take_while(|number| {
+        let label = format!("LABEL{number}");
+        codes(user(3), create(&label)) == (0, 0)
+    });
+    assert_eq!(made.count(), 1_000);
+    assert_eq!(codes(user(1), create("ANOTHER")), (0, 0));
+}

@@ -1,4 +1,4 @@
-//! The command outboard: status, run, observe, info, stats, cards, calibrate, advise, enable, disable, doctor, service, keys, token, java.
+//! The command outboard: status, run, observe, info, stats, cards, calibrate, advise, enable, disable, doctor, service, keys, token, cca, java.
 //!
 //! ```text
 //! main ──▶ command/* ──▶ outboard-inspect  what is wrong, why, and the remedy; the card service, and whether it answers
@@ -54,7 +54,7 @@ Examples:
   outboard doctor --pid 1234              Say why a process does not use it
 
 Exit status: 0 done, 1 an error or a problem found, 2 wrong usage; \
-'run' and 'observe' return the status of the program that they run.
+'run' and 'observe' return the status of the program that they run, and 'cca call' the return code of the verb.
 
 Path: where an operation runs. Path 'stock' is the program's own OpenSSL. Path 'scalar' is AWS-LC, one \
 operation at a time on the caller's thread. Path 'card' is the lanes.
@@ -95,6 +95,7 @@ enum Command {
     Service(command::service::Arguments),
     Keys(command::keys::Arguments),
     Token(command::token::Arguments),
+    Cca(command::cca::Arguments),
     Java(command::java::Arguments),
 }
 
@@ -142,6 +143,7 @@ impl Command {
             Self::Service(arguments) => command::service::run(arguments),
             Self::Keys(arguments) => command::keys::run(arguments),
             Self::Token(arguments) => command::token::run(arguments),
+            Self::Cca(arguments) => command::cca::run(arguments),
             Self::Java(arguments) => command::java::run(arguments),
         }
     }

@@ -23,6 +23,7 @@ fn built(directory: &Path) -> PathBuf {
         ("liboutboard.so", &module()),
         ("liboutboard_pkcs11.so", &module()),
         ("liboutboard_observe.so", &observer()),
+        ("libcsulcca.so", &module()),
         ("outboard.jar", &module()),
     ] {
         std::os::unix::fs::symlink(file, built.join(name)).expect("it is ours");
@@ -71,6 +72,7 @@ fn what_was_built_is_installed_without_cargo() {
         "usr/local/sbin/outboardd",
         "usr/local/lib/systemd/system/outboard.service",
         "usr/local/lib/systemd/system/outboard.socket",
+        "usr/local/lib/systemd/system/outboard-chroot.socket",
         "usr/local/lib/systemd/system/outboard-agent.service",
         "usr/local/lib/systemd/system/outboard-agent.socket",
         "usr/local/lib/systemd/system/outboard-metrics.socket",
@@ -80,9 +82,16 @@ fn what_was_built_is_installed_without_cargo() {
         "modules/outboard-observe.so",
         "usr/local/lib/outboard/liboutboard_stopwatch.so",
         "usr/local/lib/outboard/outboard-pkcs11.so",
+        "usr/local/lib/outboard/libcsulcca.so",
+        "usr/local/lib/outboard/include/csulincl.h",
         "usr/local/lib/outboard/outboard.jar",
         "usr/local/share/man/man1/outboard-run.1",
         "usr/local/share/bash-completion/completions/outboard",
+        "usr/local/share/outboard/apparmor/outboard",
+        "usr/local/share/outboard/selinux/load.sh",
+        "usr/local/share/outboard/monitoring/outboard-rules.yml",
+        "usr/local/share/outboard/ansible/roles/outboard/tasks/main.yml",
+        "usr/local/share/outboard/containers/Containerfile.service",
         "usr/local/share/doc/outboard/servers.md",
         "usr/local/share/doc/outboard/schema/outboard-status.json",
     ] {

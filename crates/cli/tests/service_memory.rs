@@ -197,3 +197,99 @@ fn nothing_of_a_pin_stays_nor_of_a_token_s_key() {
     let reference = [("label".to_owned(), b"outboard".to_vec())];
     assert!(!found(process, &reference).is_empty());
 }
+
+/// What a verb of the coprocessor was told in the clear, and what it made in the clear.
+#[test]
+fn nothing_of_a_clear_pin_stays_nor_of_a_clear_key() {
+    if !rustix::process::getuid().is_root() {
+        return;
+    }
+    let service = Service::start();
+    let process = service.process().as_raw_nonzero().get() as u32;
+    service.says(&["cca", "enable"]);
+    for kind in ["SYM-MK", "AES-MK"] {
+        for step in ["RANDOM", "SET"] {
+            let rules = format!("rule_array={kind},{step}");
+            service.says(&["cca", "call", "CSNBMKP", &rules]);
+        }
+    }
+    // Key parts, clear keys and clear PINs.
+    service.says(&["cca", "call", "OBAACP", "enable=[27,28,195,175,160]"]);
+    let call = |verb: &str, parameters: serde_json::Value| -> serde_json::Value {
+        let mut command = service.outboard(&["cca", "call", verb]);
+        let assert = command.write_stdin(parameters.to_string()).assert();
+        common::document(&assert.success(), "outboard-cca-answer")["reply"].clone()
+    };
+    let hex = |bytes: &[u8]| -> String { bytes.iter().map(|byte| format!("{byte:02x}")).collect() };
+    let (des, aes) = (
+        *b"\x83\x9e\x45\xa7\x1f\xb6\xc2\x6e",
+        [0xa3_u8, 0x5e].repeat(16),
+    );
+    let message = b"pay 1,000 to the account of a secret";
+    let pin = b"824619530746    ";
+    let mut traces = vec![
+        ("a DES key".to_owned(), des.to_vec()),
+        ("an AES key".to_owned(), aes.clone()),
+        ("a message".to_owned(), message.to_vec()),
+        ("a PIN".to_owned(), pin[..12].to_vec()),
+        (
+            "a PIN in a block".to_owned(),
+            vec![0x82, 0x46, 0x19, 0x53, 0x07, 0x46],
+        ),
+    ];
+    let key = call("CSNBCKI", serde_json::json!({"clear_key": hex(&des)}));
+    call(
+        "CSNBCKM",
+        serde_json::json!({"rule_array": ["AES"], "clear_key": hex(&aes)}),
+    );
+    let encrypted = call(
+        "CSNBENC",
+        serde_json::json!({
+            "key_identifier": key["target_key_identifier"], "plaintext": hex(message),
+            "initialization_vector": "0000000000000000", "rule_array": ["X9.23"],
+        }),
+    );
+    let decrypted = call(
+        "CSNBDEC",
+        serde_json::json!({
+            "key_identifier": key["target_key_identifier"], "ciphertext": encrypted["ciphertext"],
+            "initialization_vector": "0000000000000000", "rule_array": ["X9.23"],
+        }),
+    );
+    assert_eq!(decrypted["plaintext"], hex(message));
+    // A key of two parts, which the second one completes.
+    let skeleton = call(
+        "CSNBKTB",
+        serde_json::json!({"key_type": "OPINENC", "rule_array": ["INTERNAL", "KEYLN16", "KEY-PART"]}),
+    );
+    let mut token = skeleton["key_token"].clone();
+    for (rule, part) in [("FIRST", [0x17, 0x92, 0x6d]), ("LAST", [0xe4, 0x3b, 0x58])] {
+        let part: Vec<u8> = (0..16_u8)
+            .map(|at| part[usize::from(at) % 3] ^ at.wrapping_mul(29))
+            .collect();
+        traces.push((format!("part {rule}"), part.clone()));
+        let made = call(
+            "CSNBKPI",
+            serde_json::json!({"rule_array": [rule], "key_part": hex(&part), "key_identifier": token}),
+        );
+        token = made["key_identifier"].clone();
+    }
+    call(
+        "CSNBCPE",
+        serde_json::json!({
+            "pin_encrypting_key_identifier": token, "rule_array": ["ENCRYPT"], "clear_pin": hex(pin),
+            "pin_profile": hex(b"ISO-0   NONE            "), "pan_data": hex(b"401234567890"),
+        }),
+    );
+    assert_eq!(found(process, &traces), [] as [String; 0]);
+    // So that the test can fail: what is no secret is there.
+    let reference = [("the name of a verb".to_owned(), b"CSNBKPI".to_vec())];
+    assert!(!found(process, &reference).is_empty());
+    for file in fs::read_dir(service.path("store")).expect("it is there") {
+        let content = fs::read(file.expect("it can be listed").path()).expect("it is ours");
+        for (trace, bytes) in &traces {
+            let mut windows = content.windows(bytes.len());
+            assert!(!windows.any(|window| window == &bytes[..]), "{trace}");
+        }
+    }
+}

@@ -200,6 +200,41 @@ impl Client {
         }
     }
 
+    /// Asks the CCA coprocessor for a verb, and writes its answer into `answer`, which is emptied first.
+    ///
+    /// It is tried for that limit, and not for the settings'. A verb that changes what the coprocessor stores (`changes`) is not sent again once it was sent: nobody knows whether it
+    /// was done.
+    ///
+    /// # Errors
+    /// The service does not answer, or the coprocessor is not for this process.
+    pub fn verb(
+        &self,
+        request: &[u8],
+        changes: bool,
+        limit: Duration,
+        answer: &mut Zeroizing<Vec<u8>>,
+    ) -> Result<(), Problem> {
+        answer.clear();
+        let key = Key {
+            id: KeyId([0; 16]),
+            name: "",
+            ticket: None,
+        };
+        let mut outgoing = self.request(key, Operation::Verb { request }, true)?;
+        outgoing.until = Instant::now() + limit;
+        self.keep_trying(&outgoing, || {
+            let sent = self.send(&outgoing)?;
+            match self.hear(sent, &outgoing, answer) {
+                Err(Failed::Again { problem, .. })
+                    if changes && matches!(problem, Problem::Unreachable { .. }) =>
+                {
+                    Err(Failed::Never(problem))
+                }
+                heard => heard,
+            }
+        })
+    }
+
     /// Asks what needs no key.
     fn learn(&self, name: &str, operation: Operation<'_>) -> Result<Zeroizing<Vec<u8>>, Error> {
         // It stands for nothing.
@@ -289,7 +324,12 @@ impl Client {
         }
         let until = Instant::now() + self.settings.limit;
         let id = self.numbers.fetch_add(1, Relaxed);
-        let mut packet = Zeroizing::new(Vec::with_capacity(256));
+        // In room that does not grow: what it leaves behind would have the secrets of a verb.
+        let room = match operation {
+            Operation::Verb { request } => 64 + request.len(),
+            _ => 256,
+        };
+        let mut packet = Zeroizing::new(Vec::with_capacity(room));
         let mut request = Request {
             id,
             key: key.id,
@@ -304,7 +344,7 @@ impl Client {
             request.encode(&mut packet);
         }
         let most = match operation {
-            Operation::List { .. } => MOST,
+            Operation::List { .. } | Operation::Verb { .. } => MOST,
             _ => MOST_ANSWER,
         };
         if packet.len() > MOST {

@@ -404,10 +404,7 @@ fn twin(place: &Place) -> Option<Finding> {
         Err(_) => Some(
             Finding::note(SUBJECT, "nobody listens at the card service's abstract address")
                 .because("a program that has changed its root directory (HAProxy) does not reach the service")
-                .remedy(match place.is_system() {
-                    true => "run 'systemctl stop outboard.service outboard.socket', then 'systemctl start outboard.socket outboard.service'".to_owned(),
-                    false => restart(place),
-                }),
+                .remedy(restart(place)),
         ),
     }
 }

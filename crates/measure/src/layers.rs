@@ -113,6 +113,17 @@ pub fn callers(
     }))
 }
 
+/// A post-quantum operation by AWS-LC's own functions.
+///
+/// # Errors
+/// If a key cannot be made.
+///
+/// # Panics
+/// If it is no post-quantum operation.
+pub fn kernel_of(operation: Operation) -> Result<Box<Contender<'static>>> {
+    kernel::post_quantum(operation)
+}
+
 const CIPHER_KEY: [u8; 32] = [0x42; 32];
 
 /// So many times.
@@ -222,6 +233,15 @@ mod tests {
                     panic!("{} at {:?}: {error}", operation.name(), caller.layer)
                 });
             }
+        }
+    }
+
+    #[test]
+    fn the_kernel_does_every_post_quantum_operation() {
+        let all = Operation::ALL.iter().copied();
+        for operation in all.filter(|operation| operation.is_post_quantum()) {
+            let mut contender = kernel_of(operation).unwrap();
+            contender(2).unwrap_or_else(|error| panic!("{}: {error}", operation.name()));
         }
     }
 }

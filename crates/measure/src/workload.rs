@@ -7,6 +7,7 @@
 mod agreement;
 mod bulk;
 mod decryption;
+mod encapsulation;
 mod key_schedule;
 mod loading;
 mod pass_through;
@@ -20,6 +21,7 @@ use outboard_operation::Operation;
 use crate::{Contender, KeyKind, Keys, Result};
 
 pub(crate) use bulk::{ASSOCIATED, Iv};
+pub(crate) use encapsulation::Act;
 pub(crate) use key_schedule::{Hash, Kind as Derivation};
 pub(crate) use signature::MESSAGE;
 
@@ -123,8 +125,8 @@ impl Workload {
             Work::Decrypt => {
                 Box::new(move |context, keys| decryption::decrypt(context, keys, kind))
             }
-            Work::Incomparable => {
-                Box::new(move |_, _| Err(crate::Error::Incomparable(operation.name())))
+            Work::Encapsulation(kind, act) => {
+                Box::new(move |context, _| encapsulation::prepare(context, kind, act))
             }
             Work::Schedule(what, hash) => {
                 Box::new(move |context, _| key_schedule::derive(context, what, hash))
@@ -190,8 +192,8 @@ pub(crate) enum Work {
     Generate,
     Derive,
     Decrypt,
-    /// What OpenSSL before 3.5 lacks.
-    Incomparable,
+    /// ML-KEM, by OpenSSL's name of the parameter set. OpenSSL before 3.5 has none.
+    Encapsulation(&'static str, Act),
     Schedule(Derivation, Hash),
     Seal(&'static str),
     Open(&'static str),
@@ -203,7 +205,7 @@ pub(crate) fn nature(operation: Operation) -> (KeyKind, Work) {
     use Hash::{Sha256, Sha384};
     use KeyKind::{Ed25519, P256, P384, P521, Rsa, X25519};
     use Operation as O;
-    use Work::{Decrypt, Derive, Generate, Open, Schedule, Seal, Sign, Verify};
+    use Work::{Decrypt, Derive, Encapsulation, Generate, Open, Schedule, Seal, Sign, Verify};
     // What stands for the key of a cipher or a key derivation, which needs none from `Keys`.
     let no_key = X25519;
     match operation {
@@ -233,15 +235,15 @@ pub(crate) fn nature(operation: Operation) -> (KeyKind, Work) {
         O::Ed25519Keygen => (Ed25519, Generate),
         O::Ed25519Sign => (Ed25519, Sign),
         O::Ed25519Verify => (Ed25519, Verify),
-        O::MlKem512Keygen
-        | O::MlKem512Encapsulate
-        | O::MlKem512Decapsulate
-        | O::MlKem768Keygen
-        | O::MlKem768Encapsulate
-        | O::MlKem768Decapsulate
-        | O::MlKem1024Keygen
-        | O::MlKem1024Encapsulate
-        | O::MlKem1024Decapsulate => (no_key, Work::Incomparable),
+        O::MlKem512Keygen => (no_key, Encapsulation("ML-KEM-512", Act::Generate)),
+        O::MlKem512Encapsulate => (no_key, Encapsulation("ML-KEM-512", Act::Encapsulate)),
+        O::MlKem512Decapsulate => (no_key, Encapsulation("ML-KEM-512", Act::Decapsulate)),
+        O::MlKem768Keygen => (no_key, Encapsulation("ML-KEM-768", Act::Generate)),
+        O::MlKem768Encapsulate => (no_key, Encapsulation("ML-KEM-768", Act::Encapsulate)),
+        O::MlKem768Decapsulate => (no_key, Encapsulation("ML-KEM-768", Act::Decapsulate)),
+        O::MlKem1024Keygen => (no_key, Encapsulation("ML-KEM-1024", Act::Generate)),
+        O::MlKem1024Encapsulate => (no_key, Encapsulation("ML-KEM-1024", Act::Encapsulate)),
+        O::MlKem1024Decapsulate => (no_key, Encapsulation("ML-KEM-1024", Act::Decapsulate)),
         O::Aes128GcmSeal => (no_key, Seal("AES-128-GCM")),
         O::Aes128GcmOpen => (no_key, Open("AES-128-GCM")),
         O::Aes192GcmSeal => (no_key, Seal("AES-192-GCM")),

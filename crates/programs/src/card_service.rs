@@ -155,7 +155,11 @@ impl CardService {
         Ok(finished)
     }
 
-    fn command(&self, words: &[&str]) -> Result<Finished, Error> {
+    /// Runs the command `outboard` with those words, for this service.
+    ///
+    /// # Errors
+    /// If it fails.
+    pub fn command(&self, words: &[&str]) -> Result<Finished, Error> {
         self.asking(words).succeed()
     }
 

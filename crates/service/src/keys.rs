@@ -76,7 +76,7 @@ impl From<vault::Error> for Refusal {
 }
 
 impl Refusal {
-    fn without_key(status: Status, sentence: String) -> Self {
+    pub(crate) fn without_key(status: Status, sentence: String) -> Self {
         Self {
             key: None,
             status,

@@ -5,6 +5,7 @@
 //!   sshd, ssh ──agent.sock──▶ front ──▶    │         └─ who may do what with which key
 //!                               relay.sock └──▶ work ──▶ engine: scalar | lanes
 //!   outboard ──admin.sock────────────────▶ administration ──▶ keys
+//!   gate ──▶ coprocessor ──▶ outboard-cca: verbs, with their state in the vault
 //! ```
 //!
 //! ```text
@@ -27,6 +28,7 @@ mod cards;
 mod closing;
 mod company;
 mod complaints;
+mod coprocessor;
 #[cfg(any(test, feature = "fuzz"))]
 pub mod dry;
 mod front;

@@ -67,7 +67,10 @@ impl Purpose {
     /// What an operation is; none for what needs no private half.
     pub(crate) fn of(operation: &Operation<'_>) -> Option<Self> {
         match operation {
-            Operation::Describe | Operation::Find { .. } | Operation::List { .. } => None,
+            Operation::Describe
+            | Operation::Find { .. }
+            | Operation::List { .. }
+            | Operation::Verb { .. } => None,
             Operation::Pkcs1 { .. } => Some(Self::SignPkcs1),
             Operation::Pss { .. } => Some(Self::SignPss),
             Operation::Ecdsa { .. } | Operation::Ed25519 { .. } => Some(Self::Sign),

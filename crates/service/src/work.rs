@@ -273,7 +273,9 @@ pub(crate) fn policy_requests(
     };
     let pss = |digest| sign(Some(policy::Padding::Pss), Some(of_policy(digest)));
     let requests = match *operation {
-        Asked::Describe | Asked::Find { .. } | Asked::List { .. } => [None, None],
+        Asked::Describe | Asked::Find { .. } | Asked::List { .. } | Asked::Verb { .. } => {
+            [None, None]
+        }
         Asked::Pkcs1 { digest, .. } => {
             let padding = Some(policy::Padding::Pkcs1);
             [Some(sign(padding, Some(named(digest)))), None]

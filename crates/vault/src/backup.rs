@@ -117,7 +117,7 @@ impl Vault {
             audit::append(&transaction, &mut state.head, &new).map_err(&failed)?;
             store::write_state(&transaction, &draft, &state)?;
             transaction.commit().map_err(&failed)?;
-            let count = "SELECT count(*) FROM keys WHERE type <> 'token'";
+            let count = "SELECT count(*) FROM keys WHERE type NOT IN ('token', 'coprocessor')";
             let count = connection.query_row(count, (), |row| row.get(0));
             let count: i64 = count.map_err(&failed)?;
             (count as u64, state.current)

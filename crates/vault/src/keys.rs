@@ -74,7 +74,7 @@ impl Vault {
     /// The store cannot be read at all.
     pub fn records(&self) -> Result<Listing> {
         let mut listing = self.inner().records()?;
-        listing.records.retain(|record| record.kind != Kind::Token);
+        listing.records.retain(|record| record.key_type().is_some());
         Ok(listing)
     }
 
@@ -86,8 +86,7 @@ impl Vault {
     pub fn names_after(&self, after: &str, most: u32) -> Result<Vec<Name>> {
         let inner = self.inner();
         let read = || -> rusqlite::Result<Vec<String>> {
-            let text =
-                "SELECT name FROM keys WHERE name > ? AND type <> 'token' ORDER BY name LIMIT ?";
+            let text = "SELECT name FROM keys WHERE name > ? AND type NOT IN ('token', 'coprocessor') ORDER BY name LIMIT ?";
             let mut statement = inner.store.connection.prepare_cached(text)?;
             let rows = statement.query_map((after, most), |row| row.get(0))?;
             rows.collect()

@@ -17,13 +17,15 @@
 //!
 //! # What the vault does not protect from
 //! The place of the whole store by an older copy of it: nothing outside the file tells the vault how new it is. Single rows
-//! of an older copy are found ([`Vault::verify`]), but not those of a token's objects, nor of its count of wrong PINs.
+//! of an older copy are found ([`Vault::verify`]), but not those of a token's objects, nor of its count of wrong PINs, nor the
+//! coprocessor's.
 
 mod ability;
 mod approvals;
 mod audit;
 mod backup;
 mod cipher;
+mod coprocessor;
 mod encoding;
 mod error;
 mod grants;
@@ -45,6 +47,7 @@ mod verify;
 pub use approvals::Approvable;
 pub use audit::{Act, Entry, Outcome};
 pub use backup::Restored;
+pub use coprocessor::{Coprocessor, StateEntry};
 pub use error::{Error, Result};
 pub use grants::{Grants, MAX_GRANTS, Right, Subject};
 pub use keys::Listing;

@@ -57,10 +57,14 @@ pub(crate) enum Kind {
     Key(KeyType),
     /// A token: its private half is the secret that its keys are derived from.
     Token,
+    /// The coprocessor, likewise.
+    Coprocessor,
 }
 
 /// How a token's type is written.
 pub(crate) const TOKEN: &str = "token";
+/// How the coprocessor's type is written.
+pub(crate) const COPROCESSOR: &str = "coprocessor";
 
 /// A key to insert.
 pub struct NewKey {
@@ -175,6 +179,7 @@ impl fmt::Display for Kind {
         match self {
             Self::Key(key_type) => key_type.fmt(f),
             Self::Token => f.write_str(TOKEN),
+            Self::Coprocessor => f.write_str(COPROCESSOR),
         }
     }
 }
@@ -183,18 +188,24 @@ impl Kind {
     pub(crate) fn parse(text: &str) -> Option<Self> {
         match text {
             TOKEN => Some(Self::Token),
+            COPROCESSOR => Some(Self::Coprocessor),
             _ => text.parse().ok().map(Self::Key),
         }
     }
 }
 
 impl Record {
-    /// The key's type; none of a token.
+    /// The key's type; none of a token, nor of the coprocessor.
     pub fn key_type(&self) -> Option<KeyType> {
         match self.kind {
             Kind::Key(key_type) => Some(key_type),
-            Kind::Token => None,
+            Kind::Token | Kind::Coprocessor => None,
         }
+    }
+
+    /// Whether it is the coprocessor's.
+    pub fn is_coprocessor(&self) -> bool {
+        self.kind == Kind::Coprocessor
     }
 
     /// What is authenticated with the private half that is wrapped under the master key with that pattern: everything.

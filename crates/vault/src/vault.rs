@@ -320,7 +320,7 @@ impl Inner {
                 .map_or(0, |parts| parts.count),
         };
         let count = self.store.connection.query_row(
-            "SELECT count(*) FROM keys WHERE type <> 'token'",
+            "SELECT count(*) FROM keys WHERE type NOT IN ('token', 'coprocessor')",
             (),
             |row| row.get::<_, i64>(0),
         );

@@ -102,8 +102,10 @@ impl Inner {
             }
             if self.masters.current.is_some() {
                 self.unwrap(id.into())?;
-                if row.kind == Kind::Token {
-                    self.verify_token(id)?;
+                match row.kind {
+                    Kind::Token => self.verify_token(id)?,
+                    Kind::Coprocessor => self.verify_coprocessor()?,
+                    Kind::Key(_) => {}
                 }
             }
         }

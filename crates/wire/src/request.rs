@@ -9,7 +9,7 @@
 //!   nothing, Describe: nothing      Pkcs1: digest, value        Pss: digest, mgf1, salt (2), value
 //!   Ecdsa: digest, value            Ecdh: point                 Ed25519: message
 //!   Find: name                      Decrypt: encryption, what it has, ciphertext
-//!   List: generation (8), name
+//!   List: generation (8), name         Verb: the coprocessor's request
 //! ```
 //!
 //! The service adds and removes paddings itself, for a key's policy speaks of paddings and digests.
@@ -92,6 +92,11 @@ pub enum Operation<'a> {
         encryption: Encryption<'a>,
         /// The message, encrypted: at most as many bytes as the modulus has.
         ciphertext: &'a [u8],
+    },
+    /// A verb of the CCA coprocessor; the request's key stands for nothing. The answer is the coprocessor's.
+    Verb {
+        /// What `outboard_cca::Request` encodes.
+        request: &'a [u8],
     },
 }
 
@@ -241,6 +246,7 @@ impl<'a> Operation<'a> {
             Self::Find { .. } => 7,
             Self::Decrypt { .. } => 8,
             Self::List { .. } => 9,
+            Self::Verb { .. } => 10,
         }
     }
 
@@ -287,6 +293,9 @@ impl<'a> Operation<'a> {
                     after => name(after)?,
                 },
             },
+            10 => Self::Verb {
+                request: reader.rest(),
+            },
             code => return Err(Malformed::Code(code)),
         })
     }
@@ -314,6 +323,7 @@ impl<'a> Operation<'a> {
             }
             Self::Ecdh { point } => point,
             Self::Ed25519 { message } => message,
+            Self::Verb { request } => request,
             Self::Find { name } => name.as_bytes(),
             Self::List { known, after } => {
                 packet.extend_from_slice(&known.to_le_bytes());
@@ -394,7 +404,7 @@ mod tests {
     proptest! {
         #[test]
         fn a_request_is_read_as_it_is_written(
-            id: u32, key: [u8; 16], ticket: Option<[u8; 32]>, code in 1..=11_u8, named: bool, known: u64,
+            id: u32, key: [u8; 16], ticket: Option<[u8; 32]>, code in 1..=12_u8, named: bool, known: u64,
             name in "[a-z0-9][a-z0-9._-]{0,63}",
             digest in digest(), mgf1 in digest(), salt in 0..=65_534_u16,
             data in proptest::collection::vec(any::<u8>(), 0..300),
@@ -420,6 +430,7 @@ mod tests {
                 }),
                 9 => decrypt(Encryption::Oaep { digest, mgf1, label: &label }),
                 10 => Operation::Find { name: &name },
+                11 => Operation::Verb { request: &data },
                 _ => Operation::List { known, after: if named { &name } else { "" } },
             };
             let ticket = ticket.as_ref().map(Ticket);
@@ -434,7 +445,7 @@ mod tests {
         #[test]
         fn what_is_read_is_written_the_same(mut packet in proptest::collection::vec(any::<u8>(), 0..100)) {
             if packet.len() > 8 {
-                (packet[4], packet[5]) = (VERSION, packet[5] % 11);
+                (packet[4], packet[5]) = (VERSION, packet[5] % 12);
                 (packet[6], packet[7]) = (packet[6] % 2, 0);
             }
             if let Ok(request) = Request::decode(&packet) {

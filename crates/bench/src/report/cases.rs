@@ -192,6 +192,8 @@ pub(super) fn setup_name(setup: &str) -> String {
         "lanes" => "Outboard's lanes".to_owned(),
         "service" => "Outboard, key in the service".to_owned(),
         "outboard-async" => "Outboard, asynchronous".to_owned(),
+        "outboard-pq" => "Outboard, X25519MLKEM768".to_owned(),
+        "aws-lc" => "AWS-LC".to_owned(),
         other if cards(other).is_some() => format!("Outboard, {other}"),
         other => match other.strip_prefix("openssl-") {
             Some(version) => format!("OpenSSL {version}"),

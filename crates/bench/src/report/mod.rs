@@ -102,7 +102,7 @@ pub fn render(results: &[ResultFile]) -> Rendered {
     results.sort_by_key(|result| {
         let order = [
             "tls", "java", "trading", "service", "ssh", "steady", "rampup", "cards", "speed",
-            "layers",
+            "layers", "pq",
         ];
         let place = order.iter().position(|name| *name == result.workload);
         place.unwrap_or(order.len())

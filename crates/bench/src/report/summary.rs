@@ -115,7 +115,7 @@ pub(super) fn summary(files: &[ResultFile]) -> Summary {
     ordered.sort_by_key(|file| {
         let largest_first = [
             "tls", "java", "trading", "service", "ssh", "steady", "rampup", "cards", "speed",
-            "layers",
+            "layers", "pq",
         ];
         let place = largest_first.iter().position(|name| *name == file.workload);
         place.unwrap_or(largest_first.len())

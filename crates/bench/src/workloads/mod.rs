@@ -4,6 +4,7 @@ mod cards;
 mod gate;
 mod java;
 mod layers;
+mod pq;
 mod process;
 mod rampup;
 mod scores;
@@ -29,6 +30,7 @@ pub fn all() -> Vec<Box<dyn Workload>> {
     vec![
         Box::new(speed::Speed),
         Box::new(layers::Layers),
+        Box::new(pq::PostQuantum),
         Box::new(cards::Cards),
         Box::new(ssh::Ssh),
         Box::new(tls::Tls),

@@ -25,16 +25,20 @@ use tables::Tables;
 pub struct Caller {
     /// Whether the caller may enter master keys, switch access-control points and store decimalization tables.
     pub administrator: bool,
+    /// The user's number: the labels that a user makes are the user's own.
+    pub user: u32,
 }
 
 impl Caller {
-    /// A program.
+    /// A program, for tests.
     pub const USER: Self = Self {
         administrator: false,
+        user: 1000,
     };
-    /// Who administers the card.
+    /// Who administers the card, for tests.
     pub const ADMINISTRATOR: Self = Self {
         administrator: true,
+        user: 0,
     };
 }
 
@@ -86,6 +90,12 @@ impl Coprocessor {
         })
     }
 
+    /// How many records key storage has.
+    pub fn records(&self) -> usize {
+        let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
+        state.records.len()
+    }
+
     /// Carries out a verb.
     pub fn dispatch(&self, caller: Caller, request: &Request) -> Answer {
         let call = Call { card: self, caller };
@@ -100,6 +110,11 @@ pub(crate) struct Call<'a> {
 }
 
 impl Call<'_> {
+    /// Who asks.
+    pub(crate) fn caller(&self) -> Caller {
+        self.caller
+    }
+
     /// The state, to read. What a verb changes is whole at any time, so a panic elsewhere spoils nothing.
     pub(crate) fn state(&self) -> RwLockReadGuard<'_, State> {
         self.card

@@ -197,15 +197,10 @@ impl Verb for KeyStorageInitialization {
         rules.end()?;
         call.administers()?;
         let mut state = call.change();
-        let labels = state.records.labels(store, "*");
-        let names: Vec<_> = labels
-            .iter()
-            .map(|label| Records::entry(store, label))
-            .collect();
+        let places = state.records.of_store(store);
+        let names: Vec<_> = places.iter().map(Records::entry).collect();
         call.keep_all(&[], &names)?;
-        labels
-            .iter()
-            .for_each(|label| state.records.remove(store, label));
+        places.iter().for_each(|place| state.records.remove(place));
         Ok(Done {})
     }
 }

@@ -24,7 +24,8 @@ impl Call<'_> {
             Identifier::Token(token) => Ok(Zeroizing::new(token.to_vec())),
             Identifier::Label(label) => {
                 let state = self.state();
-                Ok(Zeroizing::new(state.records.token(store, &label)?.to_vec()))
+                let token = state.records.token(store, self.caller(), &label)?;
+                Ok(Zeroizing::new(token.to_vec()))
             }
         }
     }

@@ -25,8 +25,8 @@ impl Call<'_> {
                 let state = self.state();
                 let token = state
                     .records
-                    .token(Store::Pka, &label)
-                    .or_else(|_| state.records.token(Store::Retained, &label));
+                    .token(Store::Pka, self.caller(), &label)
+                    .or_else(|_| state.records.token(Store::Retained, self.caller(), &label));
                 Token::parse(token?)
             }
         }
@@ -146,13 +146,14 @@ impl Verb for PkaKeyGenerate {
             true => {
                 let label = Label::parse(&skeleton.name)?;
                 let mut state = call.change();
-                if state.records.has(Store::Retained, &label)
-                    || state.records.has(Store::Pka, &label)
-                {
+                if state.records.has(Store::Pka, call.caller(), &label) {
                     return Err(Refusal::RecordExists);
                 }
-                call.keep(&Records::entry(Store::Retained, &label), &token.token())?;
-                state.records.set(Store::Retained, label, &token.token());
+                let place = state
+                    .records
+                    .new_place(Store::Retained, call.caller(), label)?;
+                call.keep(&Records::entry(&place), &token.token())?;
+                state.records.set(place, &token.token());
                 Token::public(token.public).token().into()
             }
         };
@@ -436,7 +437,7 @@ impl Verb for RetainedKeyList {
         let mask =
             std::str::from_utf8(&self.key_label_mask).map_err(|_| Refusal::LabelCharacter)?;
         let state = call.state();
-        let labels = |mask: &str| state.records.labels(Store::Retained, mask);
+        let labels = |mask: &str| state.records.labels(Store::Retained, call.caller(), mask);
         let key_labels = labels(mask.trim_end_matches([' ', '\0']))
             .iter()
             .map(|label| label.text().to_owned())
@@ -456,9 +457,9 @@ impl Verb for RetainedKeyDelete {
         call.needs(AccessPoint::RetainedKeyDelete)?;
         let label = Label::parse(&self.key_label)?;
         let mut state = call.change();
-        state.records.token(Store::Retained, &label)?;
-        call.forget(&Records::entry(Store::Retained, &label))?;
-        state.records.remove(Store::Retained, &label);
+        let place = state.records.own(Store::Retained, call.caller(), &label)?;
+        call.forget(&Records::entry(&place))?;
+        state.records.remove(&place);
         Ok(Done {})
     }
 }

@@ -15,14 +15,9 @@ impl Call<'_> {
         let label = Label::parse(label)?;
         check(token)?;
         let mut state = self.change();
-        if state.records.has(store, &label) {
-            return Err(Refusal::RecordExists);
-        }
-        if state.records.is_full(store) {
-            return Err(Refusal::Storage);
-        }
-        self.keep(&Records::entry(store, &label), token)?;
-        state.records.set(store, label, token);
+        let place = state.records.new_place(store, self.caller(), label)?;
+        self.keep(&Records::entry(&place), token)?;
+        state.records.set(place, token);
         Ok(Done {})
     }
 
@@ -30,15 +25,16 @@ impl Call<'_> {
         let label = Label::parse(label)?;
         check(token)?;
         let mut state = self.change();
-        state.records.token(store, &label)?;
-        self.keep(&Records::entry(store, &label), token)?;
-        state.records.set(store, label, token);
+        let place = state.records.own(store, self.caller(), &label)?;
+        self.keep(&Records::entry(&place), token)?;
+        state.records.set(place, token);
         Ok(Done {})
     }
 
     fn read_record(&self, store: Store, label: &[u8]) -> Outcome<Vec<u8>> {
         let label = Label::parse(label)?;
-        Ok(self.state().records.token(store, &label)?.to_vec())
+        let state = self.state();
+        Ok(state.records.token(store, self.caller(), &label)?.to_vec())
     }
 
     fn delete_record(&self, store: Store, rules: &Rules, label: &[u8]) -> Outcome<Done> {
@@ -49,16 +45,16 @@ impl Call<'_> {
         rules.end()?;
         let label = Label::parse(label)?;
         let mut state = self.change();
-        state.records.token(store, &label)?;
+        let place = state.records.own(store, self.caller(), &label)?;
         match is_whole {
             true => {
-                self.forget(&Records::entry(store, &label))?;
-                state.records.remove(store, &label);
+                self.forget(&Records::entry(&place))?;
+                state.records.remove(&place);
             }
             false => {
                 let empty = empty(store);
-                self.keep(&Records::entry(store, &label), empty)?;
-                state.records.set(store, label, empty);
+                self.keep(&Records::entry(&place), empty)?;
+                state.records.set(place, empty);
             }
         }
         Ok(Done {})
@@ -66,10 +62,8 @@ impl Call<'_> {
 
     fn list_records(&self, store: Store, mask: &[u8]) -> Outcome<Vec<String>> {
         let mask = std::str::from_utf8(mask).map_err(|_| Refusal::LabelCharacter)?;
-        let labels = self
-            .state()
-            .records
-            .labels(store, mask.trim_end_matches([' ', '\0']));
+        let mask = mask.trim_end_matches([' ', '\0']);
+        let labels = self.state().records.labels(store, self.caller(), mask);
         Ok(labels.iter().map(|label| label.text().to_owned()).collect())
     }
 }

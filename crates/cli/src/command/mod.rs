@@ -3,6 +3,7 @@
 pub(crate) mod advise;
 pub(crate) mod calibrate;
 pub(crate) mod cards;
+pub(crate) mod cca;
 pub(crate) mod disable;
 pub(crate) mod doctor;
 pub(crate) mod enable;

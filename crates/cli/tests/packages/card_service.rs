@@ -146,6 +146,16 @@ fn packaged_servers_use_keys_of_the_service() {
     );
     assert!(told.ends_with("# EOF\n"), "{told}");
     crate::common::says(&told, "key=\"site\"");
+    // To Prometheus, by HTTP: docs/monitoring.md.
+    house.shell(
+        "mkdir /etc/systemd/system/outboard-metrics.socket.d\n\
+         printf '[Socket]\\nListenStream=127.0.0.1:9798\\n' \
+             >/etc/systemd/system/outboard-metrics.socket.d/address.conf\n\
+         systemctl daemon-reload; systemctl restart outboard-metrics.socket",
+    );
+    let told = house.stock_shell("curl -sSf http://127.0.0.1:9798/metrics");
+    assert!(told.ends_with("# EOF\n"), "{told}");
+    crate::common::says(&told, "key=\"site\"");
     house.shell("outboard keys audit --check");
 }
 
@@ -228,6 +238,26 @@ fn a_credential_opens_the_service_at_every_start() {
     assert_ne!(front(), first);
     let doctor = house.shell("outboard doctor || true");
     assert!(!doctor.contains("sshd and ssh cannot use"), "{doctor}");
+
+    // Another user's process has the abstract address: only programs in a chroot miss it, until it ends.
+    house.shell(
+        "systemctl stop outboard.socket outboard-chroot.socket outboard.service\n\
+         systemd-run --quiet --unit=squatter --uid=nobody --property=Type=exec python3 -c 'import socket, time\n\
+         taken = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)\n\
+         taken.bind(\"\\0outboard/run/outboard\")\n\
+         taken.listen()\n\
+         time.sleep(600)'\n\
+         until grep -q '@outboard/run/outboard$' /proc/net/unix; do sleep 0.1; done\n\
+         systemctl start outboard.socket outboard.service",
+    );
+    serves("its abstract address was taken");
+    let doctor = house.shell("outboard doctor || true");
+    let found = "listens at the card service's abstract address";
+    assert!(doctor.contains(found), "{doctor}");
+    house.shell("systemctl stop squatter; systemctl restart outboard.service");
+    serves("its abstract address was given back");
+    let doctor = house.shell("outboard doctor || true");
+    assert!(!doctor.contains("abstract address"), "{doctor}");
 
     // The front ends with its socket, and doctor says what is missing.
     house.shell("systemctl stop outboard-agent.socket");

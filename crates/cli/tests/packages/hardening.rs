@@ -1,7 +1,7 @@
 //! What a unit's hardening takes from Outboard: the tables of docs/hardening.md, row by row, with nginx as it is packaged.
 
 use crate::house::House;
-use crate::servers::NGINX;
+use crate::servers::{APACHE, HAPROXY, NGINX, POSTGRESQL, SSH};
 use std::path::Path;
 
 /// A row of a table: the lines of a unit's drop-in, and what the document says of them.
@@ -17,25 +17,35 @@ struct Row {
 
 /// The rows of the table below the heading.
 fn table(heading: &str) -> Vec<Row> {
+    let rows = cells(heading).into_iter().map(|row| {
+        let mut cells = row.into_iter();
+        let mut cell = || cells.next().unwrap_or_default();
+        Row {
+            setting: cell(),
+            lost: cell(),
+            said: cell(),
+            remedy: cell(),
+        }
+    });
+    rows.collect()
+}
+
+/// The cells of each row.
+fn cells(heading: &str) -> Vec<Vec<String>> {
     let document = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/hardening.md");
     let text = std::fs::read_to_string(document).expect("it is in the repository");
     let (_, section) = text
         .split_once(&format!("## {heading}\n"))
         .unwrap_or_else(|| panic!("no section {heading:?}"));
     let section = section.split("\n## ").next().unwrap_or_default();
-    let rows: Vec<Row> = section
+    let cells = |line: &str| {
+        let cells = line.trim_matches('|').split(" | ");
+        cells.map(|cell| cell.trim().to_owned()).collect()
+    };
+    let rows: Vec<Vec<String>> = section
         .lines()
         .filter(|line| line.starts_with("| `"))
-        .map(|line| {
-            let mut cells = line.trim_matches('|').split(" | ").map(str::trim);
-            let mut cell = || cells.next().unwrap_or_default().to_owned();
-            Row {
-                setting: cell(),
-                lost: cell(),
-                said: cell(),
-                remedy: cell(),
-            }
-        })
+        .map(cells)
         .collect();
     assert!(!rows.is_empty(), "no rows below {heading:?}");
     rows
@@ -187,5 +197,71 @@ fn what_hardening_takes_away_is_as_documented() {
     }
     // Without any of it, all is there again.
     assert!(stand.answers_with(&[]) && stand.is_counted());
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// The table of five servers and the settings that people set first.
+#[test]
+fn each_server_answers_and_is_counted_as_documented() {
+    let programs = [
+        "a2enmod", "nginx", "haproxy", "sshd", "ssh", "postgres", "psql", "curl",
+    ];
+    let Some(house) = House::new(&programs) else {
+        return;
+    };
+    let cluster = house.shell("echo postgresql@$(ls /etc/postgresql | head -n1)-main");
+    let rows = cells("Each server");
+    let mut wrong = Vec::new();
+    for (column, server) in [NGINX, HAPROXY, APACHE, POSTGRESQL, SSH].iter().enumerate() {
+        server.prepare(&house);
+        let unit = match server.unit {
+            "postgresql@*-main" => cluster.trim(),
+            unit => unit,
+        };
+        let answers = || {
+            let _ = house.shell(&format!(
+                "systemctl stop {unit}; systemctl reset-failed {unit} || true"
+            ));
+            house.forget();
+            let asked = format!(
+                "for try in $(seq 30); do {{ {} && exit 0; }} || sleep 0.1; done; exit 1",
+                server.ask
+            );
+            house.machine.start(unit).is_ok() && house.asks(&asked)
+        };
+        for row in &rows {
+            let lines = settings(&row[0]).concat().replace("; ", "\n");
+            let drop_in = format!("/etc/systemd/system/{unit}.service.d/try.conf");
+            house
+                .machine
+                .write(&drop_in, format!("[Service]\n{lines}\n"))
+                .expect("it is the machine's");
+            house.shell("systemctl daemon-reload");
+            house.enable();
+            let is_counted = |operation: &&str| {
+                let key = (server.program.to_owned(), (*operation).to_owned());
+                house.served().contains_key(&key)
+            };
+            let found = match answers() {
+                true if server.operations.iter().all(is_counted) => "counted",
+                true => "answers",
+                false => {
+                    house.disable();
+                    match answers() {
+                        true => "fails",
+                        false => "stock fails",
+                    }
+                }
+            };
+            if row[column + 1] != found {
+                wrong.push(format!("{unit}, {lines}: {found}"));
+            }
+        }
+        let _ = house.machine.stop(unit);
+        house.shell(&format!(
+            "rm -r /etc/systemd/system/{unit}.service.d; systemctl daemon-reload"
+        ));
+        house.disable();
+    }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

@@ -10,9 +10,9 @@ pub(crate) struct Packaged {
     /// Asks it as a client does that checks the certificate; prints what does not change from time to time.
     pub(crate) ask: &'static str,
     /// The program's name in the ledger.
-    program: &'static str,
+    pub(crate) program: &'static str,
     /// What Outboard does of it.
-    operations: &'static [&'static str],
+    pub(crate) operations: &'static [&'static str],
 }
 
 const FETCH: &str =

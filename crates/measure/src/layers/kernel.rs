@@ -1,13 +1,17 @@
 //! AWS-LC's own functions: what the engine calls, called directly.
 
+mod ml_kem;
+
 use std::ptr;
 
 use aws_lc_sys as lc;
 use outboard_engine::Error as Failed;
 use outboard_engine::scalar::rsa::Numbers;
 
+use outboard_operation::Operation;
+
 use super::repeat;
-use crate::workload::{ASSOCIATED, Iv, MESSAGE};
+use crate::workload::{ASSOCIATED, Iv, MESSAGE, Work, nature};
 use crate::{Contender, Error, Result};
 
 /// What AWS-LC made for us; freed when dropped.
@@ -52,6 +56,17 @@ fn number(bytes: &[u8]) -> Result<Owned<lc::BIGNUM>> {
     // SAFETY: reads as many bytes as there are; makes a new number.
     let number = unsafe { lc::BN_bin2bn(bytes.as_ptr(), bytes.len(), ptr::null_mut()) };
     Owned::new(number, lc::BN_free)
+}
+
+/// A post-quantum operation.
+///
+/// # Panics
+/// If it is none.
+pub(super) fn post_quantum(operation: Operation) -> Result<Box<Contender<'static>>> {
+    match nature(operation).1 {
+        Work::Encapsulation(kind, act) => ml_kem::contender(kind, act),
+        _ => panic!("{} is no post-quantum operation", operation.name()),
+    }
 }
 
 /// AES-GCM in one call, in place, by a key of 16 or 32 bytes.

@@ -1,6 +1,7 @@
 //! Administration: what the commands `outboard keys`, `outboard service` and `outboard token` ask, and the PKCS #11 module.
 
 mod certificates;
+mod coprocessor;
 mod report;
 mod tokens;
 mod translate;
@@ -29,9 +30,10 @@ use crate::master::Source;
 use crate::peer::Peer;
 use crate::tokens::Tokens;
 use crate::visitor::Visitor;
+pub(crate) use translate::of_message;
 use translate::{
-    engine_kind, failed, key_type, malformed, master_key, of_message, of_vault, pattern, refused,
-    wire_kind, with,
+    engine_kind, failed, key_type, malformed, master_key, of_vault, pattern, refused, wire_kind,
+    with,
 };
 
 /// How many commands of one user may be connected at a time. Nobody can keep others out, least of all root.
@@ -288,6 +290,7 @@ impl Administration {
                 ticket,
                 what,
             } => self.token(peer, &token, ticket.as_ref(), what)?,
+            Request::Coprocessor { what } => self.coprocessor(peer, what)?,
         })
     }
 
@@ -316,7 +319,13 @@ impl Administration {
     /// The key or token of that name, where the peer may know of it.
     fn row(&self, peer: &Peer, name: &str) -> Result<Record> {
         let name: Name = name.parse().map_err(refused)?;
-        visible(peer, &name, self.keys.vault.record(&name)).map_err(refused)
+        match visible(peer, &name, self.keys.vault.record(&name)) {
+            // 'outboard cca' has its own requests.
+            Ok(record) if record.is_coprocessor() => Err(refused(Error::NoKey {
+                key: name.to_string(),
+            })),
+            found => found.map_err(refused),
+        }
     }
 
     /// The key of that name, where the peer may know of it.

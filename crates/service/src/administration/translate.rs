@@ -121,7 +121,7 @@ pub(super) fn of_vault(grant: Grant) -> (vault::Subject, vault::Right) {
     (subject, right)
 }
 
-pub(super) fn of_message((subject, right): (vault::Subject, vault::Right)) -> Grant {
+pub(crate) fn of_message((subject, right): (vault::Subject, vault::Right)) -> Grant {
     Grant {
         to: match subject {
             vault::Subject::User(uid) => Subject::User(uid),

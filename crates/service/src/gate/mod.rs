@@ -17,6 +17,7 @@
 
 mod batch;
 mod relayed;
+mod verbs;
 
 use std::collections::HashMap;
 use std::io;
@@ -37,6 +38,7 @@ use crate::cards::Card;
 use crate::closing;
 use crate::company::Company;
 use crate::complaints::{About, Complaints};
+use crate::coprocessor::Coprocessor;
 use crate::keys::{Key, Keys, Refusal};
 use crate::limits;
 use crate::peer::Peer;
@@ -45,6 +47,7 @@ use crate::usage::{self, Command, Purpose};
 use crate::visitor::Visitor;
 use crate::work::{Unpadding, Work};
 use relayed::Relayed;
+use verbs::Verb;
 
 /// Descriptors for everything else: listening sockets, the store, commands.
 const OTHER_DESCRIPTORS: usize = 600;
@@ -54,6 +57,9 @@ pub(crate) struct Gate {
     epoll: OwnedFd,
     listeners: Vec<Listener>,
     keys: Arc<Keys>,
+    pub(crate) coprocessor: Arc<Coprocessor>,
+    /// Verbs that no worker has begun.
+    verbs: Mutex<Vec<Verb>>,
     identities: Identities,
     connections: Mutex<HashMap<u64, Arc<Connection>>>,
     next: AtomicU64,
@@ -118,6 +124,8 @@ enum Woken {
     Requests(Vec<Arc<Connection>>),
     /// Work that another worker left.
     Left(Pending),
+    /// Verbs that another worker has not begun.
+    Verbs,
     End,
 }
 
@@ -163,6 +171,8 @@ impl Gate {
         Ok(Self {
             epoll,
             listeners,
+            coprocessor: Arc::new(Coprocessor::new(Arc::clone(&keys))),
+            verbs: Mutex::default(),
             keys,
             identities: Identities::default(),
             connections: Mutex::default(),
@@ -198,7 +208,7 @@ impl Gate {
     }
 
     /// Serves until the end, as the worker with that card.
-    pub(crate) fn work(&self, card: usize) {
+    pub(crate) fn work(self: &Arc<Self>, card: usize) {
         let card = &self.cards[card];
         let mut packet = vec![0; MOST + 1];
         // Who leads goes on leading where another worker would wake for nothing.
@@ -220,6 +230,7 @@ impl Gate {
                     card.has(1);
                     self.run_alone(card, &pending);
                 }
+                Woken::Verbs => drop(leader),
                 Woken::Requests(connections) => {
                     let mut hand: Vec<_> = connections
                         .iter()
@@ -236,6 +247,11 @@ impl Gate {
                     }
                 }
             }
+            if self.has_verbs() {
+                // Others lead on, and help.
+                leads = None;
+                self.run_verbs();
+            }
             card.was_busy(since);
         }
     }
@@ -246,6 +262,9 @@ impl Gate {
             // Before the end: these requests are accepted.
             if let Some(pending) = lock(&self.left).pop() {
                 return Woken::Left(pending);
+            }
+            if self.has_verbs() {
+                return Woken::Verbs;
             }
             if self.ends.load(Relaxed) {
                 return Woken::End;
@@ -353,7 +372,10 @@ impl Gate {
         let packet = match connection.socket.receive(&mut *packet, RecvFlags::TRUNC) {
             Ok(0) => return self.close(connection),
             // One that is longer than the room is longer than any request.
-            Ok(read) => &packet[..read.min(packet.len())],
+            Ok(read) => {
+                let read = read.min(packet.len());
+                &mut packet[..read]
+            }
             Err(rustix::io::Errno::AGAIN | rustix::io::Errno::INTR) => {
                 return self.listen_again(connection);
             }
@@ -370,6 +392,12 @@ impl Gate {
             }
         };
         match request.operation {
+            wire::Operation::Verb { request } => {
+                let heard = self.hear_verb(connection, id, request);
+                // It may have had a PIN or a key in the clear.
+                zeroize::Zeroize::zeroize(packet);
+                heard
+            }
             wire::Operation::Find { name } => {
                 self.tell(connection, id, self.keys.find(&connection.peer, name))
             }

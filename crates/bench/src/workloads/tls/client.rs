@@ -13,7 +13,9 @@ use std::time::Duration;
 
 use rustls::client::Resumption;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
-use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
+use rustls::crypto::{
+    CryptoProvider, SupportedKxGroup, ring, verify_tls12_signature, verify_tls13_signature,
+};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
 use rustls::{
@@ -76,7 +78,19 @@ impl Client {
     /// # Errors
     /// If a certificate cannot be read.
     pub(crate) fn new(options: &ClientOptions<'_>) -> Result<Self, Failure> {
+        Self::with_groups(options, ring::ALL_KX_GROUPS.to_vec())
+    }
+
+    /// The same with these key exchanges, the share of the first of which it sends.
+    ///
+    /// # Errors
+    /// If a certificate cannot be read.
+    pub(crate) fn with_groups(
+        options: &ClientOptions<'_>,
+        groups: Vec<&'static dyn SupportedKxGroup>,
+    ) -> Result<Self, Failure> {
         let provider = Arc::new(CryptoProvider {
+            kx_groups: groups,
             cipher_suites: options.cipher.suites(options.version),
             ..ring::default_provider()
         });

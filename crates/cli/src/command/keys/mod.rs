@@ -477,17 +477,8 @@ pub(in crate::command) fn grant(
     to: &Grantee,
     given: bool,
 ) -> Result<(), Failure> {
-    let right = match to.administer {
-        true => Right::Administer,
-        false => Right::Use,
-    };
-    let to = match (&to.user, &to.group) {
-        (Some(user), _) => Subject::User(accounts::find(Account::User, user)?),
-        (None, Some(group)) => Subject::Group(accounts::find(Account::Group, group)?),
-        // clap demands one of both.
-        (None, None) => return Err(WrongUsage("name a --user or a --group".into()).into()),
-    };
-    let grant = Grant { to, right };
+    let grant = to.grant()?;
+    let Grant { to, right } = grant;
     let what = match service.ask(&Request::Grant { name, grant, given })? {
         Reply::Key(key) => format!("key '{}'", key.name),
         Reply::Tokens { tokens } if tokens.len() == 1 => format!("token '{}'", tokens[0].name),
@@ -497,6 +488,23 @@ pub(in crate::command) fn grant(
     let who = text::subject(to);
     print(&format!("{who} {may} {right} the {what}.\n"))?;
     Ok(())
+}
+
+impl Grantee {
+    /// What was typed.
+    pub(in crate::command) fn grant(&self) -> Result<Grant, Failure> {
+        let right = match self.administer {
+            true => Right::Administer,
+            false => Right::Use,
+        };
+        let to = match (&self.user, &self.group) {
+            (Some(user), _) => Subject::User(accounts::find(Account::User, user)?),
+            (None, Some(group)) => Subject::Group(accounts::find(Account::Group, group)?),
+            // clap demands one of both.
+            (None, None) => return Err(WrongUsage("name a --user or a --group".into()).into()),
+        };
+        Ok(Grant { to, right })
+    }
 }
 
 type Fields = serde_json::Map<String, serde_json::Value>;

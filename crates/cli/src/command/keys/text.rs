@@ -157,7 +157,7 @@ pub(super) fn audit(entries: &[AuditEntry]) -> String {
 }
 
 /// A user or a group, as a sentence begins with it.
-pub(super) fn subject(subject: Subject) -> String {
+pub(in crate::command) fn subject(subject: Subject) -> String {
     match subject {
         Subject::User(uid) => format!("User {}", accounts::name(Account::User, uid)),
         Subject::Group(gid) => format!("Group {}", accounts::name(Account::Group, gid)),

@@ -1,5 +1,6 @@
 //! `outboard stats`: the counters of the ledger, and of the card service's keys.
 
+mod http;
 mod keys;
 
 use crate::keystrokes::Keys;
@@ -123,7 +124,8 @@ pub(crate) struct Arguments {
     /// Print a JSON document
     #[arg(long)]
     json: bool,
-    /// Print OpenMetrics text, for Prometheus: also the card service's counters
+    /// Print OpenMetrics text, for Prometheus: also the card service's counters. If standard input is a TCP connection
+    /// (outboard-metrics.socket), answer one request of HTTP for /metrics
     #[arg(long, conflicts_with_all = ["json", "reset", "watch", "by", "sort"])]
     openmetrics: bool,
     /// Show who used which key of the card service
@@ -144,7 +146,12 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
     let ledgers = listing::read(&(&arguments.which).into())?;
     if arguments.openmetrics {
         let place = Place::in_force();
-        print(&openmetrics::text(&ledgers, &place.ask(), &place.usage()))?;
+        let text = || openmetrics::text(&ledgers, &place.ask(), &place.usage());
+        match http::connection() {
+            // A client that is gone wants no answer.
+            Some(client) => http::answer(client, text).unwrap_or_default(),
+            None => print(&text())?,
+        }
     } else if arguments.json {
         print_json("outboard-stats", &document(&ledgers))?;
     } else {

@@ -1,0 +1,189 @@
+//! `outboard cca call`: one verb, its parameters as words or as JSON, its answer as JSON.
+
+use std::io::Read;
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use outboard_cca::{Answer, Description, Refusal, Request};
+use outboard_client::{Client, Problem, Settings};
+use outboard_wording::printable;
+use serde::Serialize;
+use serde_json::{Map, Value};
+use zeroize::Zeroizing;
+
+use crate::output::print_json;
+use crate::{Failure, WrongUsage};
+
+/// The longest request from standard input: a message of 64 KiB in hexadecimal digits, and what is around it.
+const MOST: u64 = 256 * 1024;
+
+#[derive(clap::Args)]
+pub(super) struct Arguments {
+    /// The verb: CSNBKGN or key-generate
+    verb: String,
+    /// Parameters; without any, a JSON object comes from standard input
+    #[arg(value_name = "NAME=VALUE")]
+    parameters: Vec<String>,
+    /// How many seconds the answer is waited for: RSA keys take long
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=3600))]
+    limit: u64,
+}
+
+/// What is printed.
+#[derive(Serialize)]
+struct Answered {
+    verb: &'static str,
+    return_code: u32,
+    reason_code: u32,
+    /// The reason in words; null for 0/0.
+    reason: Option<&'static str>,
+    /// What the verb made; null unless the return code is 0.
+    reply: Option<Value>,
+}
+
+pub(super) fn run(arguments: &Arguments, directory: &Path) -> Result<ExitCode, Failure> {
+    let verb = known(&arguments.verb)?;
+    let parameters = match &arguments.parameters[..] {
+        [] => from_input(verb)?,
+        words => from_words(verb, words)?,
+    };
+    let request = Map::from_iter([(verb.name.to_owned(), parameters)]);
+    let request: Request = serde_json::from_value(request.into()).map_err(|error| {
+        WrongUsage(format!(
+            "{}: {error} (run 'outboard cca verbs {}')",
+            verb.name, verb.name
+        ))
+    })?;
+    let encoded = request.encode()?;
+    let client = Client::new(Settings::of(directory));
+    let limit = Duration::from_secs(arguments.limit);
+    let mut answer = Zeroizing::new(Vec::new());
+    client
+        .verb(&encoded, verb.changes(), limit, &mut answer)
+        .map_err(|problem| match problem {
+            // What the service does not understand was refused by the gate, not by the coprocessor.
+            Problem::Refused { sentence, .. } => sentence,
+            problem => problem.to_string(),
+        })?;
+    let answer = Answer::decode(&answer)?;
+    let reply = answer
+        .reply
+        .as_ref()
+        .map(serde_json::to_value)
+        .transpose()?;
+    // It has the verb's name around it.
+    let reply = reply.map(|reply| match reply {
+        Value::Object(one) => one.into_values().next().unwrap_or_default(),
+        other => other,
+    });
+    print_json(
+        "outboard-cca-answer",
+        &Answered {
+            verb: verb.name,
+            return_code: answer.return_code,
+            reason_code: answer.reason_code,
+            reason: Refusal::describe(answer.return_code, answer.reason_code),
+            reply,
+        },
+    )?;
+    Ok(ExitCode::from(
+        u8::try_from(answer.return_code).unwrap_or(16),
+    ))
+}
+
+/// The verb of that name.
+pub(super) fn known(name: &str) -> Result<&'static Description, Failure> {
+    Description::of(name).ok_or_else(|| {
+        let problem = format!(
+            "there is no verb '{}' (run 'outboard cca verbs')",
+            printable(name)
+        );
+        WrongUsage(problem).into()
+    })
+}
+
+/// A JSON object: the parameters, or the verb around them.
+fn from_input(verb: &Description) -> Result<Value, Failure> {
+    if verb.parameters.is_empty() {
+        return Ok(Map::new().into());
+    }
+    let mut text = Zeroizing::new(Vec::new());
+    std::io::stdin().take(MOST + 1).read_to_end(&mut text)?;
+    if text.len() as u64 > MOST {
+        return Err(WrongUsage(format!("standard input has more than {MOST} bytes")).into());
+    }
+    let value: Value = serde_json::from_slice(&text)
+        .map_err(|error| WrongUsage(format!("standard input is no JSON document: {error}")))?;
+    Ok(match value {
+        Value::Object(mut one) if one.len() == 1 && one.contains_key(verb.name) => {
+            one.remove(verb.name).unwrap_or_default()
+        }
+        other => other,
+    })
+}
+
+fn from_words(verb: &Description, words: &[String]) -> Result<Value, Failure> {
+    let mut parameters = Map::new();
+    for word in words {
+        let wrong = |reason: String| WrongUsage(format!("'{}': {reason}", printable(word)));
+        let (name, value) = word
+            .split_once('=')
+            .ok_or_else(|| wrong("a parameter is NAME=VALUE".into()))?;
+        let known = verb.parameters.iter().find(|known| known.name == name);
+        let Some(known) = known else {
+            let verb = verb.name;
+            let reason = format!("{verb} has no such parameter (run 'outboard cca verbs {verb}')");
+            return Err(wrong(reason).into());
+        };
+        let value = match known.kind {
+            "Bytes" => bytes(value).map_err(wrong)?,
+            "Keyword" => value.into(),
+            "Rules" => value.split(',').filter(|it| !it.is_empty()).collect(),
+            _ => serde_json::from_str(value).map_err(|error| wrong(error.to_string()))?,
+        };
+        if parameters.insert(name.to_owned(), value).is_some() {
+            return Err(wrong("the parameter is there twice".into()).into());
+        }
+    }
+    Ok(parameters.into())
+}
+
+/// Hexadecimal digits of what a value stands for.
+fn bytes(value: &str) -> Result<Value, String> {
+    let digits = |bytes: &[u8]| -> Value {
+        let digits = bytes.iter().map(|byte| format!("{byte:02x}"));
+        digits.collect::<String>().into()
+    };
+    match (value.strip_prefix("text:"), value.strip_prefix('@')) {
+        (Some(text), _) => Ok(digits(text.as_bytes())),
+        (None, Some(file)) => {
+            let content = std::fs::read(file).map(Zeroizing::new);
+            let content = content.map_err(|error| format!("cannot read {file}: {error}"))?;
+            Ok(digits(&content))
+        }
+        (None, None) => Ok(value.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_read_by_the_kind_of_their_parameter() {
+        let verb = Description::of("key-generate").expect("it is there");
+        let words = ["key_form=OP", "kek_key_identifier_1=text:KEK"].map(str::to_owned);
+        let value = from_words(verb, &words).expect("they are parameters");
+        assert_eq!(value["key_form"], "OP");
+        assert_eq!(value["kek_key_identifier_1"], "4b454b");
+        let verb = Description::of("csnbpvr").expect("it is there");
+        let words = ["rule_array=IBM-PIN,NOEPB", "pin_check_length=4"].map(str::to_owned);
+        let value = from_words(verb, &words).expect("they are parameters");
+        assert_eq!(value["rule_array"][1], "NOEPB");
+        assert_eq!(value["pin_check_length"], 4);
+        for wrong in ["form", "from=RANDOM"] {
+            assert!(from_words(verb, &[wrong.to_owned()]).is_err(), "{wrong}");
+        }
+    }
+}

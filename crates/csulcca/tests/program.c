@@ -1,0 +1,173 @@
+/* A payment program in miniature, as docs/coprocessor.md describes it: keys from two parts, an encrypted PIN, its translation
+ * and its verification, a MAC; then calls that no sane program makes. tests/programs.rs compiles and runs it. */
+#include <csulincl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void expect(const char *what, long rc, long reason, long wanted_rc, long wanted_reason) {
+    if (rc != wanted_rc || reason != wanted_reason) {
+        fprintf(stderr, "%s: %ld/%ld instead of %ld/%ld\n", what, rc, reason, wanted_rc, wanted_reason);
+        exit(1);
+    }
+}
+
+/* A key of 16 bytes from two parts. */
+static void key(const char *type, const char *usage, unsigned char part, unsigned char token[64]) {
+    long rc, reason, count = usage ? 4 : 3;
+    unsigned char rules[33] = "INTERNALKEYLN16 KEY-PART", bytes[16];
+    if (usage)
+        memcpy(rules + 24, usage, 8);
+    CSNBKTB(&rc, &reason, NULL, NULL, token, (unsigned char *)type, &count, rules, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+            NULL, NULL);
+    expect(type, rc, reason, 0, 0);
+    for (int i = 0; i < 16; i++)
+        bytes[i] = part * 16 + i;
+    count = 1;
+    CSNBKPI(&rc, &reason, NULL, NULL, &count, (unsigned char *)"FIRST   ", bytes, token);
+    expect("first part", rc, reason, 0, 0);
+    for (int i = 0; i < 16; i++)
+        bytes[i] = 0x5a + 11 * i;
+    CSNBKPI(&rc, &reason, NULL, NULL, &count, (unsigned char *)"LAST    ", bytes, token);
+    expect("last part", rc, reason, 0, 0);
+}
+
+static unsigned char profile[] = "ISO-0   NONE            ";
+static unsigned char account[] = "401234567890";
+/* The decimalization table, the validation data, the offset (of PIN verification: none). */
+static unsigned char data[] = "0123456789012345"
+                              "4012345678900000"
+                              "                ";
+static unsigned char pin_key[64], out_key[64], in_key[64], next_key[64], verify_key[64];
+
+static void pins(void) {
+    long rc, reason, one = 1, length = 4, sequence = 99999;
+    unsigned char block[8], translated[8];
+    CSNBEPG(&rc, &reason, NULL, NULL, pin_key, out_key, &one, (unsigned char *)"IBM-PIN ", &length, data, profile, account,
+            &sequence, block);
+    expect("CSNBEPG", rc, reason, 0, 0);
+    CSNBPTR(&rc, &reason, NULL, NULL, in_key, next_key, profile, account, block, &one, (unsigned char *)"REFORMAT", profile,
+            account, &sequence, translated);
+    expect("CSNBPTR", rc, reason, 0, 0);
+    if (memcmp(block, translated, 8) == 0)
+        expect("the block is another one", 1, 0, 0, 0);
+    CSNBPVR(&rc, &reason, NULL, NULL, in_key, verify_key, profile, account, block, &one, (unsigned char *)"IBM-PIN ", &length,
+            data);
+    expect("CSNBPVR", rc, reason, 0, 0);
+    block[0] ^= 1;
+    CSNBPVR(&rc, &reason, NULL, NULL, in_key, verify_key, profile, account, block, &one, (unsigned char *)"IBM-PIN ", &length,
+            data);
+    expect("CSNBPVR of another block", rc, reason, 4, 19);
+    block[0] ^= 1;
+    CSNBPVR(&rc, &reason, NULL, NULL, in_key, verify_key, profile, account, block, &one, (unsigned char *)"IBM-PIN ", &length,
+            data);
+    expect("CSNBPVR again", rc, reason, 0, 0);
+}
+
+static void *many(void *nothing) {
+    for (int i = 0; i < 200; i++) {
+        long rc, reason;
+        unsigned char random[8] = {0};
+        CSNBRNG(&rc, &reason, NULL, NULL, (unsigned char *)"ODD     ", random);
+        expect("CSNBRNG", rc, reason, 0, 0);
+        for (int byte = 0; byte < 8; byte++)
+            if (__builtin_popcount(random[byte]) % 2 == 0)
+                expect("odd parity", 1, 0, 0, 0);
+    }
+    return nothing;
+}
+
+static void texts(void) {
+    long rc, reason, one = 1, count = 2, length = 13;
+    unsigned char token[64] = {0}, text[32] = "Hello, world!", vector[8] = {0}, chain[18], mac[9];
+    CSNBKGN(&rc, &reason, NULL, NULL, (unsigned char *)"OP      ", (unsigned char *)"DOUBLE  ", (unsigned char *)"DATA    ",
+            (unsigned char *)"        ", NULL, NULL, token, NULL);
+    expect("CSNBKGN", rc, reason, 0, 0);
+    /* In place, as programs do: 13 bytes become 16, and 13 again. */
+    CSNBENC(&rc, &reason, NULL, NULL, token, &length, text, vector, &one, (unsigned char *)"X9.23   ", &(long){0}, chain, text);
+    expect("CSNBENC", rc, reason, 0, 0);
+    expect("the length of the ciphertext", length, 0, 16, 0);
+    CSNBDEC(&rc, &reason, NULL, NULL, token, &length, text, vector, &one, (unsigned char *)"X9.23   ", chain, text);
+    expect("CSNBDEC", rc, reason, 0, 0);
+    if (length != 13 || memcmp(text, "Hello, world!", 13) != 0)
+        expect("the plaintext", 1, 0, 0, 0);
+    /* A token that goes in must be of the type that is asked for, or none. */
+    memset(token, 0, sizeof token);
+    CSNBKGN(&rc, &reason, NULL, NULL, (unsigned char *)"OP      ", (unsigned char *)"DOUBLE  ", (unsigned char *)"MAC     ",
+            (unsigned char *)"        ", NULL, NULL, token, NULL);
+    expect("CSNBKGN", rc, reason, 0, 0);
+    CSNBMGN(&rc, &reason, NULL, NULL, token, &length, text, &count, (unsigned char *)"X9.19OPTHEX-9   ", chain, mac);
+    expect("CSNBMGN", rc, reason, 0, 0);
+    CSNBMVR(&rc, &reason, NULL, NULL, token, &length, text, &count, (unsigned char *)"X9.19OPTHEX-9   ", chain, mac);
+    expect("CSNBMVR", rc, reason, 0, 0);
+    mac[0] ^= 1;
+    CSNBMVR(&rc, &reason, NULL, NULL, token, &length, text, &count, (unsigned char *)"X9.19OPTHEX-9   ", chain, mac);
+    expect("CSNBMVR of another code", rc, reason, 4, 1);
+}
+
+static void hostile(void) {
+    long rc = -1, reason = -1, one = 1, minus = -1, huge = 0x7fffffffffffffffL, many = 1000, length = 8;
+    unsigned char bytes[64] = {0};
+    unsigned char *rule = (unsigned char *)"SHA-256 ";
+    CSNBRNG(NULL, NULL, NULL, NULL, (unsigned char *)"RANDOM  ", bytes);
+    CSNBRNG(&rc, &reason, NULL, NULL, (unsigned char *)"RANDOM  ", NULL);
+    expect("no room for the output", rc, reason, 8, 72);
+    CSNBRNG(&rc, &reason, NULL, NULL, NULL, bytes);
+    expect("no form", rc, reason, 8, 33);
+    CSNBOWH(&rc, &reason, NULL, NULL, &minus, rule, &length, bytes, &length, bytes, &length, bytes);
+    expect("a negative count", rc, reason, 8, 35);
+    CSNBOWH(&rc, &reason, NULL, NULL, &many, rule, &length, bytes, &length, bytes, &length, bytes);
+    expect("too many keywords", rc, reason, 8, 35);
+    CSNBOWH(&rc, &reason, NULL, NULL, &one, NULL, &length, bytes, &length, bytes, &length, bytes);
+    expect("no keywords", rc, reason, 8, 72);
+    CSNBOWH(&rc, &reason, NULL, NULL, &one, rule, &minus, bytes, &length, bytes, &length, bytes);
+    expect("a negative length", rc, reason, 8, 72);
+    CSNBOWH(&rc, &reason, NULL, NULL, &one, rule, &huge, bytes, &length, bytes, &length, bytes);
+    expect("a huge length", rc, reason, 8, 153);
+    CSNBOWH(&rc, &reason, NULL, NULL, &one, rule, &length, NULL, &length, bytes, &length, bytes);
+    expect("no text", rc, reason, 8, 72);
+    CSNBOWH(&rc, &reason, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
+    expect("nothing at all", rc, reason, 8, 129);
+    length = 8;
+    CSNBOWH(&rc, &reason, NULL, NULL, &one, rule, &length, bytes, &(long){0}, NULL, &length, bytes);
+    if (rc == 0)
+        expect("less room than a hash has", rc, reason, 8, 72);
+    CSNBKRR(&rc, &reason, NULL, NULL, (unsigned char *)"NO.SUCH.LABEL                                                   ",
+            bytes);
+    expect("no such label", rc, reason, 8, 30);
+    CSNDKTC(&rc, &reason, NULL, NULL, &one, (unsigned char *)"RTCMK   ", &huge, bytes);
+    expect("a huge token", rc, reason, 8, 153);
+}
+
+int main(void) {
+    key("PINGEN  ", NULL, 1, pin_key);
+    key("PINVER  ", NULL, 1, verify_key);
+    key("OPINENC ", NULL, 2, out_key);
+    key("IPINENC ", NULL, 2, in_key);
+    key("OPINENC ", NULL, 3, next_key);
+    pins();
+    texts();
+    hostile();
+
+    pthread_t threads[8];
+    for (int i = 0; i < 8; i++)
+        pthread_create(&threads[i], NULL, many, NULL);
+    /* Children that are forked while other threads call: each has its own connection. */
+    for (int i = 0; i < 8; i++) {
+        pid_t child = fork();
+        if (child == 0) {
+            many(NULL);
+            _exit(0);
+        }
+        int status;
+        waitpid(child, &status, 0);
+        expect("a child", status, 0, 0, 0);
+    }
+    for (int i = 0; i < 8; i++)
+        pthread_join(threads[i], NULL);
+    puts("done");
+    return 0;
+}

@@ -20,7 +20,7 @@ OURS = re.compile(r'"(SunEC|SunRsaSign)"')
 OTHERS = re.compile(r'"(?!SunEC"|SunRsaSign")Sun[A-Z]\w*"|"SUN"|insertProviderAt|addProvider|removeProvider|PKCS11')
 # A signature that Outboard offers. With another one, the provider in the arguments stays.
 OFFERED = re.compile(r"SHA(256|384|512)with(RSA|ECDSA)")
-LIMIT = 240
+LIMIT = 600
 
 home, source, work, only, provider, *options = sys.argv[1:]
 source, work, programs = Path(source), Path(work), Path(home) / "bin"

@@ -72,11 +72,12 @@ fn ml_kem_agrees_with_javas_own() {
     for java in runtimes() {
         let place = Place::new();
         let properties = place.path("left.security");
-        fs::write(&properties, "outboard.left-to-jdk=ml-kem-768-keygen, ml-kem-512-encapsulate, ml-kem-768-encapsulate, ml-kem-512-decapsulate\n")
-            .expect("it is ours");
+        let left = "outboard.left-to-jdk=ml-kem-768-keygen, ml-kem-512-encapsulate, \
+                    ml-kem-768-encapsulate, ml-kem-512-decapsulate\n";
+        fs::write(&properties, left).expect("it is ours");
         let left = format!("-Djava.security.properties={}", properties.display());
         // What is left to the JDK, and is there, is right, too.
-        for options in [&[][..], &[&left]] {
+        for options in [&[][..], &[&left[..]]] {
             let said = succeed(&mut place.java(&java, options, "Kems"));
             assert_eq!(said, "right\n", "{java:?}");
         }

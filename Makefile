@@ -70,7 +70,7 @@ test_packages  = $(run_packages) rsync python3 postgresql wrk valgrind perl chro
                  tomcat10 libpostgresql-jdbc-java
 jar_packages   = $(build_packages) openjdk-17-jdk-headless
 
-.PHONY: build jar run test test-evp test-openssl test-others test-token test-debian13 test-processors test-java java-soak tested emulated measure results report bench install uninstall fmt lint check deny deny-licences help need-build need-jar need-run need-measure need-test liberty
+.PHONY: build jar run test documents-check test-evp test-openssl test-others test-token test-debian13 test-processors test-java java-soak tested emulated measure results report bench install uninstall fmt lint check deny deny-licences help need-build need-jar need-run need-measure need-test liberty
 .DEFAULT_GOAL := build
 
 build: need-build
@@ -89,7 +89,7 @@ run: need-run build
 
 # lanes-check (crates/lanes/lanes.mk): the lanes' arithmetic on the emulation, also with flipped bits. engine-secrets
 # (crates/engine/secrets.mk): what RSA decryption takes paddings off decides no branch.
-test: need-test fmt lint check lanes-check engine-secrets test-evp packages-check confinement-check monitoring-check
+test: need-test fmt lint check lanes-check engine-secrets test-evp packages-check confinement-check monitoring-check documents-check
 
 fmt:
 	$(CARGO) fmt --all --check
@@ -155,6 +155,15 @@ HANDSHAKES ?= 1000000
 
 java-soak: need-test tested
 	OUTBOARD_JAVA_HANDSHAKES=$(HANDSHAKES) $(CARGO) test --locked -p outboard-java --test handshakes million -- --nocapture
+
+# Links, shell blocks and options in the documents, against what the commands' own definitions say; and the CI files.
+documents-check: tested
+	@scripts/need.sh python3 python3-yaml
+	$(CARGO) build --locked -p outboard-bench
+	rm -rf target/documents
+	target/debug/outboard generate target/documents
+	target/debug/outboard-bench generate target/documents
+	scripts/documents.py target/documents
 
 # Other processors, emulated: docs/processors.md.
 PROCESSORS ?= x86-64 aarch64 s390x riscv64

@@ -16,7 +16,9 @@ force_cards() {
 
 # debian_source RELEASE PACKAGE DIRECTORY: the newest upstream sources of a Debian package that can be had, unpacked.
 # With a configuration of apt's that is its own: the machine's stays as it is.
-debian_source() {
+debian_source() (
+    exec {lock}>"$sources/lock"
+    flock "$lock"
     local release=$1 package=$2 directory=$3 version
     local apt=$sources/apt-$release
     [ ! -e "$directory" ] || return 0
@@ -39,16 +41,18 @@ debian_source() {
         return 0
     done
     return 1
-}
+)
 
 # git_source REPOSITORY COMMIT DIRECTORY: that commit of a repository.
-git_source() {
+git_source() (
+    exec {lock}>"$sources/lock"
+    flock "$lock"
     [ ! -e "$3" ] || return 0
     git init -q "$3.part"
     git -C "$3.part" fetch -q --depth 1 "$1" "$2"
     git -C "$3.part" checkout -q FETCH_HEAD
     mv "$3.part" "$3"
-}
+)
 
 # matches NAME PATTERNS: whether one of the patterns is the name's. A subshell, because 'set -f' must not outlive it.
 matches() (

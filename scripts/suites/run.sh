@@ -38,6 +38,7 @@ unset OPENSSL_CONF OPENSSL_MODULES LD_LIBRARY_PATH PYTHONPATH RUBYLIB RUBYOPT
 export LC_ALL=C.UTF-8
 # Where the sources of all suites are.
 sources=$root/target/suites/sources
+mkdir -p "$sources"
 . "$here/common.sh"
 
 failed=
@@ -52,9 +53,12 @@ for name; do
         ways='stock outboard'
         . "$here/$name.sh"
         ways=${WAYS:-$ways}
+        # Two runs of a suite share its directory. What a suite leaves running must not hold the lock.
+        exec {lock}>"$cache/lock"
+        flock -n "$lock" || { echo "  waiting for another run of this suite"; flock "$lock"; }
         "$root/scripts/need.sh" $packages
         set +e
-        (set -e; prepare) >"$cache/prepare.log" 2>&1 </dev/null
+        (set -e; prepare) >"$cache/prepare.log" 2>&1 </dev/null {lock}>&-
         ready=$?
         set -e
         [ $ready = 0 ] || { echo "  cannot be made ready; see $cache/prepare.log" >&2; exit 1; }
@@ -73,7 +77,7 @@ for name; do
             mkdir -p "$out"
             begun=$SECONDS
             # A suite that fails is a result like another.
-            (suite "$out") >"$out/log" 2>&1 </dev/null || true
+            (suite "$out") >"$out/log" 2>&1 </dev/null {lock}>&- || true
             echo " $way: $((SECONDS - begun)) seconds"
             [ "$way" != stock ] || continue
             list=$here/expected/$name-$way.txt

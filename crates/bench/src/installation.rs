@@ -186,6 +186,15 @@ pub(crate) fn find_pkcs11(command: &Path) -> Result<PathBuf, Failure> {
     existing(&candidates).ok_or_else(|| not_found("the PKCS #11 module", &candidates, "--outboard"))
 }
 
+/// The C library of CCA verbs: beside the command in a build, below `lib` once installed.
+pub(crate) fn find_cca(command: &Path) -> Result<PathBuf, Failure> {
+    const FILE: &str = "libcsulcca.so";
+    let here = command.parent().unwrap_or(Path::new("."));
+    let candidates = [here.join(FILE), here.join("../lib/outboard").join(FILE)];
+    existing(&candidates)
+        .ok_or_else(|| not_found("the library of CCA verbs", &candidates, "--outboard"))
+}
+
 /// The provider for Java: where the module is. It is there only if a JDK was.
 pub(crate) fn find_jar(command: &Path) -> Option<PathBuf> {
     let here = command.parent().unwrap_or(Path::new("."));

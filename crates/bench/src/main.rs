@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
-use outboard_bench::workloads::token;
+use outboard_bench::workloads::{coprocessor, token};
 use outboard_bench::{Failure, compare, evp, first_light, handshake, load, report, suite};
 use outboard_manual::Manual;
 
@@ -79,6 +79,9 @@ enum AnyCommand {
     /// The process that calls a PKCS #11 module for the workload token
     #[command(hide = true)]
     TokenCaller(token::CallerArguments),
+    /// The process that calls verbs for the workload coprocessor
+    #[command(hide = true)]
+    CcaCaller(coprocessor::CallerArguments),
 }
 
 fn main() -> ExitCode {
@@ -87,6 +90,7 @@ fn main() -> ExitCode {
         AnyCommand::Generate { directory } => generate(directory),
         AnyCommand::Pair(arguments) => handshake::pair(&arguments),
         AnyCommand::TokenCaller(arguments) => token::serve(&arguments),
+        AnyCommand::CcaCaller(arguments) => coprocessor::serve(&arguments),
     };
     outcome.unwrap_or_else(|error| {
         eprintln!("outboard-bench: {error}");

@@ -399,3 +399,16 @@ fn a_part_that_no_workload_has_is_wrong_usage() {
         assert!(errors.contains(said), "{errors}");
     }
 }
+
+#[test]
+fn a_coprocessor_answers_programs_in_c() {
+    let Some(result) = tiny("coprocessor", &[]) else {
+        return;
+    };
+    let pins = table(&result, "pins");
+    assert!(values(pins, "CEX2C, 1 job").contains(&"601"));
+    for (table, row) in result.rows() {
+        assert!(row.median > 0.0, "{}: {row:?}", table.name);
+    }
+    assert_eq!(result.rows().count(), 34, "17 verbs, one job and seven");
+}

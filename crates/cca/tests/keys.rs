@@ -149,7 +149,7 @@ fn generated_pairs_follow_the_published_table() {
         generate(&card, "OPEX", ["OPINENC", "IPINENC"], [&none, &exporter]).expect("a pair");
     let back = import(&card, "IPINENC", &external, &importer).expect("importable");
     assert_eq!(card.check_value(&out), card.check_value(&back));
-    generate(&card, "OPIM", ["PINGEN", "PINVER"], [&none, &importer]).expect("a pair");
+    generate(&card, "OPEX", ["PINGEN", "PINVER"], [&none, &exporter]).expect("a pair");
     generate(
         &card,
         "IMEX",

@@ -123,6 +123,7 @@ fn an_rsa_key_signs_and_decrypts_for_those_who_may() {
     if let Some(answer) = common::python(script, &arguments) {
         assert_eq!(answer.trim(), "verified");
     }
+    card.enable(&[AccessPoint::PkaDecrypt]);
     for rules in [&["PKCS-1.2"][..], &["PKCSOAEP"], &["PKCSOAEP", "SHA-256"]] {
         let request = PkaEncrypt {
             rule_array: Rules::of(rules),

@@ -8,12 +8,14 @@
 //! scalar/    AWS-LC on the caller's thread
 //! card/      the lanes: what can be asked of them, `wide` (alone.rs) and `card`
 //! kem.rs     ML-KEM: its keys and their paths
+//! dsa.rs     ML-DSA: its keys and signatures
 //! front.rs   how a front that is not OpenSSL's opens all that
 //! ```
 //!
 //! Knows `lanes`, AWS-LC, `profile` and `ledger`; never OpenSSL's types.
 
 pub mod card;
+pub mod dsa;
 mod error;
 pub mod fork;
 pub mod front;

@@ -33,7 +33,7 @@ pub fn validate(sides: &Sides, keys: &Keys, operation: Operation) -> Result<()> 
             Work::Generate => make_and_use(maker, judge, kind)?,
             Work::Derive => derive(maker, judge, keys, kind)?,
             Work::Decrypt => encrypt_and_decrypt(maker, judge, keys, kind)?,
-            Work::Encapsulation(..) => return Err(Error::Incomparable(operation.name())),
+            Work::Lattice(..) => return Err(Error::Incomparable(operation.name())),
             Work::Schedule(what, hash) => derive_alike(maker, judge, what, hash)?,
             Work::Seal(cipher) | Work::Open(cipher) => seal_and_open(maker, judge, cipher)?,
         };

@@ -7,8 +7,8 @@
 mod agreement;
 mod bulk;
 mod decryption;
-mod encapsulation;
 mod key_schedule;
+mod lattice;
 mod loading;
 mod pass_through;
 mod record;
@@ -21,8 +21,8 @@ use outboard_operation::Operation;
 use crate::{Contender, KeyKind, Keys, Result};
 
 pub(crate) use bulk::{ASSOCIATED, Iv};
-pub(crate) use encapsulation::Act;
 pub(crate) use key_schedule::{Hash, Kind as Derivation};
+pub(crate) use lattice::Act;
 pub(crate) use signature::MESSAGE;
 
 /// The sizes in bytes at which an operation is measured whose cost grows with its input.
@@ -125,8 +125,8 @@ impl Workload {
             Work::Decrypt => {
                 Box::new(move |context, keys| decryption::decrypt(context, keys, kind))
             }
-            Work::Encapsulation(kind, act) => {
-                Box::new(move |context, _| encapsulation::prepare(context, kind, act))
+            Work::Lattice(kind, act) => {
+                Box::new(move |context, _| lattice::prepare(context, kind, act))
             }
             Work::Schedule(what, hash) => {
                 Box::new(move |context, _| key_schedule::derive(context, what, hash))
@@ -192,8 +192,8 @@ pub(crate) enum Work {
     Generate,
     Derive,
     Decrypt,
-    /// ML-KEM, by OpenSSL's name of the parameter set. OpenSSL before 3.5 has none.
-    Encapsulation(&'static str, Act),
+    /// ML-KEM and ML-DSA, by OpenSSL's name of the parameter set. OpenSSL before 3.5 has none.
+    Lattice(&'static str, Act),
     Schedule(Derivation, Hash),
     Seal(&'static str),
     Open(&'static str),
@@ -205,7 +205,7 @@ pub(crate) fn nature(operation: Operation) -> (KeyKind, Work) {
     use Hash::{Sha256, Sha384};
     use KeyKind::{Ed25519, P256, P384, P521, Rsa, X25519};
     use Operation as O;
-    use Work::{Decrypt, Derive, Encapsulation, Generate, Open, Schedule, Seal, Sign, Verify};
+    use Work::{Decrypt, Derive, Generate, Lattice, Open, Schedule, Seal, Sign, Verify};
     // What stands for the key of a cipher or a key derivation, which needs none from `Keys`.
     let no_key = X25519;
     match operation {
@@ -235,15 +235,24 @@ pub(crate) fn nature(operation: Operation) -> (KeyKind, Work) {
         O::Ed25519Keygen => (Ed25519, Generate),
         O::Ed25519Sign => (Ed25519, Sign),
         O::Ed25519Verify => (Ed25519, Verify),
-        O::MlKem512Keygen => (no_key, Encapsulation("ML-KEM-512", Act::Generate)),
-        O::MlKem512Encapsulate => (no_key, Encapsulation("ML-KEM-512", Act::Encapsulate)),
-        O::MlKem512Decapsulate => (no_key, Encapsulation("ML-KEM-512", Act::Decapsulate)),
-        O::MlKem768Keygen => (no_key, Encapsulation("ML-KEM-768", Act::Generate)),
-        O::MlKem768Encapsulate => (no_key, Encapsulation("ML-KEM-768", Act::Encapsulate)),
-        O::MlKem768Decapsulate => (no_key, Encapsulation("ML-KEM-768", Act::Decapsulate)),
-        O::MlKem1024Keygen => (no_key, Encapsulation("ML-KEM-1024", Act::Generate)),
-        O::MlKem1024Encapsulate => (no_key, Encapsulation("ML-KEM-1024", Act::Encapsulate)),
-        O::MlKem1024Decapsulate => (no_key, Encapsulation("ML-KEM-1024", Act::Decapsulate)),
+        O::MlKem512Keygen => (no_key, Lattice("ML-KEM-512", Act::Generate)),
+        O::MlKem512Encapsulate => (no_key, Lattice("ML-KEM-512", Act::Encapsulate)),
+        O::MlKem512Decapsulate => (no_key, Lattice("ML-KEM-512", Act::Decapsulate)),
+        O::MlKem768Keygen => (no_key, Lattice("ML-KEM-768", Act::Generate)),
+        O::MlKem768Encapsulate => (no_key, Lattice("ML-KEM-768", Act::Encapsulate)),
+        O::MlKem768Decapsulate => (no_key, Lattice("ML-KEM-768", Act::Decapsulate)),
+        O::MlKem1024Keygen => (no_key, Lattice("ML-KEM-1024", Act::Generate)),
+        O::MlKem1024Encapsulate => (no_key, Lattice("ML-KEM-1024", Act::Encapsulate)),
+        O::MlKem1024Decapsulate => (no_key, Lattice("ML-KEM-1024", Act::Decapsulate)),
+        O::MlDsa44Keygen => (no_key, Lattice("ML-DSA-44", Act::Generate)),
+        O::MlDsa44Sign => (no_key, Lattice("ML-DSA-44", Act::Sign)),
+        O::MlDsa44Verify => (no_key, Lattice("ML-DSA-44", Act::Verify)),
+        O::MlDsa65Keygen => (no_key, Lattice("ML-DSA-65", Act::Generate)),
+        O::MlDsa65Sign => (no_key, Lattice("ML-DSA-65", Act::Sign)),
+        O::MlDsa65Verify => (no_key, Lattice("ML-DSA-65", Act::Verify)),
+        O::MlDsa87Keygen => (no_key, Lattice("ML-DSA-87", Act::Generate)),
+        O::MlDsa87Sign => (no_key, Lattice("ML-DSA-87", Act::Sign)),
+        O::MlDsa87Verify => (no_key, Lattice("ML-DSA-87", Act::Verify)),
         O::Aes128GcmSeal => (no_key, Seal("AES-128-GCM")),
         O::Aes128GcmOpen => (no_key, Open("AES-128-GCM")),
         O::Aes192GcmSeal => (no_key, Seal("AES-192-GCM")),

@@ -77,6 +77,15 @@ operations! {
     MlKem1024Keygen = "ml-kem-1024-keygen",
     MlKem1024Encapsulate = "ml-kem-1024-encapsulate",
     MlKem1024Decapsulate = "ml-kem-1024-decapsulate",
+    MlDsa44Keygen = "ml-dsa-44-keygen",
+    MlDsa44Sign = "ml-dsa-44-sign",
+    MlDsa44Verify = "ml-dsa-44-verify",
+    MlDsa65Keygen = "ml-dsa-65-keygen",
+    MlDsa65Sign = "ml-dsa-65-sign",
+    MlDsa65Verify = "ml-dsa-65-verify",
+    MlDsa87Keygen = "ml-dsa-87-keygen",
+    MlDsa87Sign = "ml-dsa-87-sign",
+    MlDsa87Verify = "ml-dsa-87-verify",
 }
 
 impl Operation {
@@ -171,6 +180,15 @@ impl Operation {
                 | Self::MlKem1024Keygen
                 | Self::MlKem1024Encapsulate
                 | Self::MlKem1024Decapsulate
+                | Self::MlDsa44Keygen
+                | Self::MlDsa44Sign
+                | Self::MlDsa44Verify
+                | Self::MlDsa65Keygen
+                | Self::MlDsa65Sign
+                | Self::MlDsa65Verify
+                | Self::MlDsa87Keygen
+                | Self::MlDsa87Sign
+                | Self::MlDsa87Verify
         )
     }
 

@@ -15,6 +15,8 @@ type SetErrorDebug = unsafe extern "C" fn(*const CoreHandle, *const c_char, c_in
 type BioReadEx = unsafe extern "C" fn(*mut c_void, *mut c_void, usize, *mut usize) -> c_int;
 type BioGets = unsafe extern "C" fn(*mut c_void, *mut c_char, c_int) -> c_int;
 type BioWriteEx = unsafe extern "C" fn(*mut c_void, *const c_void, usize, *mut usize) -> c_int;
+type ObjectCreate =
+    unsafe extern "C" fn(*const CoreHandle, *const c_char, *const c_char, *const c_char) -> c_int;
 type VsetError = unsafe extern "C" fn(*const CoreHandle, u32, *const c_char, *mut c_void);
 
 /// The handle and the upcalls. Small and copied into every context, so that each can raise errors;
@@ -27,6 +29,8 @@ pub struct Core {
     new_error: Option<NewError>,
     set_error_debug: Option<SetErrorDebug>,
     vset_error: Option<VsetError>,
+    create_object: Option<ObjectCreate>,
+    add_signature: Option<ObjectCreate>,
     pub(crate) bio_read: Option<BioReadEx>,
     pub(crate) bio_gets: Option<BioGets>,
     pub(crate) bio_write: Option<BioWriteEx>,
@@ -51,6 +55,8 @@ impl Core {
             new_error: None,
             set_error_debug: None,
             vset_error: None,
+            create_object: None,
+            add_signature: None,
             bio_read: None,
             bio_gets: None,
             bio_write: None,
@@ -74,6 +80,8 @@ impl Core {
                             core.set_error_debug = Some(transmute(function));
                         }
                         raw::core::VSET_ERROR => core.vset_error = Some(transmute(function)),
+                        raw::core::OBJ_CREATE => core.create_object = Some(transmute(function)),
+                        raw::core::OBJ_ADD_SIGID => core.add_signature = Some(transmute(function)),
                         raw::core::BIO_READ_EX => core.bio_read = Some(transmute(function)),
                         raw::core::BIO_WRITE_EX => core.bio_write = Some(transmute(function)),
                         raw::core::BIO_GETS => core.bio_gets = Some(transmute(function)),
@@ -123,6 +131,22 @@ impl Core {
             get_params(self.handle, params.as_mut_ptr());
             read_text(value)
         }
+    }
+
+    /// Names an object identifier, in digits, for the process; one that has a name keeps it. Whether it has one now.
+    pub fn name_object(&self, number: &CStr, short: &CStr, long: &CStr) -> bool {
+        let (number, short, long) = (number.as_ptr(), short.as_ptr(), long.as_ptr());
+        // SAFETY: libcrypto's own function, given its handle; terminated texts, which it copies.
+        self.create_object
+            .is_some_and(|create| unsafe { create(self.handle, number, short, long) } == 1)
+    }
+
+    /// Tells the process that the signature of that name is by a key of that name, and that no digest belongs to it.
+    pub fn name_signature(&self, signature: &CStr, key: &CStr) -> bool {
+        let (signature, digest, key) = (signature.as_ptr(), c"".as_ptr(), key.as_ptr());
+        // SAFETY: as above.
+        self.add_signature
+            .is_some_and(|add| unsafe { add(self.handle, signature, digest, key) } == 1)
     }
 
     /// Puts the error into this thread's error queue. Entry points do that for the errors they return; this is

@@ -146,6 +146,8 @@ pub mod core {
     pub const NEW_ERROR: i32 = 5;
     pub const SET_ERROR_DEBUG: i32 = 6;
     pub const VSET_ERROR: i32 = 7;
+    pub const OBJ_ADD_SIGID: i32 = 11;
+    pub const OBJ_CREATE: i32 = 12;
     pub const BIO_READ_EX: i32 = 42;
     pub const BIO_WRITE_EX: i32 = 43;
     pub const BIO_GETS: i32 = 49;

@@ -12,7 +12,7 @@ use crate::keymgmt::{KeyManagement, key_of};
 use crate::offer::{Offer, ours};
 use crate::params::{Params, ParamsMut};
 use crate::provider::State;
-use crate::raw::{Param, signature};
+use crate::raw::{Dispatch, Param, signature};
 
 /// What a signature context is set up for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,6 +101,53 @@ pub trait Signature: Sized + Send + 'static {
 
 /// What libcrypto cannot do without.
 pub const NEEDED: &[i32] = &[signature::NEWCTX, signature::FREECTX];
+
+/// The functions of an algorithm that signs messages and names no digest.
+pub const DIGESTS: &[i32] = &[
+    signature::NEWCTX,
+    signature::FREECTX,
+    signature::DUPCTX,
+    signature::DIGEST_SIGN_INIT,
+    signature::DIGEST_SIGN_UPDATE,
+    signature::DIGEST_SIGN_FINAL,
+    signature::DIGEST_SIGN,
+    signature::DIGEST_VERIFY_INIT,
+    signature::DIGEST_VERIFY_UPDATE,
+    signature::DIGEST_VERIFY_FINAL,
+    signature::DIGEST_VERIFY,
+    signature::GET_CTX_PARAMS,
+    signature::GETTABLE_CTX_PARAMS,
+    signature::SET_CTX_PARAMS,
+    signature::SETTABLE_CTX_PARAMS,
+];
+
+/// The same, and those by which `EVP_PKEY_sign_message_init` signs (since 3.4).
+pub const MESSAGES: &[i32] = &[
+    signature::NEWCTX,
+    signature::FREECTX,
+    signature::DUPCTX,
+    signature::SIGN_MESSAGE_INIT,
+    signature::SIGN,
+    signature::VERIFY_MESSAGE_INIT,
+    signature::VERIFY,
+    signature::DIGEST_SIGN_INIT,
+    signature::DIGEST_SIGN_UPDATE,
+    signature::DIGEST_SIGN_FINAL,
+    signature::DIGEST_SIGN,
+    signature::DIGEST_VERIFY_INIT,
+    signature::DIGEST_VERIFY_UPDATE,
+    signature::DIGEST_VERIFY_FINAL,
+    signature::DIGEST_VERIFY,
+    signature::GET_CTX_PARAMS,
+    signature::GETTABLE_CTX_PARAMS,
+    signature::SET_CTX_PARAMS,
+    signature::SETTABLE_CTX_PARAMS,
+];
+
+/// A table of those functions, for an algorithm that no other provider has.
+pub fn own<S: Signature>(ids: &[i32]) -> Box<[Dispatch]> {
+    crate::offer::own(ids, offer::<S>)
+}
 
 /// What becomes of another provider's function in a table of ours.
 pub fn offer<S: Signature>(id: i32) -> Offer {

@@ -290,6 +290,12 @@ impl<'a> Offered<'a> {
         add(c"RSA", RSA_OPERATIONS, signature::offer::<Context<Rsa>>);
         add(c"ECDSA", ECDSA, signature::offer::<Context<Ecdsa>>);
         add(c"ED25519", ED25519, signature::offer::<Context<Eddsa>>);
+        if self.post_quantum {
+            for (names, table) in post_quantum::signatures(self.libcrypto_version >= (3, 4)) {
+                list.add(names, true, table.as_ptr(), POST_QUANTUM.as_ptr());
+                list._tables.push(table);
+            }
+        }
         list
     }
 

@@ -61,6 +61,10 @@ impl Provider for Outboard {
         }
         fork::watch();
         ledger::open(&settings.ledger);
+        let post_quantum = settings.post_quantum && version(&core) < (3, 5);
+        if post_quantum {
+            post_quantum::name_objects(&core);
+        }
         card::open(card::Settings {
             limit: settings.cards,
             break_even,
@@ -72,7 +76,7 @@ impl Provider for Outboard {
                 choices,
                 libcrypto_version: version(&core),
                 asynchronous: settings.asynchronous,
-                post_quantum: settings.post_quantum && version(&core) < (3, 5),
+                post_quantum,
                 libcrypto: OnceBox::new(),
                 hashes: OnceBox::new(),
                 stock: Stock::reach(&core),

@@ -47,6 +47,16 @@ pub enum FileError {
         /// The version that is understood here.
         ours: u64,
     },
+    /// It is one of our version, but another build of Outboard made it, with tables of other sizes.
+    #[error("version {version} with a size of {found} instead of {ours}")]
+    Layout {
+        /// The version of both.
+        version: u64,
+        /// The first size in it that differs: of the file in bytes, or of a table in rows.
+        found: u64,
+        /// That size as it is understood here.
+        ours: u64,
+    },
 }
 
 impl FileError {
@@ -123,6 +133,14 @@ impl fmt::Display for Unusable {
             FileError::Version { version, ours } => write!(
                 f,
                 "the {name} {path} is of version {version}, not {ours} (restart {users}, then remove it)"
+            ),
+            FileError::Layout {
+                version,
+                found,
+                ours,
+            } => write!(
+                f,
+                "the {name} {path} is of version {version}, but another build of Outboard made it: a size in it is {found} where {ours} is expected (restart {users}, then remove it)"
             ),
             // Quite another file, perhaps.
             reason @ (FileError::NotRegular | FileError::WrongSize | FileError::WrongBeginning) => {

@@ -28,7 +28,7 @@ pub trait Beginning: Plain {
     /// Refuses another kind of file, and another version.
     ///
     /// # Errors
-    /// [`FileError::WrongBeginning`] or [`FileError::Version`].
+    /// [`FileError::WrongBeginning`], [`FileError::Version`] or [`FileError::Layout`].
     fn check(&self) -> Result<(), FileError>;
 }
 
@@ -50,15 +50,20 @@ impl<const WORDS: usize> Identity<WORDS> {
     /// As [`Beginning::check`].
     pub fn check(&self, words: [u64; WORDS]) -> Result<(), FileError> {
         let found = self.0.each_ref().map(|word| word.load(Relaxed));
-        if found == words {
-            Ok(())
-        } else if found[0] == words[0] {
-            Err(FileError::Version {
-                version: found[1],
-                ours: words[1],
-            })
-        } else {
-            Err(FileError::WrongBeginning)
+        match found
+            .into_iter()
+            .zip(words)
+            .enumerate()
+            .find(|(_, (found, ours))| found != ours)
+        {
+            None => Ok(()),
+            Some((0, _)) => Err(FileError::WrongBeginning),
+            Some((1, (version, ours))) => Err(FileError::Version { version, ours }),
+            Some((_, (found, ours))) => Err(FileError::Layout {
+                version: words[1],
+                found,
+                ours,
+            }),
         }
     }
 }
@@ -109,7 +114,7 @@ fn usable<T: Format>(file: &File) -> Result<&'static T, FileError> {
     Ok(image)
 }
 
-/// As [`check`], but a file of another size whose beginning says so is one of another version.
+/// As [`check`], but a file of another size whose beginning says so is one of another version or build.
 fn check_version<T: Format>(file: &File, may_own: impl Fn(u32) -> bool) -> Result<(), FileError> {
     let outcome = check::<T>(file, &may_own);
     let is_private = |metadata: Metadata| may_own(metadata.uid()) && metadata.mode() & 0o077 == 0;
@@ -119,7 +124,9 @@ fn check_version<T: Format>(file: &File, may_own: impl Fn(u32) -> bool) -> Resul
     let mut header = plain::zeroed::<T::Beginning>();
     let read = file.read_exact_at(plain::bytes_mut(&mut *header), 0);
     match header.check() {
-        Err(version @ FileError::Version { .. }) if read.is_ok() => Err(version),
+        Err(version @ (FileError::Version { .. } | FileError::Layout { .. })) if read.is_ok() => {
+            Err(version)
+        }
         _ => outcome,
     }
 }

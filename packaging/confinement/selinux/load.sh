@@ -1,8 +1,8 @@
 #!/bin/sh
 # Compiles Outboard's SELinux policy module, loads it, and labels what is there. To take it back: semodule -r outboard
 set -eu
-for tool in checkmodule:checkpolicy semodule_package:policycoreutils semodule:policycoreutils restorecon:policycoreutils; do
-    command -v "${tool%:*}" >/dev/null || { echo "there is no ${tool%:*}: install ${tool#*:}" >&2; exit 1; }
+for tool in checkmodule:checkpolicy 'semodule_package:policycoreutils (Debian: semodule-utils)' semodule:policycoreutils restorecon:policycoreutils; do
+    command -v "${tool%%:*}" >/dev/null || { echo "there is no ${tool%%:*}: install ${tool#*:}" >&2; exit 1; }
 done
 here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d)

@@ -28,6 +28,26 @@ pub(super) fn gains() -> Vec<Gain> {
     gains
 }
 
+/// How often a card did an operation with keys and PINs.
+#[derive(Clone, Debug, Deserialize)]
+pub struct CardRate {
+    /// The card.
+    pub device: String,
+    /// How many jobs called it.
+    pub jobs: u32,
+    /// The operation, as the study names it.
+    pub operation: String,
+    /// In each second.
+    pub ops_s: f64,
+}
+
+/// The study's tables of keys and PINs, PCIXCC and CEX2C.
+pub fn pin_rates() -> Vec<CardRate> {
+    let mut rates: Vec<CardRate> = published!("z990-2005-pcixcc-symmetric-divers.csv").rows();
+    rates.extend(published!("z990-2005-ga4-cex2c-symmetric-divers.csv").rows::<CardRate>());
+    rates
+}
+
 #[derive(Deserialize)]
 struct Rate {
     device: String,

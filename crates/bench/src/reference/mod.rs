@@ -1,7 +1,8 @@
 //! What earlier studies gained with hardware cryptography: the yardstick beside each of our results.
 //!
 //! The tables are data in `crates/bench/reference`, compiled in. Only ratios leave this module: with the
-//! hardware against without, in one study on one machine. Absolute speeds of other machines say nothing here.
+//! hardware against without, in one study on one machine. Absolute speeds of other machines say nothing here. The exception:
+//! how many PINs a card did ([`pin_rates`]), for programs that call software in the card's place.
 
 mod card;
 mod data;
@@ -11,6 +12,7 @@ mod tls;
 use std::fmt;
 use std::sync::LazyLock;
 
+pub use card::{CardRate, pin_rates};
 pub use data::Source;
 
 /// What was measured, so that today's result can stand beside it.

@@ -1,6 +1,7 @@
 //! What can be measured: one workload a file.
 
 mod cards;
+pub mod coprocessor;
 mod gate;
 mod java;
 mod layers;
@@ -36,6 +37,7 @@ pub fn all() -> Vec<Box<dyn Workload>> {
         Box::new(tls::Tls),
         Box::new(service::Service),
         Box::new(token::Token),
+        Box::new(coprocessor::Coprocessor),
         Box::new(java::Java),
         Box::new(trading::Trading),
         Box::new(rampup::RampUp),

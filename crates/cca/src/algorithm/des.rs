@@ -72,7 +72,7 @@ impl Cipher {
     }
 
     fn run(&self, block: &mut Block, is_encrypt: bool) {
-        let input = lc::DES_cblock { bytes: *block };
+        let mut input = lc::DES_cblock { bytes: *block };
         let mut output = lc::DES_cblock { bytes: [0; BLOCK] };
         let mode = i32::from(is_encrypt);
         // SAFETY: live schedules; reads and writes a block each.
@@ -95,6 +95,8 @@ impl Cipher {
             }
         }
         *block = output.bytes;
+        wipe(&mut input.bytes);
+        wipe(&mut output.bytes);
     }
 
     /// Encrypts whole blocks in place by CBC; the vector becomes the last ciphertext.

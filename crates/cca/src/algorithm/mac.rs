@@ -98,7 +98,8 @@ impl CbcMac {
         if self.method.is_padded() {
             rest.push(0x80);
         }
-        if !rest.is_empty() {
+        // Nothing is one block of zeros (ISO 9797-1, 6.3.2): else its code would be zeros with every key.
+        if !rest.is_empty() || *self.chain == [0; BLOCK] {
             rest.resize(BLOCK, 0);
             self.update(&rest);
         }

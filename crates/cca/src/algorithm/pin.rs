@@ -29,14 +29,19 @@ impl Drop for Pin {
 impl Pin {
     /// Of 4 to 12 digits, as numbers.
     pub(crate) fn new(digits: &[u8]) -> Outcome<Self> {
-        if !LENGTHS.contains(&digits.len()) {
-            return Err(Refusal::PinLength);
-        }
         let is_decimal = digits
             .iter()
             .fold(Choice::from(1), |good, digit| good & digit.ct_lt(&10));
-        if !bool::from(is_decimal) {
-            return Err(Refusal::ClearPin);
+        match bool::from(is_decimal) {
+            true => Self::of_any(digits),
+            false => Err(Refusal::ClearPin),
+        }
+    }
+
+    /// Of 4 to 12 digits, decimal or not: see [`Digits::Any`].
+    fn of_any(digits: &[u8]) -> Outcome<Self> {
+        if !LENGTHS.contains(&digits.len()) {
+            return Err(Refusal::PinLength);
         }
         let mut pin = Self {
             digits: [0; 16],
@@ -317,13 +322,36 @@ fn is_no_digit(pad: u8) -> Outcome<u8> {
     }
 }
 
+/// Which digits of a PIN a block may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Digits {
+    /// A block with others is wrong.
+    Decimal,
+    /// Any, in a block that is bound to an account. There, the account's digits are added to the third digit of the PIN and on. A
+    /// caller who names another account would learn these digits by which block is refused (Clulow, "On the security of PIN
+    /// processing devices", 2003). So a verb that does not count its failures refuses none.
+    Any,
+}
+
+impl Digits {
+    /// What a digit must be less than.
+    fn below(self, format: Format) -> u8 {
+        match self {
+            Self::Any if format.has_account() => 16,
+            _ => 10,
+        }
+    }
+}
+
 /// Takes the PIN out of a clear block. What is wrong with it is one error: see `PinBlockInconsistent`.
 pub(crate) fn extract(
     block: &[u8; 8],
     format: Format,
     account: &Account,
     filling: Filling,
+    digits: Digits,
 ) -> Outcome<Pin> {
+    let below = digits.below(format);
     let mut nibbles = Zeroizing::new([0_u8; 16]);
     for (at, byte) in block.iter().enumerate() {
         nibbles[2 * at] = byte >> 4;
@@ -336,10 +364,10 @@ pub(crate) fn extract(
             .for_each(|(nibble, digit)| *nibble ^= digit);
     }
     let (good, start, length) = match format {
-        Iso0 | Visa4 => framed(&nibbles, 0, |fill| fill.ct_eq(&0xf)),
-        Iso1 => framed(&nibbles, 1, |_| Choice::from(1)),
-        Iso2 => framed(&nibbles, 2, |fill| fill.ct_eq(&0xf)),
-        Iso3 => framed(&nibbles, 3, |fill| !fill.ct_lt(&10)),
+        Iso0 | Visa4 => framed(&nibbles, 0, below, |fill| fill.ct_eq(&0xf)),
+        Iso1 => framed(&nibbles, 1, below, |_| Choice::from(1)),
+        Iso2 => framed(&nibbles, 2, below, |fill| fill.ct_eq(&0xf)),
+        Iso3 => framed(&nibbles, 3, below, |fill| !fill.ct_lt(&10)),
         Iso4 => return Err(Refusal::PinBlockFormat),
         Visa2 | Eci3 => {
             let length = nibbles[0];
@@ -368,20 +396,25 @@ pub(crate) fn extract(
     let digits = &nibbles[usize::from(start)..][..usize::from(length)];
     let good = digits
         .iter()
-        .fold(good, |good, digit| good & digit.ct_lt(&10));
+        .fold(good, |good, digit| good & digit.ct_lt(&below));
     match bool::from(good) {
-        true => Pin::new(digits).map_err(|_| Refusal::PinBlockInconsistent),
+        true => Pin::of_any(digits).map_err(|_| Refusal::PinBlockInconsistent),
         false => Err(Refusal::PinBlockInconsistent),
     }
 }
 
 /// A block with a control digit, a length, the PIN and a filling: whether it is right, where the PIN is, its length.
-fn framed(nibbles: &[u8; 16], control: u8, is_filling: impl Fn(&u8) -> Choice) -> (Choice, u8, u8) {
+fn framed(
+    nibbles: &[u8; 16],
+    control: u8,
+    below: u8,
+    is_filling: impl Fn(&u8) -> Choice,
+) -> (Choice, u8, u8) {
     let length = nibbles[1];
     let mut good = nibbles[0].ct_eq(&control) & !length.ct_lt(&4) & length.ct_lt(&13);
     for (place, nibble) in (0_u8..).zip(&nibbles[2..]) {
         let is_in_pin = place.ct_lt(&length);
-        good &= (is_in_pin & nibble.ct_lt(&10)) | (!is_in_pin & is_filling(nibble));
+        good &= (is_in_pin & nibble.ct_lt(&below)) | (!is_in_pin & is_filling(nibble));
     }
     // A wrong length is not used.
     (good, 2, u8::conditional_select(&4, &length, good))
@@ -411,16 +444,17 @@ pub(crate) fn field_of_format_4(pin: &Pin) -> Outcome<Zeroizing<[u8; 16]>> {
     })))
 }
 
-/// The PIN in the first block of format 4.
+/// The PIN in the first block of format 4, of any digits: see [`Digits::Any`].
 pub(crate) fn extract_format_4(field: &[u8; 16]) -> Outcome<Pin> {
     let mut nibbles = Zeroizing::new([0_u8; 16]);
     for (at, byte) in field[..8].iter().enumerate() {
         nibbles[2 * at] = byte >> 4;
         nibbles[2 * at + 1] = byte & 0xf;
     }
-    let (good, start, length) = framed(&nibbles, 4, |fill| fill.ct_eq(&0xa));
+    let below = Digits::Any.below(Iso4);
+    let (good, start, length) = framed(&nibbles, 4, below, |fill| fill.ct_eq(&0xa));
     match bool::from(good) {
-        true => Pin::new(&nibbles[usize::from(start)..][..usize::from(length)]),
+        true => Pin::of_any(&nibbles[usize::from(start)..][..usize::from(length)]),
         false => Err(Refusal::PinBlockInconsistent),
     }
 }
@@ -457,7 +491,7 @@ impl Pair {
     /// The account number of the new block: another than that of the old block is refused.
     pub(crate) fn account(self, from: &Account, to: &Account) -> Outcome<()> {
         let is_bound = self.from.has_account();
-        match !is_bound || from.twelve == to.twelve {
+        match !is_bound || from == to {
             true => Ok(()),
             false => Err(Refusal::PanData),
         }
@@ -516,7 +550,9 @@ mod tests {
                     continue;
                 };
                 assert_eq!(
-                    extract(&block, *of, &account, FILLING).unwrap().digits(),
+                    extract(&block, *of, &account, FILLING, Digits::Decimal)
+                        .unwrap()
+                        .digits(),
                     pin.digits(),
                     "{name}"
                 );
@@ -524,7 +560,8 @@ mod tests {
                 if of.has_account() && *of != Visa4 && pin.digits().len() == 4 {
                     let other = Account::of_twelve(b"123456789013").unwrap();
                     assert!(
-                        extract(&block, *of, &other, FILLING).is_err() || *of == Iso3,
+                        extract(&block, *of, &other, FILLING, Digits::Decimal).is_err()
+                            || *of == Iso3,
                         "{name}"
                     );
                 }
@@ -541,7 +578,7 @@ mod tests {
                 .unwrap();
             let account = Account::of_whole(b"4012345678909").unwrap();
             assert_eq!(
-                extract(&block, Iso0, &account, FILLING).err(),
+                extract(&block, Iso0, &account, FILLING, Digits::Decimal).err(),
                 Some(Refusal::PinBlockInconsistent),
                 "{wrong}"
             );

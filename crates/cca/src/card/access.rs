@@ -74,8 +74,9 @@ points! {
     PinTranslate = 0x00b3, true;
     /// CSNBPTR, CSNBPTR2: another format.
     PinReformat = 0x00b7, true;
-    /// CSNBCPA: offsets of the method IBM-PINO.
-    AlternateOffset = 0x00a3, true;
+    /// CSNBCPA: offsets of the method IBM-PINO. An offset is the PIN less digits that are not equally likely: some hundred offsets of
+    /// one PIN, under keys of one's own, tell the PIN.
+    AlternateOffset = 0x00a3, false;
     /// CSNBCPA: values of the method VISA-PVV.
     AlternatePvv = 0x00bb, true;
     /// CSNBPCU.
@@ -102,8 +103,8 @@ points! {
     SymmetricKeyGenerate = 0x010e, true;
     /// CSNDPKE.
     PkaEncrypt = 0x011e, true;
-    /// CSNDPKD.
-    PkaDecrypt = 0x011f, true;
+    /// CSNDPKD: a key that came for CSNDSYI leaves in the clear.
+    PkaDecrypt = 0x011f, false;
     /// CSNDRKD.
     RetainedKeyDelete = 0x0203, true;
     /// CSNBSAE.

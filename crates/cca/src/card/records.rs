@@ -161,6 +161,16 @@ impl Records {
     }
 }
 
+/// A mask of labels, without blanks at its end: no longer than a label, because each label is held against it.
+pub(crate) fn mask(bytes: &[u8]) -> Outcome<&str> {
+    let text = std::str::from_utf8(bytes).map_err(|_| Refusal::LabelCharacter)?;
+    let text = text.trim_end_matches([' ', '\0']);
+    match text.len() <= 64 {
+        true => Ok(text),
+        false => Err(Refusal::LabelFormat),
+    }
+}
+
 fn fits(mask: &[u8], text: &[u8]) -> bool {
     // Where the last star is, and what of the text it has swallowed.
     let (mut at, mut place, mut star) = (0, 0, None);

@@ -119,7 +119,7 @@ fn is_pair_allowed(one: &Said, other: &Said, form: &str) -> bool {
         (Type::DkyGenKy, Type::DkyGenKy) => true,
         (Type::PinProt, Type::PinProt)
         | (Type::Exporter, Type::Importer)
-        | (Type::Importer, Type::Exporter) => form != "OPOP",
+        | (Type::Importer, Type::Exporter) => form.contains("EX"),
         _ => false,
     }
 }

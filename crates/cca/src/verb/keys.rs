@@ -71,7 +71,7 @@ use Form::*;
 /// Whether one key may be made in those forms with those types: the publication's tables of key types and forms.
 fn is_pair_allowed(one: KeyType, other: KeyType, forms: (Form, Form)) -> bool {
     use KeyType::*;
-    let both_operational = forms == (Operational, Operational);
+    let leaves = forms.0 == Exportable || forms.1 == Exportable;
     let is_either = |a, b| (one, other) == (a, b) || (one, other) == (b, a);
     if one == other {
         return matches!(
@@ -85,9 +85,8 @@ fn is_pair_allowed(one: KeyType, other: KeyType, forms: (Form, Form)) -> bool {
     if is_either(Cipher, Encipher) || is_either(Cipher, Decipher) {
         return true;
     }
-    // Both halves of these in one card would undo what each of them alone prevents.
-    !both_operational
-        && forms != (Importable, Importable)
+    // Both halves of these in one card would undo what each of them alone prevents. (An importable one is in it by CSNBKIM.)
+    leaves
         && (is_either(PinGen, PinVer)
             || is_either(OpinEnc, IpinEnc)
             || is_either(Exporter, Importer)

@@ -11,7 +11,8 @@ use super::keys::REGISTERS;
 use crate::AccessPoint;
 use crate::answer::{Outcome, Refusal};
 use crate::card::Call;
-use crate::card::records::{Records, Store};
+use crate::card::master::Register;
+use crate::card::records::{Records, Store, mask};
 use crate::request::*;
 use crate::token::pka::{PkaToken as Token, PrivateSection, Public, Use};
 use crate::value::{Identifier, Label, Parser};
@@ -23,10 +24,11 @@ impl Call<'_> {
             Identifier::Token(token) => Token::parse(token),
             Identifier::Label(label) => {
                 let state = self.state();
+                // No record takes the place of a key that is kept inside.
                 let token = state
                     .records
-                    .token(Store::Pka, self.caller(), &label)
-                    .or_else(|_| state.records.token(Store::Retained, self.caller(), &label));
+                    .token(Store::Retained, self.caller(), &label)
+                    .or_else(|_| state.records.token(Store::Pka, self.caller(), &label));
                 Token::parse(token?)
             }
         }
@@ -75,6 +77,8 @@ impl Verb for PkaKeyTokenBuild {
         let taken = |at: usize, length: usize| {
             structure
                 .get(at..at + length)
+                // 8,192 bits; so that a token's length fits its field.
+                .filter(|bytes| bytes.len() <= 1024)
                 .map(<[u8]>::to_vec)
                 .ok_or(Refusal::Size)
         };
@@ -184,6 +188,14 @@ impl Verb for PkaKeyTokenChange {
         rules.one(&[("RSA", ()), ("ECC", ())])?;
         rules.end()?;
         call.needs(AccessPoint::TokenChange)?;
+        if let Identifier::Label(label) = Identifier::parse(&self.key_identifier)?
+            && call
+                .state()
+                .records
+                .has(Store::Retained, call.caller(), &label)
+        {
+            return change_retained(call, label, register);
+        }
         let token = call.pka(&self.key_identifier)?;
         let masters = &call.state().masters;
         let master = masters.in_register(token.public.kind(), register)?;
@@ -191,6 +203,27 @@ impl Verb for PkaKeyTokenChange {
             key_identifier: token.changed(masters, &master)?.token().into(),
         })
     }
+}
+
+/// A key that is kept inside follows its master key in its place: its public token alone leaves.
+fn change_retained(call: &Call<'_>, label: Label, register: Register) -> Outcome<PkaChanged> {
+    if register != Register::Current {
+        return Err(Refusal::NotExportable);
+    }
+    let mut state = call.change();
+    let place = state.records.own(Store::Retained, call.caller(), &label)?;
+    let token = Token::parse(
+        state
+            .records
+            .token(Store::Retained, call.caller(), &label)?,
+    )?;
+    let master = state.masters.current(token.public.kind())?;
+    let changed = token.changed(&state.masters, master)?.token();
+    call.keep(&Records::entry(&place), &changed)?;
+    state.records.set(place, &changed);
+    Ok(PkaChanged {
+        key_identifier: Token::public(token.public).token().into(),
+    })
 }
 
 const DIGESTS: &[(&str, Digest)] = &[
@@ -434,11 +467,10 @@ impl Verb for RetainedKeyList {
 
     fn run(&self, call: &Call<'_>) -> Outcome<RetainedKeys> {
         self.rule_array.parse().end()?;
-        let mask =
-            std::str::from_utf8(&self.key_label_mask).map_err(|_| Refusal::LabelCharacter)?;
+        let mask = mask(&self.key_label_mask)?;
         let state = call.state();
         let labels = |mask: &str| state.records.labels(Store::Retained, call.caller(), mask);
-        let key_labels = labels(mask.trim_end_matches([' ', '\0']))
+        let key_labels = labels(mask)
             .iter()
             .map(|label| label.text().to_owned())
             .collect();

@@ -3,7 +3,7 @@
 use super::Verb;
 use crate::answer::{Outcome, Refusal};
 use crate::card::Call;
-use crate::card::records::{Records, Store};
+use crate::card::records::{Records, Store, mask};
 use crate::request::*;
 use crate::value::{Label, Rules};
 
@@ -60,9 +60,8 @@ impl Call<'_> {
         Ok(Done {})
     }
 
-    fn list_records(&self, store: Store, mask: &[u8]) -> Outcome<Vec<String>> {
-        let mask = std::str::from_utf8(mask).map_err(|_| Refusal::LabelCharacter)?;
-        let mask = mask.trim_end_matches([' ', '\0']);
+    fn list_records(&self, store: Store, text: &[u8]) -> Outcome<Vec<String>> {
+        let mask = mask(text)?;
         let labels = self.state().records.labels(store, self.caller(), mask);
         Ok(labels.iter().map(|label| label.text().to_owned()).collect())
     }

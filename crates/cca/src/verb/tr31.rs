@@ -244,6 +244,8 @@ impl Verb for Tr31Export {
                 if !key.vector.is_exportable()
                     || key.vector.is_part()
                     || key.vector.has(bit::NO_TR31)
+                    // No block says it: read again, the key could leave by the original wrapping.
+                    || key.vector.has(bit::ENH_ONLY)
                 {
                     return Err(Refusal::NotExportable);
                 }

@@ -1,6 +1,7 @@
 //! Symmetric keys that travel: DATA keys under public keys, AES and HMAC keys under AES key-encrypting keys.
 
 use outboard_engine::scalar::pair::Private;
+use outboard_engine::scalar::rsa;
 use zeroize::Zeroizing;
 
 use super::Verb;
@@ -22,6 +23,15 @@ use crate::value::{Bytes, Parser};
 enum Symmetric {
     Des,
     Aes,
+}
+
+/// The public RSA key under which a symmetric key leaves: of 2,048 bits at least (112 bits of strength, as Triple DES).
+fn transporter(call: &Call<'_>, identifier: &[u8]) -> Outcome<rsa::Key> {
+    let key = call.pka(identifier)?.public.rsa()?;
+    match key.bits() >= 2048 {
+        true => Ok(key),
+        false => Err(Refusal::WeakWrapping),
+    }
 }
 
 /// The rules of the verbs for symmetric keys under public keys: DATA keys alone, and OAEP alone. (A wrong padding of
@@ -77,7 +87,7 @@ impl Verb for SymmetricKeyExport {
         let (algorithm, padding) = transport_rules(&mut rules)?;
         rules.end()?;
         call.needs(AccessPoint::SymmetricKeyExport)?;
-        let public = call.pka(&self.transporter_key_identifier)?.public.rsa()?;
+        let public = transporter(call, &self.transporter_key_identifier)?;
         let bytes = match algorithm {
             Symmetric::Aes => {
                 let key = call.variable(&self.source_key_identifier)?;
@@ -154,7 +164,7 @@ impl Verb for SymmetricKeyGenerate {
         rules.one(&[("OP", ())])?;
         rules.end()?;
         call.needs(AccessPoint::SymmetricKeyGenerate)?;
-        let public = call.pka(&self.rsa_public_key_identifier)?.public.rsa()?;
+        let public = transporter(call, &self.rsa_public_key_identifier)?;
         let (local, bytes): (Bytes, _) = match algorithm {
             Symmetric::Aes => {
                 let key =

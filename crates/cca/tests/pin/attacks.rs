@@ -85,14 +85,27 @@ fn wrong_pins_are_counted_for_each_key_and_account() {
             },
         )
     };
-    // A right one begins anew.
+    // A right one begins anew with what it is compared with.
+    let wrong = encrypt(&card, &out, "0000", ISO_0, PAN).expect("a block");
+    for _ in 0..3 {
+        for _ in 1..10 {
+            let verification = Verification {
+                keys: [&inbound, &check],
+                block: &wrong,
+                method: "IBM-PIN",
+                check: 4,
+                data: ["DEFAULT", VALIDATION, ""],
+            };
+            assert_eq!(verify(&card, verification), Err((4, 19)));
+        }
+        assert_eq!(ask(&card, "", "IBM-PIN"), Ok(()));
+    }
+    // With other offsets, it does not: by them, another block's PIN would be found.
     for wrong in 1..10 {
         assert_eq!(ask(&card, &format!("{wrong:04}"), "IBM-PINO"), Err((4, 19)));
+        assert_eq!(ask(&card, "", "IBM-PIN"), Ok(()), "{wrong}");
     }
-    assert_eq!(ask(&card, "", "IBM-PIN"), Ok(()));
-    for wrong in 1..=10 {
-        assert_eq!(ask(&card, &format!("{wrong:04}"), "IBM-PINO"), Err((4, 19)));
-    }
+    assert_eq!(ask(&card, "0010", "IBM-PINO"), Err((4, 19)));
     assert_eq!(
         ask(&card, "0000", "IBM-PINO"),
         Err((4, 19)),
@@ -194,9 +207,10 @@ fn tries_at_the_same_time_are_counted() {
     let counts: Vec<_> = entries
         .iter()
         .filter(|(name, _)| name.starts_with("failures/"))
-        .map(|(_, count)| count.to_vec())
+        // Ten offsets, each with its count.
+        .map(|(_, counts)| counts.chunks(20).map(|part| part[19]).collect::<Vec<_>>())
         .collect();
-    assert_eq!(counts, [[0, 0, 0, 10], [0, 0, 0, 10]]);
+    assert_eq!(counts, [[1; 10], [1; 10], [1; 10]]);
 }
 
 /// A block that is bound to no account is neither verified nor compared: its thief would try it against an account of one's
@@ -225,9 +239,9 @@ fn blocks_without_an_account_are_not_verified() {
         pin_profile: iso_1.into(),
         pan_data: PAN.into(),
         encrypted_pin_block: block,
-        rule_array: Rules::of(&["IBM-PINO"]),
+        rule_array: Rules::of(&["VISA-PVV"]),
         pin_check_length: 4,
-        data_array: array(["DEFAULT", VALIDATION, ""]),
+        data_array: array(["012345678901", "", ""]),
     };
     assert_eq!(card.ask(alternate).err(), Some((8, 106)));
     card.enable(&[AccessPoint::UnboundPinBlocks]);

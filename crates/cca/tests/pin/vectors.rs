@@ -140,6 +140,12 @@ fn format_4_is_translated() {
         translate([&des_in, &seal], [ISO_0, iso_4], &block, [pan, other]),
         Err((8, 110))
     );
+    // The same twelve digits of another institution's account.
+    let other_bank = "532198765432109870";
+    assert_eq!(
+        translate([&des_in, &seal], [ISO_0, iso_4], &block, [pan, other_bank]),
+        Err((8, 110))
+    );
     assert_eq!(
         translate([&open, &des_out], [iso_4, ISO_0], &in_4, [other, other]),
         Err((4, 287))

@@ -92,6 +92,12 @@ fn other_content() {
         bytes[offset] ^= byte;
         bytes
     };
+    // With tables of other sizes, in a file of our size or of another.
+    let other_build = format!(
+        "of version 4, but another build of Outboard made it: a size in it is {} where {} is expected (restart the programs",
+        good.len() ^ 1,
+        good.len()
+    );
     let cases: &[(&str, Vec<u8>)] = &[
         ("wrong size", Vec::new()),
         ("wrong size", good[..good.len() - 1].to_vec()),
@@ -101,7 +107,8 @@ fn other_content() {
         ("wrong beginning", garbage),
         ("wrong beginning", with(0, 1)),
         ("of version 12, not 4 (restart the programs", with(8, 8)),
-        ("of version 4, not 4", with(16, 1)), // another layout that forgot to say so
+        (&other_build, with(16, 1)),
+        (&other_build, [&with(16, 1)[..], &[0]].concat()),
     ];
     for (reason, bytes) in cases {
         write(&directory.file(), bytes);

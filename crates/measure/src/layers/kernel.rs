@@ -1,5 +1,6 @@
 //! AWS-LC's own functions: what the engine calls, called directly.
 
+mod ml_dsa;
 mod ml_kem;
 
 use std::ptr;
@@ -64,7 +65,8 @@ fn number(bytes: &[u8]) -> Result<Owned<lc::BIGNUM>> {
 /// If it is none.
 pub(super) fn post_quantum(operation: Operation) -> Result<Box<Contender<'static>>> {
     match nature(operation).1 {
-        Work::Encapsulation(kind, act) => ml_kem::contender(kind, act),
+        Work::Lattice(kind, act) if kind.starts_with("ML-KEM") => ml_kem::contender(kind, act),
+        Work::Lattice(kind, act) => ml_dsa::contender(kind, act),
         _ => panic!("{} is no post-quantum operation", operation.name()),
     }
 }

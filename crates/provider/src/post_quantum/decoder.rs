@@ -1,47 +1,52 @@
-//! Reads ML-KEM keys: what stock's decoders found in PEM or PKCS #8, and what is DER already.
+//! Reads ML-KEM and ML-DSA keys: what stock's decoders found in PEM or PKCS #8, and what is DER already.
 
 use std::ffi::CStr;
 use std::marker::PhantomData;
 
-use outboard_engine::kem::Set;
+use outboard_engine::{dsa, kem};
 use outboard_provider_abi::decoder::{Decoded, Decoder, Source, table};
 use outboard_provider_abi::{Result, Selection};
 
-use super::format::{self, MOST, Parts};
-use super::ml_kem::{Key, assemble};
-use super::{Coder, ML_KEM};
+use super::format::{self, MOST, Object, Parts};
+use super::lattice::{Content, Key, assemble};
+use super::{Coder, ML_DSA, ML_KEM};
 use crate::decoder::object;
 use crate::outboard::Outboard;
 
-/// A parameter set as a type.
+/// A parameter set as a type: the place in its content's [`Content::SETS`].
 trait Parameters: 'static {
-    const SET: Set;
+    type Content: Content;
+    const SET: usize;
     const TYPE: &'static CStr;
 }
 
 /// What a file holds.
 trait Structure: 'static {
     fn does(selection: Selection) -> bool;
-    fn read(set: Set, bytes: &[u8]) -> Option<Parts<'_>>;
+    fn read(object: Object, bytes: &[u8]) -> Option<Parts<'_>>;
 }
 
-struct MlKem512;
-struct MlKem768;
-struct MlKem1024;
+macro_rules! parameters {
+    ($($name:ident: $content:ty, $set:literal, $type:literal;)*) => {
+        $(
+            struct $name;
 
-impl Parameters for MlKem512 {
-    const SET: Set = Set::MlKem512;
-    const TYPE: &'static CStr = c"ML-KEM-512";
+            impl Parameters for $name {
+                type Content = $content;
+                const SET: usize = $set;
+                const TYPE: &'static CStr = $type;
+            }
+        )*
+    };
 }
 
-impl Parameters for MlKem768 {
-    const SET: Set = Set::MlKem768;
-    const TYPE: &'static CStr = c"ML-KEM-768";
-}
-
-impl Parameters for MlKem1024 {
-    const SET: Set = Set::MlKem1024;
-    const TYPE: &'static CStr = c"ML-KEM-1024";
+parameters! {
+    MlKem512: kem::Key, 0, c"ML-KEM-512";
+    MlKem768: kem::Key, 1, c"ML-KEM-768";
+    MlKem1024: kem::Key, 2, c"ML-KEM-1024";
+    MlDsa44: dsa::Key, 0, c"ML-DSA-44";
+    MlDsa65: dsa::Key, 1, c"ML-DSA-65";
+    MlDsa87: dsa::Key, 2, c"ML-DSA-87";
 }
 
 struct Private;
@@ -53,8 +58,8 @@ impl Structure for Private {
         selection.0 == 0 || selection.touches(Selection::PRIVATE)
     }
 
-    fn read(set: Set, bytes: &[u8]) -> Option<Parts<'_>> {
-        format::read_private(set, bytes)
+    fn read(object: Object, bytes: &[u8]) -> Option<Parts<'_>> {
+        format::read_private(object, bytes)
     }
 }
 
@@ -64,47 +69,53 @@ impl Structure for Public {
             || selection.touches(Selection::PUBLIC) && !selection.touches(Selection::PRIVATE)
     }
 
-    fn read(set: Set, bytes: &[u8]) -> Option<Parts<'_>> {
-        format::read_public(set, bytes)
+    fn read(object: Object, bytes: &[u8]) -> Option<Parts<'_>> {
+        format::read_public(object, bytes)
     }
 }
 
 /// All of them.
 pub(super) fn all() -> Vec<Coder> {
+    let all = [
+        of::<MlKem512>(ML_KEM[0]),
+        of::<MlKem768>(ML_KEM[1]),
+        of::<MlKem1024>(ML_KEM[2]),
+        of::<MlDsa44>(ML_DSA[0]),
+        of::<MlDsa65>(ML_DSA[1]),
+        of::<MlDsa87>(ML_DSA[2]),
+    ];
+    all.into_iter().flatten().collect()
+}
+
+fn of<P: Parameters>(names: &'static CStr) -> [Coder; 2] {
     let private = "provider=outboard,input=der,structure=PrivateKeyInfo";
     let public = "provider=outboard,input=der,structure=SubjectPublicKeyInfo";
-    let coder = |names, properties: &str, table: &[_]| -> Coder {
-        (names, properties.to_owned(), table.into())
-    };
-    vec![
-        coder(ML_KEM[0], private, table::<Der<MlKem512, Private>>()),
-        coder(ML_KEM[0], public, table::<Der<MlKem512, Public>>()),
-        coder(ML_KEM[1], private, table::<Der<MlKem768, Private>>()),
-        coder(ML_KEM[1], public, table::<Der<MlKem768, Public>>()),
-        coder(ML_KEM[2], private, table::<Der<MlKem1024, Private>>()),
-        coder(ML_KEM[2], public, table::<Der<MlKem1024, Public>>()),
+    [
+        (names, private.to_owned(), table::<Der<P, Private>>().into()),
+        (names, public.to_owned(), table::<Der<P, Public>>().into()),
     ]
 }
 
 struct Der<P, S>(PhantomData<(P, S)>);
 
 impl<P: Parameters, S: Structure> Decoder for Der<P, S> {
-    type Key = Key;
+    type Key = Key<P::Content>;
     const TYPE: &'static CStr = P::TYPE;
 
     fn does(selection: Selection) -> bool {
         S::does(selection)
     }
 
-    fn decode(provider: &Outboard, input: &mut Source<'_>) -> Result<Decoded<Key>> {
-        let Some(object) = object(input, MOST) else {
+    fn decode(provider: &Outboard, input: &mut Source<'_>) -> Result<Decoded<Self::Key>> {
+        let set = P::Content::SETS[P::SET];
+        let Some(bytes) = object(input, MOST) else {
             return Ok(Decoded::Nothing);
         };
-        let Some(parts) = S::read(P::SET, &object) else {
+        let Some(parts) = S::read(P::Content::object(set), &bytes) else {
             return Ok(Decoded::Nothing);
         };
         let shared = provider.shared();
-        let key = assemble(&shared, P::SET, parts.seed, parts.private, parts.public)?;
-        Ok(Decoded::Key(Key::of(shared, P::SET, key)))
+        let key = assemble(&shared, set, parts.seed, parts.private, parts.public)?;
+        Ok(Decoded::Key(Key::of(shared, set, key)))
     }
 }

@@ -1,10 +1,12 @@
-//! Writes ML-KEM keys: DER, PEM, and text for people.
+//! Writes ML-KEM and ML-DSA keys: DER, PEM, and text for people.
 
-use std::ffi::{CString, c_int};
+use std::ffi::{CStr, CString, c_int};
 use std::fmt::Write as _;
+use std::marker::PhantomData;
 use std::sync::Arc;
 
 use der::pem::LineEnding;
+use outboard_engine::{dsa, kem};
 use outboard_provider_abi::encoder::{self, Writing};
 use outboard_provider_abi::params::{END, text};
 use outboard_provider_abi::raw::Param;
@@ -12,8 +14,8 @@ use outboard_provider_abi::{Encoder, Error, Params, Reason, Result, Selection};
 use zeroize::Zeroizing;
 
 use super::format::{private_info, public_info};
-use super::ml_kem::Key;
-use super::{Coder, ML_KEM};
+use super::lattice::{Content, Key};
+use super::{Coder, ML_DSA, ML_KEM};
 use crate::outboard::{Outboard, Shared};
 
 /// What is written, and how: an encoder's number is its place here.
@@ -47,37 +49,41 @@ enum How {
 
 /// All of them, for each set.
 pub(super) fn all() -> Vec<Coder> {
-    let of = |names| {
-        let coder = move |(number, (what, how)): (usize, &(What, How))| -> Coder {
-            let output = match how {
-                How::Der => "der",
-                How::Pem => "pem",
-                How::Text => "text",
-            };
-            let structure = match what {
-                What::Private => ",structure=PrivateKeyInfo",
-                What::Encrypted => ",structure=EncryptedPrivateKeyInfo",
-                What::Public => ",structure=SubjectPublicKeyInfo",
-                What::Text => "",
-            };
-            let properties = format!("provider=outboard,output={output}{structure}");
-            (names, properties, encoder::own::<Context>(number))
+    let ml_kem = ML_KEM.into_iter().flat_map(of::<kem::Key>);
+    let ml_dsa = ML_DSA.into_iter().flat_map(of::<dsa::Key>);
+    ml_kem.chain(ml_dsa).collect()
+}
+
+fn of<C: Content>(names: &'static CStr) -> Vec<Coder> {
+    let coder = |(number, (what, how)): (usize, &(What, How))| -> Coder {
+        let output = match how {
+            How::Der => "der",
+            How::Pem => "pem",
+            How::Text => "text",
         };
-        ALL.iter().enumerate().map(coder)
+        let structure = match what {
+            What::Private => ",structure=PrivateKeyInfo",
+            What::Encrypted => ",structure=EncryptedPrivateKeyInfo",
+            What::Public => ",structure=SubjectPublicKeyInfo",
+            What::Text => "",
+        };
+        let properties = format!("provider=outboard,output={output}{structure}");
+        (names, properties, encoder::own::<Context<C>>(number))
     };
-    ML_KEM.into_iter().flat_map(of).collect()
+    ALL.iter().enumerate().map(coder).collect()
 }
 
 /// An encoder's context.
-struct Context {
+struct Context<C> {
     shared: Arc<Shared>,
     what: What,
     how: How,
     cipher: Option<CString>,
+    content: PhantomData<fn() -> C>,
 }
 
-impl Encoder for Context {
-    type Key = Key;
+impl<C: Content> Encoder for Context<C> {
+    type Key = Key<C>;
 
     fn new(provider: &Outboard, number: usize) -> Result<Option<Self>> {
         Ok(ALL.get(number).map(|&(what, how)| Self {
@@ -85,6 +91,7 @@ impl Encoder for Context {
             what,
             how,
             cipher: None,
+            content: PhantomData,
         }))
     }
 
@@ -121,7 +128,7 @@ impl Encoder for Context {
         Ok(1)
     }
 
-    fn encode(&mut self, key: Option<Arc<Key>>, what: &Writing) -> Result<c_int> {
+    fn encode(&mut self, key: Option<Arc<Key<C>>>, what: &Writing) -> Result<c_int> {
         let key = key.ok_or_else(nothing)?;
         let bytes = match self.what {
             What::Public => Zeroizing::new(self.public(&key)?),
@@ -133,18 +140,18 @@ impl Encoder for Context {
     }
 }
 
-impl Context {
-    fn public(&self, key: &Key) -> Result<Vec<u8>> {
+impl<C: Content> Context<C> {
+    fn public(&self, key: &Key<C>) -> Result<Vec<u8>> {
         let content = key.content().ok_or_else(nothing)?;
-        let info = public_info(key.set(), content.public_bytes());
+        let info = public_info(C::object(key.set()), content.public_bytes());
         Ok(self.finished(&info, "PUBLIC KEY")?.to_vec())
     }
 
-    fn private(&self, key: &Key) -> Result<Zeroizing<Vec<u8>>> {
+    fn private(&self, key: &Key<C>) -> Result<Zeroizing<Vec<u8>>> {
         self.finished(&info(key)?, "PRIVATE KEY")
     }
 
-    fn encrypted(&self, key: &Key, what: &Writing) -> Result<Zeroizing<Vec<u8>>> {
+    fn encrypted(&self, key: &Key<C>, what: &Writing) -> Result<Zeroizing<Vec<u8>>> {
         let cipher = self.cipher.as_deref();
         let cipher = cipher.ok_or(Error::new(Reason::InvalidParameter, "no cipher is set"))?;
         let missing = || Error::new(Reason::InvalidParameter, "there is no passphrase");
@@ -164,10 +171,10 @@ impl Context {
     }
 }
 
-fn info(key: &Key) -> Result<Zeroizing<Vec<u8>>> {
+fn info<C: Content>(key: &Key<C>) -> Result<Zeroizing<Vec<u8>>> {
     let content = key.content().ok_or_else(nothing)?;
     let private = content.private_bytes().ok_or_else(nothing)?;
-    Ok(private_info(key.set(), content.seed(), private))
+    Ok(private_info(C::object(key.set()), content.seed(), private))
 }
 
 fn nothing() -> Error {
@@ -178,10 +185,10 @@ fn nothing() -> Error {
 }
 
 /// As `openssl pkey -text` shows a key.
-fn describe(key: &Key, selection: Selection) -> Result<Zeroizing<Vec<u8>>> {
+fn describe<C: Content>(key: &Key<C>, selection: Selection) -> Result<Zeroizing<Vec<u8>>> {
     let content = key.content().ok_or_else(nothing)?;
-    let name = ML_KEM[key.set() as usize].to_string_lossy();
-    let name = name.split(':').next().unwrap_or_default();
+    let [name, _] = C::names(key.set());
+    let [private_label, public_label] = C::LABELS;
     let private = content
         .private_bytes()
         .filter(|_| selection.touches(Selection::PRIVATE));
@@ -214,14 +221,14 @@ fn describe(key: &Key, selection: Selection) -> Result<Zeroizing<Vec<u8>>> {
     match (private, content.seed()) {
         (Some(private), Some(seed)) => {
             part(&format!("{heading}seed:"), seed);
-            part("dk:", private);
-            part("ek:", content.public_bytes());
+            part(private_label, private);
+            part(public_label, content.public_bytes());
         }
         (Some(private), None) => {
-            part(&format!("{heading}dk:"), private);
-            part("ek:", content.public_bytes());
+            part(&format!("{heading}{private_label}"), private);
+            part(public_label, content.public_bytes());
         }
-        (None, _) => part(&format!("{heading}ek:"), content.public_bytes()),
+        (None, _) => part(&format!("{heading}{public_label}"), content.public_bytes()),
     }
     Ok(Zeroizing::new(text.as_bytes().to_vec()))
 }

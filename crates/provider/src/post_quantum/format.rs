@@ -1,14 +1,13 @@
-//! ML-KEM keys in files (RFC 9935): what is in a `SubjectPublicKeyInfo` and in a `PrivateKeyInfo`.
+//! ML-KEM's and ML-DSA's keys in files (RFC 9935, RFC 9881): what is in a `SubjectPublicKeyInfo` and in a `PrivateKeyInfo`.
 //!
 //! A private key is written in one of three forms, and read in all: its seed, its expanded form, or both.
 //!
 //! ```text
-//! seed [0] OCTET STRING (64)   |   expandedKey OCTET STRING   |   both SEQUENCE { seed, expandedKey }
+//! seed [0] OCTET STRING   |   expandedKey OCTET STRING   |   both SEQUENCE { seed, expandedKey }
 //! ```
 
 use der::asn1::{AnyRef, BitStringRef, ObjectIdentifier, OctetStringRef};
 use der::{Decode, Reader, SliceReader, Tag, TagNumber, Tagged};
-use outboard_engine::kem::{SEED, Set};
 use zeroize::Zeroizing;
 
 const SEQUENCE: u8 = 0x30;
@@ -19,7 +18,7 @@ const OBJECT: u8 = 0x06;
 /// The tag of the seed alone.
 const SEED_TAG: u8 = 0x80;
 
-/// The longest file that is read: ML-KEM-1024's private key in both forms has 3,300 bytes.
+/// The longest file that is read: ML-DSA-87's private key in both forms has some 5,000 bytes.
 pub(super) const MOST: usize = 8 << 10;
 
 /// The parts of a key that a file holds.
@@ -30,17 +29,15 @@ pub(super) struct Parts<'a> {
     pub(super) private: Option<&'a [u8]>,
 }
 
-/// The last number of a set's object identifier, 2.16.840.1.101.3.4.4.N.
-const fn number(set: Set) -> u8 {
-    match set {
-        Set::MlKem512 => 1,
-        Set::MlKem768 => 2,
-        Set::MlKem1024 => 3,
-    }
-}
+/// The object identifier of a parameter set, 2.16.840.1.101.3.4.ARC.NUMBER (NIST's), as DER has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Object([u8; 9]);
 
-const fn object(set: Set) -> [u8; 9] {
-    [0x60, 0x86, 0x48, 1, 101, 3, 4, 4, number(set)]
+impl Object {
+    /// Both are below 128.
+    pub(super) const fn new(arc: u8, number: u8) -> Self {
+        Self([0x60, 0x86, 0x48, 1, 101, 3, 4, arc, number])
+    }
 }
 
 /// Something with its tag and length.
@@ -58,20 +55,21 @@ fn tagged(tag: u8, parts: &[&[u8]]) -> Zeroizing<Vec<u8>> {
     out
 }
 
-fn algorithm(set: Set) -> Zeroizing<Vec<u8>> {
-    tagged(SEQUENCE, &[&tagged(OBJECT, &[&object(set)])])
+/// An `AlgorithmIdentifier`, without parameters.
+pub(super) fn algorithm(object: Object) -> Zeroizing<Vec<u8>> {
+    tagged(SEQUENCE, &[&tagged(OBJECT, &[&object.0])])
 }
 
 /// A `SubjectPublicKeyInfo`.
-pub(super) fn public_info(set: Set, public: &[u8]) -> Vec<u8> {
+pub(super) fn public_info(object: Object, public: &[u8]) -> Vec<u8> {
     let bits = tagged(BITS, &[&[0], public]);
-    tagged(SEQUENCE, &[&algorithm(set), &bits]).to_vec()
+    tagged(SEQUENCE, &[&algorithm(object), &bits]).to_vec()
 }
 
 /// A `PrivateKeyInfo`: with the seed where it is known, and the expanded form beside it, as OpenSSL 3.5 writes it.
 pub(super) fn private_info(
-    set: Set,
-    seed: Option<&[u8; SEED]>,
+    object: Object,
+    seed: Option<&[u8]>,
     private: &[u8],
 ) -> Zeroizing<Vec<u8>> {
     let expanded = tagged(OCTETS, &[private]);
@@ -82,24 +80,24 @@ pub(super) fn private_info(
     let version = tagged(INTEGER, &[&[0]]);
     tagged(
         SEQUENCE,
-        &[&version, &algorithm(set), &tagged(OCTETS, &[&choice])],
+        &[&version, &algorithm(object), &tagged(OCTETS, &[&choice])],
     )
 }
 
-/// Reads an `AlgorithmIdentifier`: whether it is the set's. There are no parameters (RFC 9935, 3).
-fn is_of<'a>(set: Set, reader: &mut SliceReader<'a>) -> der::Result<bool> {
+/// Reads an `AlgorithmIdentifier`: whether it is the set's. There are no parameters (RFC 9935, 3; RFC 9881, 2).
+fn is_of<'a>(object: Object, reader: &mut SliceReader<'a>) -> der::Result<bool> {
     let algorithm: AnyRef<'a> = reader.decode()?;
     algorithm.tag().assert_eq(Tag::Sequence)?;
     let mut inner = SliceReader::new(algorithm.value())?;
-    let object: ObjectIdentifier = inner.decode()?;
-    Ok(inner.is_finished() && object.as_bytes() == self::object(set))
+    let found: ObjectIdentifier = inner.decode()?;
+    Ok(inner.is_finished() && found.as_bytes() == object.0)
 }
 
 /// What a `SubjectPublicKeyInfo` of that set holds; none where the bytes are something else.
-pub(super) fn read_public(set: Set, bytes: &[u8]) -> Option<Parts<'_>> {
+pub(super) fn read_public(object: Object, bytes: &[u8]) -> Option<Parts<'_>> {
     let parts = || -> der::Result<Option<Parts<'_>>> {
         let mut reader = inside(bytes)?;
-        if !is_of(set, &mut reader)? {
+        if !is_of(object, &mut reader)? {
             return Ok(None);
         }
         let public: BitStringRef<'_> = reader.decode()?;
@@ -116,11 +114,11 @@ pub(super) fn read_public(set: Set, bytes: &[u8]) -> Option<Parts<'_>> {
 
 /// What a `PrivateKeyInfo` of that set holds; none where the bytes are something else. What follows the key (attributes, and
 /// a public half) is passed over.
-pub(super) fn read_private(set: Set, bytes: &[u8]) -> Option<Parts<'_>> {
+pub(super) fn read_private(object: Object, bytes: &[u8]) -> Option<Parts<'_>> {
     let parts = || -> der::Result<Option<Parts<'_>>> {
         let mut reader = inside(bytes)?;
         let version: u8 = reader.decode()?;
-        if version > 1 || !is_of(set, &mut reader)? {
+        if version > 1 || !is_of(object, &mut reader)? {
             return Ok(None);
         }
         let key: &OctetStringRef = reader.decode()?;
@@ -172,51 +170,55 @@ fn inside(bytes: &[u8]) -> der::Result<SliceReader<'_>> {
 mod tests {
     use super::*;
 
+    const SEED: usize = 64;
+    const FIRST: Object = Object::new(4, 1);
+    const SECOND: Object = Object::new(4, 2);
+
     #[test]
     fn each_form_is_read() {
         let (seed, private) = ([7; SEED], [9; 1632]);
-        let both = private_info(Set::MlKem512, Some(&seed), &private);
+        let both = private_info(FIRST, Some(&seed), &private);
         let parts = Parts {
             public: None,
             seed: Some(&seed),
             private: Some(&private),
         };
-        assert_eq!(read_private(Set::MlKem512, &both), Some(parts));
-        let expanded = private_info(Set::MlKem512, None, &private);
+        assert_eq!(read_private(FIRST, &both), Some(parts));
+        let expanded = private_info(FIRST, None, &private);
         let parts = Parts {
             private: Some(&private),
             ..Parts::default()
         };
-        assert_eq!(read_private(Set::MlKem512, &expanded), Some(parts));
+        assert_eq!(read_private(FIRST, &expanded), Some(parts));
         let info = |choice: &[u8]| {
             let version = tagged(INTEGER, &[&[0]]);
             let octets = tagged(OCTETS, &[choice]);
-            tagged(SEQUENCE, &[&version, &algorithm(Set::MlKem768), &octets])
+            tagged(SEQUENCE, &[&version, &algorithm(SECOND), &octets])
         };
         let alone = info(&tagged(SEED_TAG, &[&seed]));
-        let parts = read_private(Set::MlKem768, &alone);
+        let parts = read_private(SECOND, &alone);
         assert_eq!(parts.and_then(|parts| parts.seed), Some(&seed[..]));
         let another = info(&tagged(0x81, &[&seed]));
-        assert_eq!(read_private(Set::MlKem768, &another), None);
+        assert_eq!(read_private(SECOND, &another), None);
     }
 
     #[test]
     fn another_set_and_damaged_bytes_are_none_of_ours() {
-        let public = public_info(Set::MlKem512, &[5; 800]);
-        assert!(read_public(Set::MlKem512, &public).is_some());
-        assert_eq!(read_public(Set::MlKem768, &public), None);
+        let public = public_info(FIRST, &[5; 800]);
+        assert!(read_public(FIRST, &public).is_some());
+        assert_eq!(read_public(SECOND, &public), None);
         for length in 0..public.len() {
-            assert_eq!(read_public(Set::MlKem512, &public[..length]), None);
+            assert_eq!(read_public(FIRST, &public[..length]), None);
         }
-        let private = private_info(Set::MlKem512, Some(&[7; SEED]), &[9; 1632]);
+        let private = private_info(FIRST, Some(&[7; SEED]), &[9; 1632]);
         for length in 0..private.len() {
-            assert_eq!(read_private(Set::MlKem512, &private[..length]), None);
+            assert_eq!(read_private(FIRST, &private[..length]), None);
         }
         for at in 0..40 {
             let mut changed = private.to_vec();
             changed[at] ^= 0x41;
             // Only that it ends is asked: a changed version is a version.
-            let _ = read_private(Set::MlKem512, &changed);
+            let _ = read_private(FIRST, &changed);
         }
     }
 }

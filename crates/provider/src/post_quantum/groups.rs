@@ -2,11 +2,12 @@
 
 use std::ffi::c_int;
 
+use outboard_engine::kem;
 use outboard_provider_abi::ParamList;
 use outboard_provider_abi::raw::{PARAM_INTEGER, PARAM_UNSIGNED_INTEGER, Param};
 
 use super::hybrid::Group;
-use super::ml_kem::security_bits;
+use super::lattice::Content;
 
 /// TLS 1.3.
 const TLS_1_3: c_int = 0x0304;
@@ -31,7 +32,7 @@ fn params(group: Group) -> ParamList {
     };
     let version =
         |list: ParamList, key, value: c_int| list.value(key, PARAM_INTEGER, &value.to_ne_bytes());
-    let bits = u32::try_from(security_bits(group.set())).unwrap_or(u32::MAX);
+    let bits = u32::try_from(kem::Key::numbers(group.set()).security_bits).unwrap_or(u32::MAX);
     let list = ParamList::new()
         .text(c"tls-group-name", &name)
         // libssl 3.0 asks a key generation for the group of this name.

@@ -22,9 +22,8 @@ use zeroize::Zeroizing;
 
 use super::classical::{self, Exchange};
 use super::context::{Encapsulating, Randomness, Secret};
-use super::ml_kem::{
-    ENCODED, GROUP, PRIVATE, PROPERTIES, PUBLIC, bytes, check_group, give, security_bits,
-    unchangeable,
+use super::lattice::{
+    Content, ENCODED, GROUP, PRIVATE, PROPERTIES, PUBLIC, bytes, check_group, give, unchangeable,
 };
 use crate::outboard::{Outboard, Shared, refuse};
 
@@ -305,7 +304,10 @@ impl KeyManagement for Key {
         params.answer(|param| {
             match (param.key(), halves) {
                 (b"bits", _) => param.set_unsigned(8 * group.public_length() as u64)?,
-                (b"security-bits", _) => param.set_unsigned(security_bits(group.set()))?,
+                (b"security-bits", _) => {
+                    let numbers = kem::Key::numbers(group.set());
+                    param.set_unsigned(numbers.security_bits)?
+                }
                 (b"max-size", _) => param.set_unsigned(group.ciphertext_length() as u64)?,
                 (b"pub" | b"encoded-pub-key", Some(halves)) => {
                     param.set_octets(&halves.public_bytes(group)?)?;

@@ -16,6 +16,7 @@ mod environment;
 mod haproxy;
 #[path = "../common/service.rs"]
 mod held;
+mod ml_dsa;
 mod nginx;
 mod openssl;
 mod post_quantum;

@@ -1,4 +1,4 @@
-//! ML-KEM: key generation, encapsulation, decapsulation, by every library that has it.
+//! ML-KEM and ML-DSA: each operation, by every library that has it.
 //!
 //! All are in this process, and take turns every few milliseconds. The baseline is the first peer, which is what a user
 //! could upgrade to; without a peer it is AWS-LC.
@@ -33,7 +33,7 @@ pub(super) fn run(session: &mut Session<'_>) -> Result<(), Failure> {
     session.version("libcrypto", library.version());
     session.table(
         "operations",
-        "ML-KEM: operations per second of one core, one at a time",
+        "ML-KEM and ML-DSA: operations per second of one core, one at a time",
         &["operation"],
     );
     session.note(
@@ -103,7 +103,7 @@ fn peers(session: &mut Session<'_>) -> Result<Vec<(String, Context)>, Failure> {
         session.version(&peer.name, library.version());
         session.note(format!(
             "{} is {}. This program does not know how it was built (the repository's own tests build theirs with little \
-             optimisation of the C code, and ML-KEM is C code there)",
+             optimisation of the C code, and ML-KEM and ML-DSA are C code there)",
             peer.name,
             library.path().display()
         ));

@@ -10,7 +10,7 @@ use super::{Profile, cipher, derived, element, extraction, opened, sealed};
 use crate::AccessPoint;
 use crate::algorithm::des::Cipher;
 use crate::algorithm::method;
-use crate::algorithm::pin::{LENGTHS, Pin, extract, numbers};
+use crate::algorithm::pin::{Digits, LENGTHS, Pin, extract, numbers};
 use crate::answer::{Outcome, Refusal};
 use crate::card::Call;
 use crate::request::*;
@@ -77,7 +77,8 @@ fn offset(assigned: &[u8], chosen: &[u8], check: u32) -> Outcome<Zeroizing<Vec<u
     let pairs = chosen
         .iter()
         .zip(assigned)
-        .map(|(chosen, assigned)| method::difference(*chosen, *assigned));
+        // A digit of `Digits::Any` is less than ten first.
+        .map(|(chosen, assigned)| method::difference(method::sum(*chosen, 0), *assigned));
     let all: Zeroizing<Vec<u8>> = Zeroizing::new(pairs.collect());
     Ok(Zeroizing::new(all[chosen.len() - check..].to_vec()))
 }
@@ -179,12 +180,24 @@ impl Verb for ClearPinGenerateAlternate {
         let returned_result = match method {
             Method::VisaPvv => {
                 let (eleven, index) = security_parameter(element(&self.data_array, 0)?, &whose)?;
-                let pin = extract(&block, profile.format, &whose, profile.filling(length))?;
+                let pin = extract(
+                    &block,
+                    profile.format,
+                    &whose,
+                    profile.filling(length),
+                    Digits::Any,
+                )?;
                 text(&method::pvv(&key, &eleven, index, pin.digits())[..])
             }
             _ => {
                 belongs(call, element(&self.data_array, 1)?, &whose)?;
-                let pin = extract(&block, profile.format, &whose, profile.filling(length))?;
+                let pin = extract(
+                    &block,
+                    profile.format,
+                    &whose,
+                    profile.filling(length),
+                    Digits::Any,
+                )?;
                 let length = pin.digits().len() as u32;
                 let assigned = assigned(call, &key, method, length, &self.data_array)?;
                 text(&offset(
@@ -219,6 +232,13 @@ impl Verb for EncryptedPinGenerate {
             .des_key::<SealGenerated>(&self.outbound_pin_encrypting_key_identifier)?
             .cipher();
         let whose = account(&self.pan_data, profile.format)?;
+        // Another account's PIN in a block of this account would be compared with this account's.
+        match method {
+            Method::Interbank => {
+                security_parameter(element(&self.data_array, 0)?, &whose)?;
+            }
+            _ => belongs(call, element(&self.data_array, 1)?, &whose)?,
+        }
         let pin = assigned(call, &key, method, self.pin_length, &self.data_array)?;
         Ok(GeneratedPin {
             encrypted_pin_block: sealed(&seal, &pin, &profile, &whose, self.sequence_number)?

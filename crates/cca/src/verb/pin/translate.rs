@@ -7,7 +7,7 @@ use super::{
 use crate::AccessPoint;
 use crate::algorithm::des::Cipher;
 use crate::algorithm::dukpt::{self, AES_SERIAL, Usage};
-use crate::algorithm::pin::{Account, Format, Pair, Pin, extract};
+use crate::algorithm::pin::{Account, Digits, Format, Pair, Pin, extract};
 use crate::answer::{Outcome, Refusal};
 use crate::card::Call;
 use crate::request::*;
@@ -67,7 +67,13 @@ impl Verb for EncryptedPinTranslate {
                 let new = self::account(&self.pan_data_out, to.format)?;
                 pair.account(&account, &new)?;
                 let block = opened(&open, &self.pin_block_in)?;
-                let pin = extract(&block, from.format, &account, from.filling(length))?;
+                let pin = extract(
+                    &block,
+                    from.format,
+                    &account,
+                    from.filling(length),
+                    Digits::Any,
+                )?;
                 sealed(&seal, &pin, &to, &new, self.sequence_number)?
             }
         };
@@ -171,7 +177,13 @@ impl Verb for EncryptedPinTranslate2 {
             Side::Aes(key) => opened_format_4(key, &self.pin_block_in, &account)?,
             Side::Des(cipher) => {
                 let block = opened(cipher, &self.pin_block_in)?;
-                extract(&block, from.format, &account, from.filling(length))?
+                extract(
+                    &block,
+                    from.format,
+                    &account,
+                    from.filling(length),
+                    Digits::Any,
+                )?
             }
         };
         let pin_block_out = match &output {

@@ -8,10 +8,11 @@ use super::{Profile, cipher, derived, element, extraction, opened};
 use crate::AccessPoint;
 use crate::algorithm::des::Cipher;
 use crate::algorithm::method;
-use crate::algorithm::pin::{Account, Format, Pin, extract, numbers};
+use crate::algorithm::pin::{Account, Digits, Format, Pin, extract, numbers};
 use crate::answer::{Outcome, Refusal};
 use crate::card::Call;
 use crate::card::limits;
+use crate::card::master::Kind;
 use crate::card::tables::Table;
 use crate::request::*;
 use crate::token::control_vector::PinUse;
@@ -103,12 +104,10 @@ pub(super) fn bound(call: &Call<'_>, format: Format) -> Outcome<()> {
     }
 }
 
-/// Refuses validation data that are not this account's.
+/// Refuses validation data that are not this account's. All its digits are asked for: another account's number with the same
+/// validation data changes the third and fourth digit of the PIN in the block, and by offsets both are found.
 pub(super) fn belongs(call: &Call<'_>, validation: &[u8], account: &Account) -> Outcome<()> {
-    let digits: Vec<u8> = account.twelve()[4..]
-        .iter()
-        .map(|digit| b'0' + digit)
-        .collect();
+    let digits: Vec<u8> = account.twelve().iter().map(|digit| b'0' + digit).collect();
     let has_digits = validation
         .windows(digits.len())
         .any(|window| window == digits);
@@ -249,29 +248,45 @@ impl Verb for EncryptedPinVerify {
             is_derived.input,
         )?;
         let block = opened(&open, &self.encrypted_pin_block)?;
-        // The account's own count, and that of what the PIN is compared with: neither can be chosen to begin anew.
+        // The account's count with this key, that of what the PIN is compared with, and the account's count with all keys: none can be
+        // chosen to begin anew, and keys of one's own give no more tries.
         let data = match method {
             Method::VisaPvv | Method::Interbank => {
                 element(&self.data_array, 0)?.get(..12).unwrap_or(&[])
             }
             _ => element(&self.data_array, 1)?,
         };
+        let whole = [b"account".as_slice(), whose.twelve()].concat();
+        let of_card = call
+            .state()
+            .masters
+            .current(Kind::Symmetric)?
+            .derive(b"wrong PINs")?;
         let accounts = [
-            limits::Account::new(
-                key.bytes(),
-                &[b"account".as_slice(), whose.twelve()].concat(),
-            )?,
+            limits::Account::new(key.bytes(), &whole)?,
             limits::Account::new(key.bytes(), &[b"data".as_slice(), data].concat())?,
+            limits::Account::new(&of_card, &whole)?,
         ];
-        let mut counts = [0; 2];
+        // A right PIN forgets what was wrong with the same offset or PVV alone. Else, who knows one PIN of an account would begin
+        // anew as often as needed, and find another block's PIN by offsets.
+        let said = [
+            &[method as u8][..],
+            &self.pin_check_length.to_be_bytes(),
+            &self.data_array,
+        ];
+        let compared = limits::Account::new(key.bytes(), &said.concat())?;
+        let mut counts = [0; 3];
         {
             let mut failures = call.failures();
             for (count, account) in counts.iter_mut().zip(accounts) {
                 // A blocked account answers as a wrong PIN does.
-                *count = failures.count(account)?.ok_or(Refusal::PinNotVerified)?;
+                *count = failures
+                    .count(account, compared)?
+                    .ok_or(Refusal::PinNotVerified)?;
             }
         }
-        let pin = extract(&block, profile.format, &whose, profile.filling(length));
+        let filling = profile.filling(length);
+        let pin = extract(&block, profile.format, &whose, filling, Digits::Decimal);
         let is_right = match &pin {
             Ok(pin) => reference.is(&key.cipher(), pin),
             Err(Refusal::PinBlockInconsistent) => false,
@@ -280,16 +295,20 @@ impl Verb for EncryptedPinVerify {
         let mut failures = call.failures();
         if is_right {
             for (count, account) in counts.into_iter().zip(accounts) {
-                if count > 1 {
-                    call.forget(&account.entry())?;
+                let left = failures.without(account, compared);
+                match (count, left.is_empty()) {
+                    // None was stored.
+                    (1, _) => {}
+                    (_, true) => call.forget(&account.entry())?,
+                    (_, false) => call.keep(&account.entry(), &limits::value(&left))?,
                 }
-                failures.set(account, 0);
+                failures.set(account, left);
             }
             return Ok(Done {});
         }
         for account in accounts {
-            // The count as it is now: others may have tried meanwhile, and stored theirs.
-            call.keep(&account.entry(), &failures.of(account).to_be_bytes())?;
+            // The counts as they are now: others may have tried meanwhile, and stored theirs.
+            call.keep(&account.entry(), &limits::value(failures.of(account)))?;
         }
         Err(Refusal::PinNotVerified)
     }

@@ -25,7 +25,7 @@ pub(super) fn contender(kind: &str, act: Act) -> Result<Box<Contender<'static>>>
     Ok(match act {
         Act::Generate => repeat(move || generate(set).map(drop)),
         Act::Encapsulate => repeat(move || encapsulate(&key).map(drop)),
-        Act::Decapsulate => repeat(move || {
+        _ => repeat(move || {
             let context = of(&key)?;
             let (mut secret, mut length) = ([0; SECRET], SECRET);
             // SAFETY: a live context; room for a secret; reads as many bytes as there are.

@@ -1,9 +1,11 @@
-//! ML-KEM: making a key, encapsulating for one and decapsulating with one, as a handshake of TLS does.
+//! ML-KEM and ML-DSA: making keys, encapsulating, decapsulating, signing and verifying, as a handshake of TLS does.
 
-use outboard_libcrypto::{Context, Decapsulator, Encapsulator, Key, Params};
+use outboard_libcrypto::{
+    Context, Decapsulator, DigestSigner, DigestVerifier, Encapsulator, Key, Params,
+};
 
-use super::Prepared;
-use crate::Result;
+use super::{MESSAGE, Prepared};
+use crate::{Error, Result};
 
 /// What is done with a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,6 +13,8 @@ pub(crate) enum Act {
     Generate,
     Encapsulate,
     Decapsulate,
+    Sign,
+    Verify,
 }
 
 /// Everything but the key is made anew each time. `kind` is OpenSSL's name of the parameter set.
@@ -35,6 +39,24 @@ pub(super) fn prepare(context: &Context, kind: &'static str, act: Act) -> Result
             Prepared::new(served_by, move || {
                 Decapsulator::new(&key, &params)?.decapsulate(&ciphertext)?;
                 Ok(())
+            })
+        }
+        Act::Sign => Prepared::new(served_by, move || {
+            DigestSigner::new(&key, None, &params)?.sign(&MESSAGE)?;
+            Ok(())
+        }),
+        Act::Verify => {
+            let signature = DigestSigner::new(&key, None, &params)?.sign(&MESSAGE)?;
+            Prepared::new(served_by, move || {
+                let mut verifier = DigestVerifier::new(&key, None, &params)?;
+                match verifier.verify(&signature, &MESSAGE)? {
+                    true => Ok(()),
+                    false => Err(Error::Disagreement {
+                        what: format!("a signature by {kind}"),
+                        maker: "a key",
+                        judge: "itself",
+                    }),
+                }
             })
         }
     })

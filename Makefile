@@ -139,13 +139,16 @@ test-debian13: need-build tested
 	  --skip valgrind:: --skip soak:: --skip a_ledger_elsewhere
 
 # Jetty, Netty, Tomcat and Open Liberty (scripts/java-servers.sh and 'make liberty' fetch them), as docs/java.md and docs/java-provider.md
-# set them up; then the JDK's own tests, with stock Java and with outboard.jar.
+# set them up; then the JDK's own tests, with stock Java and with outboard.jar, and with a JDK 25 where there is one (JDK_25).
+JDK_25 ?= $(firstword $(wildcard /usr/lib/jvm/*-25-*))
+
 test-java: need-test tested liberty
 	scripts/java-later.sh
 	scripts/java-servers.sh
 	OUTBOARD_TEST_ALL=1 OUTBOARD_JAVA_SERVERS=$(CURDIR)/target/java-servers OUTBOARD_LIBERTY=$(CURDIR)/$(liberty)/wlp \
 	    $(CARGO) test --locked --no-fail-fast -p outboard-cli --test java_servers -- --test-threads=2
-	OUTBOARD=target/debug/outboard MODULE=target/debug/liboutboard.so JAR=target/debug/outboard.jar scripts/suites/run.sh java
+	OUTBOARD=target/debug/outboard MODULE=target/debug/liboutboard.so JAR=target/debug/outboard.jar JDK_25=$(JDK_25) \
+	    scripts/suites/run.sh java $(if $(JDK_25),java-25)
 
 # Minutes to hours: HANDSHAKES of outboard.jar, and as many of the accelerator slot.
 HANDSHAKES ?= 1000000

@@ -1,17 +1,20 @@
 #!/bin/bash
 # Starts the trading application with a database of its own, on 127.0.0.1, until you press Ctrl-C:
 #
-#   samples/trading/run.sh [file | accelerator | coprocessor [NAME]]
+#   samples/trading/run.sh [file | accelerator | provider | coprocessor [NAME]]
 #
 # The word says where the key of HTTPS is used (README.md). NAME is the key's name in the card service. These variables change what is used:
 #
 #   PORT      the port of HTTPS (9443)
+#   SETTINGS  settings of outboard.jar, as docs/java-provider.md tells them
 #   MODULE    outboard-pkcs11.so (/usr/local/lib/outboard/outboard-pkcs11.so)
+#   JAR       outboard.jar (/usr/local/lib/outboard/outboard.jar)
 #   LIBERTY   the directory of Open Liberty (Debian's Tomcat 10)
 set -euo pipefail
 key=${1:-file} name=${2:-trading} port=${PORT:-9443}
 # Programs change their directory.
 module=$(realpath -m "${MODULE:-/usr/local/lib/outboard/outboard-pkcs11.so}")
+jar=$(realpath -m "${JAR:-/usr/local/lib/outboard/outboard.jar}")
 liberty=${LIBERTY:+$(realpath -m "$LIBERTY")}
 sources=$(dirname "$(readlink -f "$0")")
 
@@ -64,7 +67,7 @@ fi
 echo "Starting the server. Open https://localhost:$port/trade/home, and log in as uid:0 with the password xxx"
 TRADING_DIRECTORY=$directory/server TRADING_STORE=$directory/store.p12 TRADING_ALIAS=$name TRADING_KEY=$key \
     TRADING_HTTPS=$port TRADING_HTTP=$((port + 2)) TRADING_LIBERTY=$liberty \
-    TRADING_MODULE=$module \
+    TRADING_MODULE=$module TRADING_JAR=$jar TRADING_SETTINGS=${SETTINGS:-} \
     TRADING_DATABASE="jdbc:postgresql://127.0.0.1:$((port + 1))/postgres?user=trading&password=$PGPASSWORD" \
     bash "$sources/server.sh" &
 server=$!

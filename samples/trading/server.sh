@@ -5,10 +5,12 @@
 #   TRADING_DATABASE    the database, as JDBC names it
 #   TRADING_HTTPS       the port of HTTPS
 #   TRADING_HTTP        the port of HTTP, for a web server in front
-#   TRADING_KEY         where the key of HTTPS is used: file, accelerator or coprocessor
+#   TRADING_KEY         where the key of HTTPS is used: file, accelerator, provider or coprocessor
 #   TRADING_STORE       the PKCS #12 file with the key (not for coprocessor). Its password is "changeit"
 #   TRADING_ALIAS       the name of the key
-#   TRADING_MODULE      outboard-pkcs11.so (not for file)
+#   TRADING_MODULE      outboard-pkcs11.so (for accelerator and coprocessor)
+#   TRADING_JAR         outboard.jar (for provider)
+#   TRADING_SETTINGS    what outboard.jar reads in outboard.settings, if anything
 #   TRADING_LIBERTY     the directory of Open Liberty; otherwise the server is Debian's Tomcat 10
 set -euo pipefail
 sources=$(dirname "$(readlink -f "$0")")
@@ -45,12 +47,21 @@ case $TRADING_KEY in
         done
         echo "jdk.security.provider.preferred=$preferred" >> security
         type=PKCS12 ;;
+    provider)
+        needs "$TRADING_JAR" "'make' builds one where a JDK is installed; JAR names another for run.sh"
+        options+=("-Xbootclasspath/a:$TRADING_JAR" "-Doutboard.settings=${TRADING_SETTINGS:-}")
+        preferred=
+        for service in Signature.{RSASSA-PSS,SHA{256,384,512}with{RSA,ECDSA}} KeyAgreement.{XDH,X25519,ECDH} KeyPairGenerator.{XDH,X25519,EC}; do
+            preferred+=${preferred:+, }$service:Outboard
+        done
+        printf '%s\n' security.provider.13=org.outboard.provider.Outboard "jdk.security.provider.preferred=$preferred" > security
+        type=PKCS12 ;;
     coprocessor)
         slot 0
         type=PKCS11
         TRADING_STORE= ;;
     *)
-        echo "server.sh: TRADING_KEY is file, accelerator or coprocessor, not $TRADING_KEY" >&2
+        echo "server.sh: TRADING_KEY is file, accelerator, provider or coprocessor, not $TRADING_KEY" >&2
         exit 2 ;;
 esac
 

@@ -1,8 +1,9 @@
-"""Runs tests of the JDK that are written for jtreg, as far as a plain `java` can: jtreg.py SOURCE WORK ONLY PROVIDER OPTION...
+"""Runs tests of the JDK that are written for jtreg, as far as a plain `java` can: jtreg.py HOME SOURCE WORK ONLY PROVIDER OPTION...
 
-SOURCE has the directories jdk and lib of the JDK's tests. A test is a file with @test and a main method that names no provider. Its
-lines @run main, @compile, @modules and @library are obeyed. Some tests get the provider's name as an argument: if PROVIDER is not empty, it stands
-in the place of SunEC and of SunRsaSign. OPTION is one of Java for each test. Prints a line for each run, as TAP.
+HOME is the JDK. SOURCE has the directories jdk and lib of its tests. A test is a file with @test and a main method. Its lines @run main,
+@compile, @modules and @library are obeyed. If PROVIDER is not empty, it stands in the place of SunEC and of SunRsaSign, in the test's text
+and in its arguments. Left out are tests that name other providers, or change their order. OPTION is one of Java for each test. Prints a
+line for each run, as TAP.
 """
 import re
 import shutil
@@ -13,11 +14,16 @@ from pathlib import Path
 DIRECTORIES = ["java/security/Signature", "java/security/SignedObject", "java/security/KeyAgreement", "java/security/KeyPairGenerator",
                "java/security/KeyFactory", "java/security/KeyRep", "java/security/spec", "javax/crypto/KeyAgreement", "javax/crypto/KEM",
                "sun/security/ec", "sun/security/rsa", "com/sun/crypto/provider/KeyAgreement"]
-# A provider's name, or an order of providers that a test makes itself.
-NAMES = re.compile(r'"Sun[A-Z]\w*"|"SUN"|insertProviderAt|addProvider|removeProvider|PKCS11')
-LIMIT = 240
+# Providers whose services are Outboard's, too.
+OURS = re.compile(r'"(SunEC|SunRsaSign)"')
+# Another provider's name, or an order of providers that a test makes itself.
+OTHERS = re.compile(r'"(?!SunEC"|SunRsaSign")Sun[A-Z]\w*"|"SUN"|insertProviderAt|addProvider|removeProvider|PKCS11')
+# A signature that Outboard offers. With another one, the provider in the arguments stays.
+OFFERED = re.compile(r"SHA(256|384|512)with(RSA|ECDSA)")
+LIMIT = 600
 
-source, work, only, provider, options = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3], sys.argv[4], sys.argv[5:]
+home, source, work, only, provider, *options = sys.argv[1:]
+source, work, programs = Path(source), Path(work), Path(home) / "bin"
 jdk, library = source / "jdk", source / "lib"
 
 
@@ -26,7 +32,7 @@ def tests():
         for file in sorted((jdk / directory).rglob("*.java")):
             text = file.read_text(errors="replace")
             header = re.search(r"/\*\s*\*?\s*@test.*?\*/", text, re.S)
-            if header and not NAMES.search(text) and "static void main" in text:
+            if header and not OTHERS.search(text) and "static void main" in text:
                 yield file, header.group()
 
 
@@ -65,6 +71,25 @@ def runs(file, header):
     return every
 
 
+def ours(file):
+    """The file, or a copy with our provider's name."""
+    text = file.read_text(errors="replace")
+    if not provider or not OURS.search(text):
+        return file
+    copy = work / "source" / file.name
+    copy.parent.mkdir()
+    copy.write_text(OURS.sub(f'"{provider}"', text))
+    return copy
+
+
+def told(arguments):
+    """Arguments, with our provider's name."""
+    signatures = [word for word in arguments if re.search("with", word)]
+    if not provider or not all(map(OFFERED.fullmatch, signatures)):
+        return arguments
+    return [provider if word in ("SunEC", "SunRsaSign") else word for word in arguments]
+
+
 for file, header in tests():
     name = str(file.relative_to(jdk)).removesuffix(".java")
     if only and not re.search(only, name):
@@ -75,7 +100,7 @@ for file, header in tests():
     exports = [flag for flag in added if flag.startswith("--add-exports")]
     places = [str(file.parent), str(library)]
     compiled = subprocess.run(
-        ["javac", "-nowarn", "-proc:none", *exports, "-sourcepath", ":".join(places), "-d", str(work), str(file), *compiled_too(file, header)],
+        [programs / "javac", "-nowarn", "-proc:none", *exports, "-sourcepath", ":".join(places), "-d", str(work), str(ours(file)), *compiled_too(file, header)],
         capture_output=True, text=True)
     if compiled.returncode:
         print(f"# {name} cannot be compiled by a plain javac: {compiled.stderr.splitlines()[:1]}")
@@ -84,10 +109,9 @@ for file, header in tests():
     for given, main, arguments in runs(file, header):
         if package and "." not in main:
             main = f"{package.group(1)}.{main}"
-        command = ["java", *options, *added, *given, f"-Dtest.src={file.parent}", f"-Dtest.classes={work}", "-cp", str(work), main]
+        command = [programs / "java", *options, *added, *given, f"-Dtest.src={file.parent}", f"-Dtest.classes={work}", "-cp", str(work), main]
         try:
-            told = [provider if provider and word in ("SunEC", "SunRsaSign") else word for word in arguments]
-            status = subprocess.run(command + told, capture_output=True, text=True, cwd=work, timeout=LIMIT)
+            status = subprocess.run(command + told(arguments), capture_output=True, text=True, cwd=work, timeout=LIMIT)
             why = status.returncode and (status.stderr or status.stdout).strip().splitlines()[:3]
         except subprocess.TimeoutExpired:
             why = f"no end in {LIMIT} seconds"

@@ -348,6 +348,8 @@ fn users_trade_with_a_java_server() {
     let handshakes = ["handshake per request", "handshake per session"];
     assert_eq!(values(transactions, "handshakes"), handshakes);
     assert!(transactions.rows.iter().all(|row| row.median > 0.0));
+    let mut rows = transactions.rows.iter();
+    assert!(rows.any(|row| row.setup == "outboard.jar"));
     for row in transactions.rows.iter().filter(|row| row.setup != "stock") {
         let proof = row.proof.as_deref().unwrap_or_default();
         assert!(proof.contains("rsa-2048-sign"), "{row:?}");

@@ -2,6 +2,8 @@
 
 mod common;
 
+use std::fs;
+
 use common::{Place, runtimes, succeed};
 use outboard_engine::Operation;
 
@@ -69,10 +71,15 @@ fn keys_that_java_has_collected_are_freed() {
 fn ml_kem_agrees_with_javas_own() {
     for java in runtimes() {
         let place = Place::new();
-        assert_eq!(
-            succeed(&mut place.java(&java, &[], "Kems")),
-            "right\n",
-            "{java:?}"
-        );
+        let properties = place.path("left.security");
+        let left = "outboard.left-to-jdk=ml-kem-768-keygen, ml-kem-512-encapsulate, \
+                    ml-kem-768-encapsulate, ml-kem-512-decapsulate\n";
+        fs::write(&properties, left).expect("it is ours");
+        let left = format!("-Djava.security.properties={}", properties.display());
+        // What is left to the JDK, and is there, is right, too.
+        for options in [&[][..], &[&left[..]]] {
+            let said = succeed(&mut place.java(&java, options, "Kems"));
+            assert_eq!(said, "right\n", "{java:?}");
+        }
     }
 }

@@ -1,11 +1,12 @@
 //! What programs should not do, and do: class loaders that come and go, interrupts, a security manager, destroyed keys, huge inputs,
-//! objects that threads share.
+//! objects that threads share, an end in the middle of signatures, providers that come and go.
 
 mod common;
 
 use std::fs;
 
 use common::{Place, built, runtimes, succeed};
+use outboard_engine::Operation;
 
 /// Runs a part of `Hostile.java` in each Java.
 fn run(options: &[&str], words: &[&str]) {
@@ -35,6 +36,35 @@ fn destroyed_keys_sign_nothing_new() {
 #[test]
 fn keys_are_collected_while_others_sign() {
     run(&["-Xmx64m"], &["collected", "3"]);
+}
+
+#[test]
+fn java_ends_while_threads_sign() {
+    for _ in 0..3 {
+        run(&["-Xmx64m"], &["exit"]);
+    }
+}
+
+#[test]
+fn the_provider_comes_and_goes_while_threads_sign() {
+    run(&[], &["inserted", "100"]);
+}
+
+#[test]
+fn a_java_without_other_providers_is_served() {
+    run(&[], &["alone"]);
+}
+
+/// Java 21's. Half of them are interrupted.
+#[test]
+fn thousands_of_virtual_threads_are_served() {
+    for java in runtimes().iter().skip(1) {
+        let place = Place::new();
+        let mut program = place.java(java, &[], "Hostile");
+        assert_eq!(succeed(program.args(["crowd", "3000"])), "right\n");
+        assert_eq!(place.counted(Operation::P256Sign), 3000);
+        assert_eq!(place.counted(Operation::X25519Derive), 3000);
+    }
 }
 
 #[test]

@@ -39,6 +39,13 @@ pub enum TradingKey<'a> {
         /// What the module reads in `OUTBOARD_PKCS11`.
         settings: &'a str,
     },
+    /// In the process, with our provider for Java.
+    Provider {
+        /// `outboard.jar`.
+        jar: &'a Path,
+        /// What it reads in the property `outboard.settings`.
+        settings: &'a str,
+    },
     /// In the card service.
     Coprocessor {
         /// The module's file.
@@ -136,6 +143,7 @@ impl TradingOptions<'_> {
         let (place, alias) = match self.key {
             TradingKey::File => ("file", ALIAS),
             TradingKey::Accelerator { .. } => ("accelerator", ALIAS),
+            TradingKey::Provider { .. } => ("provider", ALIAS),
             TradingKey::Coprocessor { name, .. } => ("coprocessor", name),
         };
         let mut launch = Launch::new("bash")?
@@ -150,6 +158,11 @@ impl TradingOptions<'_> {
             .on(self.core);
         match self.key {
             TradingKey::File => {}
+            TradingKey::Provider { jar, settings } => {
+                launch = launch
+                    .env("TRADING_JAR", jar)
+                    .env("TRADING_SETTINGS", settings);
+            }
             TradingKey::Accelerator { module, settings }
             | TradingKey::Coprocessor {
                 module, settings, ..

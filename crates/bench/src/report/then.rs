@@ -347,7 +347,7 @@ fn trading(file: &ResultFile, front: &str, measure: &str) -> Vec<Ours> {
         row.measure == measure
             && row.label("front") == front
             && row.label("handshakes") == "handshake per request"
-            && matches!(row.setup.as_str(), "outboard" | "service")
+            && matches!(row.setup.as_str(), "outboard" | "outboard.jar" | "service")
     };
     let ours = |row: &Row| {
         let is_software = |other: &&Row| {

@@ -76,6 +76,9 @@ public class Differential {
         for (String name : new String[] {"Ed25519", "Ed448", "X25519", "X448"}) {
             KEYS.put(name, pair(name, null, 0));
         }
+        for (String name : new String[] {"EC", "X25519"}) {
+            KEYS.put("Outboard's " + name, KeyPairGenerator.getInstance(name, OUTBOARD).generateKeyPair());
+        }
         KEYS.put("dsa", pair("DSA", null, 2048));
         // Numbers alone: no CRT, and another class than Java's own.
         RSAPrivateCrtKey crt = (RSAPrivateCrtKey) KEYS.get("rsa-2048").getPrivate();
@@ -463,8 +466,97 @@ public class Differential {
         }
     }
 
+    /** A program that names the provider gets keys and parameters as from Java's own, and by the same names. */
+    static void named() throws Exception {
+        for (String algorithm : List.of("EC", "XDH", "X25519", "EdDSA", "Ed25519", "RSA", "RSASSA-PSS", "EllipticCurve", "1.3.101.110")) {
+            for (Map.Entry<String, KeyPair> key : KEYS.entrySet()) {
+                conversions(algorithm, key.getKey(), key.getValue());
+            }
+            for (Key none : new Key[] {null, new javax.crypto.spec.SecretKeySpec(new byte[16], "AES")}) {
+                compare("translate " + algorithm + " " + none, "KeyFactory", algorithm,
+                    provider -> KeyFactory.getInstance(algorithm, provider).translateKey(none));
+            }
+        }
+        for (String algorithm : List.of("EC", "RSASSA-PSS", "1.2.840.10045.2.1")) {
+            List<AlgorithmParameterSpec> specs = new ArrayList<>(PARAMETERS.values());
+            specs.add(((ECKey) KEYS.get("secp384r1").getPublic()).getParams());
+            for (AlgorithmParameterSpec spec : specs) {
+                compare("parameters " + algorithm + " " + spec, "AlgorithmParameters", algorithm, provider -> {
+                    AlgorithmParameters one = AlgorithmParameters.getInstance(algorithm, provider);
+                    one.init(spec);
+                    AlgorithmParameters other = AlgorithmParameters.getInstance(algorithm, provider);
+                    other.init(one.getEncoded());
+                    Class<? extends AlgorithmParameterSpec> wanted = algorithm.startsWith("R") ? PSSParameterSpec.class : ECParameterSpec.class;
+                    AlgorithmParameterSpec numbers = other.getParameterSpec(wanted);
+                    return numbers.getClass() + other.toString() + Arrays.toString(one.getEncoded("ASN.1"));
+                });
+            }
+            compare("nothing " + algorithm, "AlgorithmParameters", algorithm,
+                provider -> AlgorithmParameters.getInstance(algorithm, provider).getEncoded());
+        }
+        for (String algorithm : List.of("RSA", "RSASSA-PSS", "Ed25519", "EdDSA")) {
+            for (int bits : new int[] {-1, 255, 256, 448, 1024, 2048}) {
+                compare("generate " + algorithm + " " + bits, "KeyPairGenerator", algorithm, provider -> {
+                    KeyPairGenerator generator = KeyPairGenerator.getInstance(algorithm, provider);
+                    if (bits > 0) {
+                        generator.initialize(bits);
+                    }
+                    KeyPair pair = generator.generateKeyPair();
+                    String signing = algorithm.equals("RSA") ? "SHA256withRSA" : algorithm;
+                    Object isRight = sign(signing, provider, pair, needed(signing), true);
+                    return isRight + " " + pair.getPrivate().getClass() + " " + pair.getPublic().getEncoded().length;
+                });
+            }
+        }
+        for (Provider.Service ours : OUTBOARD.getServices()) {
+            String type = ours.getType();
+            for (Provider provider : Security.getProviders()) {
+                String prefix = "Alg.Alias." + type + ".";
+                provider.forEach((alias, algorithm) -> {
+                    String name = alias.toString();
+                    if (algorithm.equals(ours.getAlgorithm()) && name.startsWith(prefix) && !provider.getName().equals("SunPKCS11")) {
+                        name = name.substring(prefix.length());
+                        calls++;
+                        if (OUTBOARD.getService(type, name) != ours) {
+                            differences++;
+                            System.out.println(type + " " + algorithm + " is not found as " + name);
+                        }
+                    }
+                });
+            }
+        }
+    }
+
+    static void conversions(String algorithm, String name, KeyPair pair) throws Exception {
+        for (Key key : new Key[] {pair.getPublic(), pair.getPrivate()}) {
+            String what = algorithm + " " + name + " " + (key == pair.getPublic() ? "public" : "private");
+            compare("translate " + what, "KeyFactory", algorithm, provider -> told(KeyFactory.getInstance(algorithm, provider).translateKey(key)));
+            if (key.getEncoded() != null) {
+                compare("read " + what, "KeyFactory", algorithm, provider -> {
+                    KeyFactory factory = KeyFactory.getInstance(algorithm, provider);
+                    return told(key instanceof PublicKey ? factory.generatePublic(new X509EncodedKeySpec(key.getEncoded()))
+                        : factory.generatePrivate(new PKCS8EncodedKeySpec(key.getEncoded())));
+                });
+            }
+            for (Class<? extends KeySpec> spec : List.of(X509EncodedKeySpec.class, PKCS8EncodedKeySpec.class, ECPublicKeySpec.class,
+                    ECPrivateKeySpec.class, XECPublicKeySpec.class, XECPrivateKeySpec.class, EdECPublicKeySpec.class,
+                    EdECPrivateKeySpec.class, RSAPublicKeySpec.class, RSAPrivateKeySpec.class, RSAPrivateCrtKeySpec.class)) {
+                compare(spec + " " + what, "KeyFactory", algorithm, provider -> {
+                    KeyFactory factory = KeyFactory.getInstance(algorithm, provider);
+                    KeySpec made = factory.getKeySpec(key, spec);
+                    return told(key instanceof PublicKey ? factory.generatePublic(made) : factory.generatePrivate(made));
+                });
+            }
+        }
+    }
+
+    static String told(Key key) {
+        return key.getClass() + " " + key.getAlgorithm() + Arrays.toString(key.getEncoded());
+    }
+
     public static void main(String[] arguments) throws Exception {
         makeKeys();
+        named();
         signatures();
         agreements();
         generators();

@@ -13,7 +13,7 @@ import javax.net.ssl.*;
  * serves them, the JVM's configuration says.
  *
  * Arguments: a key store's file, or a type of stores without one; its password; handshakes of each kind. With "grow" as the fourth: so many
- * handshakes in memory; prints by how many KiB the process grew after a fifth of them.
+ * handshakes in memory; prints how much the process has more after the last than after a fifth of them: KiB, threads, descriptors.
  */
 public class Handshakes {
     /** The key of one alias, whatever the peer would like. */
@@ -72,18 +72,19 @@ public class Handshakes {
         }
         if (arguments.length > 3) {
             One one = new One(keys, keys.aliases().nextElement(), password);
-            long before = 0;
+            long[] before = null;
             // What Java compiles and keeps for good is there after a fifth.
             for (int at = 0; at < count; at++) {
                 if (at == count / 5) {
                     System.gc();
-                    before = Load.resident();
+                    before = held();
                 }
                 inMemory(one, "TLSv1.3");
             }
             System.gc();
             Thread.sleep(500);
-            System.out.println("grew " + (Load.resident() - before));
+            long[] after = held();
+            System.out.println("grew " + (after[0] - before[0]) + " " + (after[1] - before[1]) + " " + (after[2] - before[2]));
             return;
         }
         for (String alias : Collections.list(keys.aliases())) {
@@ -96,6 +97,15 @@ public class Handshakes {
                 System.out.println(alias + " " + version + " " + count);
             }
         }
+    }
+
+    /** What the process has: KiB in memory, threads, descriptors. */
+    static long[] held() throws Exception {
+        return new long[] {Load.resident(), entries("task"), entries("fd")};
+    }
+
+    static long entries(String directory) {
+        return new java.io.File("/proc/self/" + directory).list().length;
     }
 
     static void inMemory(One one, String version) throws Exception {

@@ -32,6 +32,18 @@ public class Hostile {
             case "collected":
                 collected(Integer.parseInt(arguments[1]));
                 break;
+            case "exit":
+                exit();
+                break;
+            case "crowd":
+                crowd(Integer.parseInt(arguments[1]));
+                break;
+            case "inserted":
+                inserted(Integer.parseInt(arguments[1]));
+                break;
+            case "alone":
+                alone();
+                break;
             case "huge":
                 huge(Integer.parseInt(arguments[1]) << 20);
                 break;
@@ -224,6 +236,129 @@ public class Hostile {
             thread.join();
         }
         check(!failed.get() && signed.get() > 0, "signatures fail");
+    }
+
+    /** Java ends, by System.exit or because main returns, while threads sign, make keys and drop them, and a hook of the end signs, too. */
+    static void exit() throws Exception {
+        Provider provider = new org.outboard.provider.Outboard();
+        AtomicLong used = new AtomicLong();
+        for (int at = 0; at < 8; at++) {
+            Thread thread = new Thread(() -> {
+                while (true) {
+                    attempt(() -> use(provider));
+                    used.incrementAndGet();
+                }
+            });
+            thread.setDaemon(true);
+            thread.start();
+        }
+        Runtime.getRuntime().addShutdownHook(new Thread(() -> attempt(() -> use(provider))));
+        while (used.get() < 50) {
+            Thread.sleep(1);
+            System.gc();
+        }
+        if (System.nanoTime() / 1000 % 2 == 0) {
+            System.out.println("right");
+            System.exit(0);
+        }
+    }
+
+    /** Virtual threads (Java 21), and interrupts for half of them while they compute. */
+    static void crowd(int count) throws Exception {
+        Provider provider = new org.outboard.provider.Outboard();
+        AtomicLong done = new AtomicLong();
+        Runnable work = () -> {
+            attempt(() -> {
+                use(provider);
+                done.incrementAndGet();
+            });
+        };
+        List<Thread> threads = new ArrayList<>();
+        for (int at = 0; at < count; at++) {
+            Thread thread = (Thread) Thread.class.getMethod("startVirtualThread", Runnable.class).invoke(null, work);
+            threads.add(thread);
+            if (at % 2 == 0) {
+                thread.interrupt();
+            }
+        }
+        for (Thread thread : threads) {
+            thread.join();
+        }
+        check(done.get() == count, done + " of " + count);
+    }
+
+    /** The provider becomes Java's first one and goes away again, while threads use what Java gives them. */
+    static void inserted(int times) throws Exception {
+        Provider provider = new org.outboard.provider.Outboard();
+        AtomicBoolean ends = new AtomicBoolean();
+        AtomicBoolean failed = new AtomicBoolean();
+        Thread[] threads = new Thread[3];
+        for (int at = 0; at < threads.length; at++) {
+            threads[at] = new Thread(() -> {
+                try {
+                    while (!ends.get()) {
+                        KeyPairGenerator generator = KeyPairGenerator.getInstance("EC");
+                        generator.initialize(new ECGenParameterSpec("secp256r1"));
+                        KeyPair pair = generator.generateKeyPair();
+                        PrivateKey key = KeyFactory.getInstance("EC").generatePrivate(new PKCS8EncodedKeySpec(pair.getPrivate().getEncoded()));
+                        Signature signature = Signature.getInstance("SHA256withECDSA");
+                        signature.initSign(key);
+                        byte[] made = signature.sign();
+                        signature.initVerify(pair.getPublic());
+                        check(signature.verify(made), "a signature");
+                    }
+                } catch (Exception wrong) {
+                    wrong.printStackTrace();
+                    failed.set(true);
+                }
+            });
+            threads[at].start();
+        }
+        for (int at = 0; at < times; at++) {
+            Security.insertProviderAt(provider, 1);
+            Thread.sleep(1);
+            Security.removeProvider("Outboard");
+        }
+        ends.set(true);
+        for (Thread thread : threads) {
+            thread.join();
+        }
+        check(!failed.get(), "what Java gives fails");
+    }
+
+    /** Java has no other provider of these algorithms, as where an administrator allows a few providers. What Outboard has of its own goes on. */
+    static void alone() throws Exception {
+        KeyPair rsa = pair("RSA", new RSAKeyGenParameterSpec(2048, RSAKeyGenParameterSpec.F4), Security.getProvider("SunRsaSign"));
+        KeyPair ed = pair("Ed25519", null, Security.getProvider("SunEC"));
+        Provider provider = new org.outboard.provider.Outboard();
+        for (Provider other : Security.getProviders()) {
+            if (!other.getName().equals("SUN")) {
+                Security.removeProvider(other.getName());
+            }
+        }
+        Security.insertProviderAt(provider, 1);
+        for (String algorithm : List.of("SHA256withRSA", "Ed25519")) {
+            KeyPair pair = algorithm.equals("Ed25519") ? ed : rsa;
+            Signature signature = Signature.getInstance(algorithm);
+            signature.initSign(pair.getPrivate());
+            byte[] made = signature.sign();
+            signature.initVerify(pair.getPublic());
+            check(signature.verify(made), algorithm);
+        }
+        for (String missing : List.of("EC", "RSA")) {
+            try {
+                KeyFactory.getInstance(missing);
+                throw new IllegalStateException(missing);
+            } catch (NoSuchAlgorithmException refused) {
+                // As it should be.
+            }
+        }
+        try {
+            pair("EC", new ECGenParameterSpec("secp256r1"), provider);
+            throw new IllegalStateException("EC");
+        } catch (ProviderException refused) {
+            // There are no parameters of curves.
+        }
     }
 
     static void huge(int length) throws Exception {

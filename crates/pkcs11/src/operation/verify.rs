@@ -95,10 +95,20 @@ impl Module {
     }
 }
 
+/// Whether a signature is as long as the key's are. Those on curves may be shorter, as long as both numbers are equally long (PKCS #11
+/// version 3.1, 6.3.1): Java leaves out zeros that both begin with.
+fn has_length(key: &Material, signature: &[u8]) -> bool {
+    let (longest, length) = (length(key), signature.len());
+    match key {
+        Material::Ec(_) => (2..=longest).contains(&length) && length % 2 == 0,
+        _ => length == longest,
+    }
+}
+
 impl Verifying {
     /// Judges the signature of a digest, or of what the program gave instead.
     fn finish(&self, value: &[u8], signature: &[u8]) -> Result<()> {
-        if signature.len() != length(&self.key.material) {
+        if !has_length(&self.key.material, signature) {
             return Err(CKR_SIGNATURE_LEN_RANGE.into());
         }
         let is_right = match (&self.key.material, &self.sign.scheme) {

@@ -83,7 +83,7 @@ enum Group {
     synchronized ECParameterSpec curve() {
         if (curve == null) {
             try {
-                AlgorithmParameters parameters = AlgorithmParameters.getInstance("EC");
+                AlgorithmParameters parameters = Stock.parameters("EC");
                 parameters.init(new ECGenParameterSpec(standardName));
                 curve = parameters.getParameterSpec(ECParameterSpec.class);
             } catch (GeneralSecurityException missing) {

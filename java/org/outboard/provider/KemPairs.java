@@ -39,6 +39,9 @@ final class KemPairs extends KeyPairGeneratorSpi {
 
     @Override
     public KeyPair generateKeyPair() {
+        if (Outboard.HAS_ML_KEM && !set.generation.isServed()) {
+            return Stock.generator(set.standardName).generateKeyPair();
+        }
         long[] address = new long[1];
         byte[] half = Native.kemGenerate(set.ordinal(), address);
         KemKey.Private made = new KemKey.Private(set, NativeKey.at(address[0]));

@@ -14,6 +14,9 @@ enum KemSet {
     final String standardName = name().replace('_', '-');
     final int publicLength;
     final int ciphertextLength;
+    final Operation generation = Operation.valueOf(name() + "_KEYGEN");
+    final Operation encapsulation = Operation.valueOf(name() + "_ENCAPSULATE");
+    final Operation decapsulation = Operation.valueOf(name() + "_DECAPSULATE");
 
     KemSet(int publicLength, int ciphertextLength) {
         this.publicLength = publicLength;

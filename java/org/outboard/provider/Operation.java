@@ -11,6 +11,7 @@ import java.security.spec.NamedParameterSpec;
 import java.security.spec.PSSParameterSpec;
 import java.security.spec.RSAKeyGenParameterSpec;
 import java.util.Arrays;
+import java.util.EnumSet;
 import java.util.HashSet;
 import java.util.Locale;
 import java.util.Set;
@@ -29,7 +30,10 @@ enum Operation {
     P256_DERIVE, P384_DERIVE, P521_DERIVE,
     P256_KEYGEN, P384_KEYGEN, P521_KEYGEN,
     X25519_DERIVE, X25519_KEYGEN,
-    ED25519_SIGN, ED25519_VERIFY;
+    ED25519_SIGN, ED25519_VERIFY,
+    ML_KEM_512_KEYGEN, ML_KEM_768_KEYGEN, ML_KEM_1024_KEYGEN,
+    ML_KEM_512_ENCAPSULATE, ML_KEM_768_ENCAPSULATE, ML_KEM_1024_ENCAPSULATE,
+    ML_KEM_512_DECAPSULATE, ML_KEM_768_DECAPSULATE, ML_KEM_1024_DECAPSULATE;
 
     /** How TLS 1.3 signs with RSA keys. */
     static final PSSParameterSpec PSS = new PSSParameterSpec("SHA-256", "MGF1", MGF1ParameterSpec.SHA256, 32, 1);
@@ -48,8 +52,17 @@ enum Operation {
         return isServed;
     }
 
+    /** Those that this Java can do without Outboard. */
+    static EnumSet<Operation> ofJava() {
+        EnumSet<Operation> all = EnumSet.allOf(Operation.class);
+        if (!Outboard.comparesKems()) {
+            all.removeAll(EnumSet.range(ML_KEM_512_KEYGEN, ML_KEM_1024_DECAPSULATE));
+        }
+        return all;
+    }
+
     /** What is done. */
-    enum Use { SIGN, VERIFY, DERIVE, KEYGEN }
+    enum Use { SIGN, VERIFY, DERIVE, KEYGEN, ENCAPSULATE, DECAPSULATE }
 
     Use use() {
         return Use.valueOf(name().substring(name().lastIndexOf('_') + 1));
@@ -58,7 +71,8 @@ enum Operation {
     /** The algorithm of its keys, as the JDK's providers name it. */
     String kind() {
         return name().startsWith("RSA") ? "RSA"
-            : name().startsWith("X25519") ? "X25519" : name().startsWith("ED25519") ? "Ed25519" : "EC";
+            : name().startsWith("X25519") ? "X25519"
+            : name().startsWith("ED25519") ? "Ed25519" : name().startsWith("ML") ? KemSet.FAMILY : "EC";
     }
 
     /** What its keys are made with. */
@@ -70,6 +84,8 @@ enum Operation {
                 return new ECGenParameterSpec(Group.valueOf(name().split("_")[0]).standardName);
             case "X25519":
                 return NamedParameterSpec.X25519;
+            case KemSet.FAMILY:
+                return new NamedParameterSpec(name().substring(0, name().lastIndexOf('_')).replace('_', '-'));
             default:
                 return NamedParameterSpec.ED25519;
         }

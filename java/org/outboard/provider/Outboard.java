@@ -1,9 +1,13 @@
 package org.outboard.provider;
 
 import java.security.GeneralSecurityException;
+import java.security.NoSuchAlgorithmException;
 import java.security.Provider;
 import java.security.ProviderException;
+import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Supplier;
 
 /**
@@ -12,6 +16,7 @@ import java.util.function.Supplier;
  * <pre>
  * JCA ──▶ RsaSignature, PssSignature, …  ──▶ NativeKey ──▶ Native ──▶ the engine, or the card service
  *         Agreement, PairGenerator                │
+ *         Factory, Parameters                     │
  *              └─ what Outboard does not serve ───┴──▶ Stock: the next provider in Java's list
  * </pre>
  *
@@ -38,14 +43,19 @@ public final class Outboard extends Provider {
             offer("Signature", ecdsa, () -> new EcSignature(ecdsa, digest));
         }
         offer("Signature", "RSASSA-PSS", PssSignature::new);
-        offer("KeyPairGenerator", "EC", () -> new PairGenerator("EC", null));
         offer("KeyAgreement", "ECDH", () -> new Agreement("ECDH"));
         for (String name : List.of("Ed25519", "EdDSA")) {
             offer("Signature", name, () -> new EdSignature(name));
         }
         for (String name : List.of("X25519", "XDH")) {
-            offer("KeyPairGenerator", name, () -> new PairGenerator(name, Group.X25519));
             offer("KeyAgreement", name, () -> new Agreement(name));
+        }
+        for (String name : List.of("EC", "X25519", "XDH", "Ed25519", "EdDSA", "RSA", "RSASSA-PSS")) {
+            offer("KeyPairGenerator", name, () -> new PairGenerator(name, name.startsWith("X") ? Group.X25519 : null));
+            offer("KeyFactory", name, () -> new Factory(name));
+        }
+        for (String name : List.of("EC", "RSASSA-PSS")) {
+            offer("AlgorithmParameters", name, () -> new Parameters(name));
         }
         if (hasKems()) {
             offerKem(KemSet.FAMILY, null);
@@ -89,7 +99,13 @@ public final class Outboard extends Provider {
         }
     }
 
-    private static Object kem(KemSet only) {
+    /** Whether this Java has ML-KEM of its own, which a program could use as well. */
+    static boolean comparesKems() {
+        return HAS_ML_KEM && hasKems();
+    }
+
+    /** A {@link Kem}. */
+    static Object kem(KemSet only) {
         try {
             return Class.forName(KEM_CLASS).getDeclaredConstructor(KemSet.class).newInstance(only);
         } catch (ReflectiveOperationException impossible) {
@@ -100,9 +116,7 @@ public final class Outboard extends Provider {
     private void offerKem(String name, KemSet only) {
         offer("KEM", name, () -> kem(only));
         offer("KeyPairGenerator", name, () -> new KemPairs(only));
-        if (!HAS_ML_KEM) {
-            offer("KeyFactory", name, () -> new KemFactory(only));
-        }
+        offer("KeyFactory", name, () -> HAS_ML_KEM ? new Factory(name) : new KemFactory(only));
     }
 
     private void offer(String type, String algorithm, Supplier<Object> maker) {
@@ -111,16 +125,49 @@ public final class Outboard extends Provider {
 
     /** A service whose objects are made without reflection. */
     private static final class Offer extends Service {
+        private static final Map<String, List<String>> ALIASES = new HashMap<>();
+
+        static {
+            for (Digest digest : Digest.values()) {
+                ALIASES.put(digest.prefix + "withRSA", List.of("1.2.840.113549.1.1." + (11 + digest.ordinal())));
+                ALIASES.put(digest.prefix + "withECDSA", List.of("1.2.840.10045.4.3." + (2 + digest.ordinal())));
+            }
+            for (KemSet set : KemSet.values()) {
+                ALIASES.put(set.standardName, List.of("2.16.840.1.101.3.4.4." + (1 + set.ordinal())));
+            }
+            ALIASES.put("EC", List.of("1.2.840.10045.2.1", "EllipticCurve"));
+            ALIASES.put("RSA", List.of("1.2.840.113549.1.1.1", "1.2.840.113549.1.1"));
+            ALIASES.put("RSASSA-PSS", List.of("1.2.840.113549.1.1.10", "PSS"));
+            ALIASES.put("X25519", List.of("1.3.101.110"));
+            ALIASES.put("Ed25519", List.of("1.3.101.112"));
+        }
+
         private final Supplier<Object> maker;
 
         Offer(Provider provider, String type, String algorithm, Supplier<Object> maker) {
-            super(provider, type, algorithm, Outboard.class.getName(), null, null);
+            super(provider, type, algorithm, Outboard.class.getName(), aliases(algorithm), null);
             this.maker = maker;
         }
 
+        /** The other names that the JDK's own providers have for it: object identifiers, also with "OID." in front. */
+        private static List<String> aliases(String algorithm) {
+            List<String> aliases = new ArrayList<>(ALIASES.getOrDefault(algorithm, List.of()));
+            for (String alias : List.copyOf(aliases)) {
+                if (Character.isDigit(alias.charAt(0))) {
+                    aliases.add("OID." + alias);
+                }
+            }
+            return aliases;
+        }
+
+        /** Some services need the JDK's: a Java without these goes on to its next provider. */
         @Override
-        public Object newInstance(Object parameter) {
-            return maker.get();
+        public Object newInstance(Object parameter) throws NoSuchAlgorithmException {
+            try {
+                return maker.get();
+            } catch (ProviderException missing) {
+                throw new NoSuchAlgorithmException(missing.getMessage(), missing);
+            }
         }
     }
 }

@@ -12,7 +12,10 @@ import java.security.spec.ECPublicKeySpec;
 import java.security.spec.NamedParameterSpec;
 import java.security.spec.XECPublicKeySpec;
 
-/** Makes keys. The native half draws the random numbers, whatever source a program names. */
+/**
+ * Makes keys. The native half draws the random numbers, whatever source a program names. Keys of RSA and Ed25519 are the other
+ * provider's.
+ */
 final class PairGenerator extends KeyPairGeneratorSpi {
     private final String algorithm;
     /** The group that keys are made on; null where the other one makes them. */
@@ -58,7 +61,8 @@ final class PairGenerator extends KeyPairGeneratorSpi {
     }
 
     private boolean isServed(Group group) {
-        return algorithm.equals("EC") != (group == Group.X25519) && group.generation.isServed();
+        boolean isOwn = group == Group.X25519 ? algorithm.startsWith("X") : algorithm.equals("EC");
+        return isOwn && group.generation.isServed();
     }
 
     @Override

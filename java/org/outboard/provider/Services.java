@@ -26,9 +26,22 @@ final class Services {
             ALL.put("KeyAgreement." + name, EnumSet.of(Operation.X25519_DERIVE));
             ALL.put("KeyPairGenerator." + name, EnumSet.of(Operation.X25519_KEYGEN));
         }
+        if (Outboard.comparesKems()) {
+            EnumSet<Operation> made = EnumSet.range(Operation.ML_KEM_512_KEYGEN, Operation.ML_KEM_1024_KEYGEN);
+            EnumSet<Operation> used = EnumSet.range(Operation.ML_KEM_512_ENCAPSULATE, Operation.ML_KEM_1024_DECAPSULATE);
+            putKem(KemSet.FAMILY, made, used);
+            for (KemSet set : KemSet.values()) {
+                putKem(set.standardName, EnumSet.of(set.generation), EnumSet.of(set.encapsulation, set.decapsulation));
+            }
+        }
     }
 
     private Services() {
+    }
+
+    private static void putKem(String name, EnumSet<Operation> made, EnumSet<Operation> used) {
+        ALL.put("KeyPairGenerator." + name, made);
+        ALL.put("KEM." + name, used);
     }
 
     static Map<String, EnumSet<Operation>> all() {

@@ -1,5 +1,6 @@
 package org.outboard.provider;
 
+import java.security.AlgorithmParameters;
 import java.security.GeneralSecurityException;
 import java.security.KeyFactory;
 import java.security.KeyPairGenerator;
@@ -31,6 +32,10 @@ final class Stock {
 
     static KeyFactory factory(String algorithm) {
         return make("KeyFactory", algorithm, provider -> KeyFactory.getInstance(algorithm, provider));
+    }
+
+    static AlgorithmParameters parameters(String algorithm) {
+        return make("AlgorithmParameters", algorithm, provider -> AlgorithmParameters.getInstance(algorithm, provider));
     }
 
     /** Java's own object of a public key. */

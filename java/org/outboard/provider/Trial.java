@@ -46,6 +46,9 @@ final class Trial {
                 agreement.doPhase(pair.getPublic(), true);
                 agreement.generateSecret();
                 return agreement.getProvider().getName();
+            case ENCAPSULATE:
+            case DECAPSULATE:
+                return ((KemCalls) Outboard.kem(null)).taken(algorithm, pair.getPublic(), pair.getPrivate());
             default:
                 return generator.getProvider().getName();
         }

@@ -1,7 +1,7 @@
 //! A trading application on a Java server, as the WebSphere study of 2013 measured it.
 //!
 //! ```text
-//! stand     one key: a card service, three Java servers, three Apaches in front of a fourth
+//! stand     one key: a card service, four Java servers, three Apaches in front of a fifth
 //!   └─ crowd    25 users at once, for a second
 //!        └─ user     login, quotes, portfolio, buy, sell …: one transaction after another
 //! ```
@@ -31,11 +31,15 @@ use crate::workloads::tls::handshakes::{SATURATED, note_unsaturated};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Trading;
 
-/// Where the key is used: in the program with its own code, in the program with Outboard, or in the card service.
-const SETUPS: [&str; 3] = ["stock", "outboard", "service"];
+/// What does TLS, and where the key is used: in the program with its own code, in the program with Outboard (by PKCS #11, and by our
+/// provider for Java), or in the card service.
+const PLACES: [(&str, &[&str]); 2] = [
+    ("-", &["stock", "outboard", "outboard.jar", "service"]),
+    ("Apache", &["stock", "outboard", "service"]),
+];
 
-/// What does TLS.
-const PLACES: [&str; 2] = ["-", "Apache"];
+/// How many set-ups are those of a Java server that does TLS.
+const DIRECT: usize = PLACES[0].1.len();
 
 const MEASURES: [Measure; 4] = [
     Measure::higher("transactions", "1/s"),
@@ -158,7 +162,7 @@ fn measure(
     }
     let options = session.options();
     let mut measured: Vec<(Case, Comparison)> = Vec::new();
-    let names: Vec<&str> = PLACES.iter().flat_map(|_| SETUPS).collect();
+    let names: Vec<&str> = PLACES.iter().flat_map(|place| place.1).copied().collect();
     let certificate = key.certificate(session)?;
     for (index, case) in cases(options).into_iter().enumerate() {
         let client = Client::new(&ClientOptions {
@@ -199,10 +203,12 @@ fn measure(
     }
     let proofs = stand.stop(session)?;
     for (case, comparison) in measured {
-        for (place, front) in PLACES.into_iter().enumerate() {
-            let setups = place * SETUPS.len()..(place + 1) * SETUPS.len();
+        let mut first = 0;
+        for (front, names) in PLACES {
+            let setups = first..first + names.len();
+            first = setups.end;
             let part = comparison.setups(setups.clone());
-            let busy = (0..SETUPS.len()).map(|setup| median(&part.values(setup, MEASURES.len())));
+            let busy = (0..names.len()).map(|setup| median(&part.values(setup, MEASURES.len())));
             let labels = [
                 ("server", product.name()),
                 ("front", front),
@@ -322,11 +328,11 @@ fn window(options: &Options) -> Duration {
 /// How many transactions of each user are before anything counts: Java compiles what it runs often. Every Java server gets as many,
 /// the one behind Apache by the first of its contenders. Apache itself needs few.
 fn warm_up(options: &Options, contender: usize) -> [(Handshakes, usize); 2] {
-    let sessions = match contender <= SETUPS.len() {
+    let sessions = match contender <= DIRECT {
         true => options.pick(1000, 400, 1),
         false => options.pick(40, 8, 1),
     };
-    let requests = match contender < SETUPS.len() {
+    let requests = match contender < DIRECT {
         true => options.pick(800, 120, 1),
         false => options.pick(80, 16, 1),
     };

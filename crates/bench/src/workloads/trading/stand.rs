@@ -1,4 +1,4 @@
-//! The servers of one key: three Java servers, and three Apaches in front of a fourth, beside one card service.
+//! The servers of one key: four Java servers, and three Apaches in front of a fifth, beside one card service.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -9,29 +9,29 @@ use outboard_programs::{
 
 use super::crowd::{Length, Trades, trade};
 use super::user::User;
-use super::{PLACES, Product, SETUPS};
+use super::{DIRECT, PLACES, Product};
 use crate::Failure;
-use crate::installation::find_pkcs11;
+use crate::installation::{find_jar, find_pkcs11};
 use crate::proof::{Expected, Proof};
 use crate::suite::Session;
 use crate::workloads::service::held::{Held, Side};
 use crate::workloads::tls::Key;
 use crate::workloads::token::module;
 
-/// How many set-ups take turns: each of [`SETUPS`] at each of [`PLACES`].
-pub(super) const CONTENDERS: usize = PLACES.len() * SETUPS.len();
+/// How many set-ups take turns.
+pub(super) const CONTENDERS: usize = DIRECT + PLACES[1].1.len();
 
 /// All servers of one key.
 pub(super) struct Stand {
     held: Held,
     key: Key,
-    /// In the order of [`SETUPS`].
-    servers: [Trading; SETUPS.len()],
+    /// In the order of [`PLACES`].
+    servers: [Trading; DIRECT],
     /// The server behind the web servers in front. It has a key, too, which nobody uses.
     plain: Trading,
-    fronts: [Server; SETUPS.len()],
-    /// Of the second server.
-    ledger: PathBuf,
+    fronts: [Server; CONTENDERS - DIRECT],
+    /// Of the second and of the third server.
+    ledgers: [PathBuf; 2],
     /// The handshakes so far of each contender.
     handshakes: [u64; CONTENDERS],
 }
@@ -60,12 +60,15 @@ impl Stand {
         held.service.certify(&of_service, own_key)?;
         let module_file = find_pkcs11(&session.installation.command)?;
         let module = module_file.as_path();
+        let jar = find_jar(&session.installation.command)
+            .ok_or("outboard.jar is not beside the command outboard: type 'make jar'")?;
         let ledger = |setup: &str| {
             session
                 .workplace
                 .join(format!("{name}-{}-{setup}-java", key.name))
         };
         let accelerator = module::settings(session, "", &ledger("outboard"));
+        let provider = module::settings(session, "", &ledger("provider"));
         let asking = format!("service={}, ", held.service.directory().display());
         let coprocessor = module::settings(session, &asking, &ledger("service"));
         let server = |key| {
@@ -84,6 +87,10 @@ impl Stand {
             server(TradingKey::Accelerator {
                 module,
                 settings: &accelerator,
+            })?,
+            server(TradingKey::Provider {
+                jar: &jar,
+                settings: &provider,
             })?,
             server(TradingKey::Coprocessor {
                 module,
@@ -106,14 +113,14 @@ impl Stand {
             options.start(&session.workplace)
         };
         let fronts = [front(stock)?, front(outboard)?, front(service)?];
-        let ledger = ledger("outboard");
+        let ledgers = ["outboard", "provider"].map(ledger);
         Ok(Self {
             servers,
             plain,
             fronts,
             held,
             key,
-            ledger,
+            ledgers,
             handshakes: [0; CONTENDERS],
         })
     }
@@ -131,10 +138,9 @@ impl Stand {
         users: &mut [User],
         length: Length,
     ) -> Result<Window, Failure> {
-        let setup = contender % SETUPS.len();
-        let port = match contender < SETUPS.len() {
-            true => self.servers[setup].port(),
-            false => self.fronts[setup].port,
+        let port = match contender.checked_sub(DIRECT) {
+            None => self.servers[contender].port(),
+            Some(front) => self.fronts[front].port,
         };
         let before = self.cpu(contender);
         let trades = trade(users, port, length, session.cores.client)?;
@@ -145,7 +151,7 @@ impl Stand {
 
     /// The CPU time so far of what serves the users of one contender. The service does nothing for those that do not ask it.
     fn cpu(&self, contender: usize) -> Duration {
-        let served = match contender.checked_sub(SETUPS.len()) {
+        let served = match contender.checked_sub(DIRECT) {
             None => self.servers[contender].cpu(),
             Some(front) => self.fronts[front].cpu() + self.plain.cpu(),
         };
@@ -161,10 +167,13 @@ impl Stand {
         for server in self.servers.into_iter().chain([self.plain]) {
             server.stop()?;
         }
-        let [_, accelerator, coprocessor, _, of_front, asked] = self.handshakes;
-        let expected = [Expected::operations(self.key.signature, accelerator)];
-        let proofs = &session.installation.proofs;
-        let in_java = proofs.find_in(&self.ledger, &expected)?;
+        let [_, accelerator, provider, coprocessor, _, of_front, asked] = self.handshakes;
+        let prove = |ledger, handshakes| {
+            let expected = [Expected::operations(self.key.signature, handshakes)];
+            session.installation.proofs.find_in(ledger, &expected)
+        };
+        let by_pkcs11 = prove(&self.ledgers[0], accelerator)?;
+        let by_provider = prove(&self.ledgers[1], provider)?;
         let [stock, in_apache, _] = self.held.proofs(session, of_front)?;
         let in_service = self
             .held
@@ -172,7 +181,8 @@ impl Stand {
         self.held.service.stop()?;
         Ok([
             stock.clone(),
-            in_java,
+            by_pkcs11,
+            by_provider,
             in_service.clone(),
             stock,
             in_apache,

@@ -11,7 +11,7 @@ use std::process::Command;
 
 use outboard_engine::ledger::Snapshot;
 use outboard_engine::{Operation, Path as Route};
-use outboard_measure::{Configurations, Offer};
+use outboard_measure::{Configurations, Library, Offer};
 use outboard_programs::Workplace;
 
 #[test]
@@ -29,8 +29,9 @@ fn no_secret_stays_behind() {
         .status();
     assert!(built.unwrap().success());
     let configurations = Configurations::new(&common::module(), &Offer::All).unwrap();
-    let found = |configuration: &Path| {
+    let found = |configuration: &Path, more: &[&str]| {
         let scan = Command::new(&program)
+            .args(more)
             .env("OPENSSL_CONF", configuration)
             .output()
             .unwrap();
@@ -40,8 +41,8 @@ fn no_secret_stays_behind() {
         assert!(lines[0].starts_with("test: what was planted"), "{text}");
         lines[1..lines.len() - 1].to_vec()
     };
-    let stock = found(&configurations.stock());
-    let more: Vec<_> = found(&configurations.outboard())
+    let stock = found(&configurations.stock(), &[]);
+    let more: Vec<_> = found(&configurations.outboard(), &[])
         .into_iter()
         .filter(|line| !stock.contains(line))
         .collect();
@@ -63,4 +64,19 @@ fn no_secret_stays_behind() {
             [Route::Scalar, Route::Wide].map(|path| total.work(operation, path).operations);
         assert!(counted.iter().sum::<u64>() >= 1, "{operation:?}");
     }
+
+    if library_has_post_quantum() {
+        return;
+    }
+    let configurations = Configurations::new(&common::module(), &Offer::PostQuantum).unwrap();
+    let more: Vec<_> = found(&configurations.outboard(), &["post-quantum"])
+        .into_iter()
+        .filter(|line| !stock.contains(line))
+        .collect();
+    assert!(more.is_empty(), "{more:#?}");
+}
+
+fn library_has_post_quantum() -> bool {
+    let library = Library::open(Library::SYSTEM).unwrap();
+    library.version_numbers() >= (3, 5, 0)
 }

@@ -26,6 +26,12 @@ int EVP_PKEY_derive_init(void *), EVP_PKEY_derive_set_peer(void *, void *);
 int EVP_PKEY_derive(void *, unsigned char *, size_t *);
 int EVP_PKEY_get_raw_private_key(void *, unsigned char *, size_t *);
 int EVP_PKEY_get_bn_param(void *, const char *, void **);
+int EVP_PKEY_encapsulate_init(void *, const PARAM *), EVP_PKEY_decapsulate_init(void *, const PARAM *);
+int EVP_PKEY_encapsulate(void *, unsigned char *, size_t *, unsigned char *, size_t *);
+int EVP_PKEY_decapsulate(void *, unsigned char *, size_t *, const unsigned char *, size_t);
+int EVP_PKEY_get_octet_string_param(void *, const char *, unsigned char *, size_t, size_t *);
+void *EVP_PKEY_dup(void *), *EVP_PKEY_CTX_new_from_name(void *, const char *, const char *);
+int EVP_PKEY_keygen_init(void *), EVP_PKEY_generate(void *, void **);
 void EVP_PKEY_CTX_free(void *), EVP_PKEY_free(void *);
 int BN_bn2binpad(const void *, unsigned char *, int);
 void BN_clear_free(void *);
@@ -198,9 +204,68 @@ static __attribute__((noinline)) void rsa(void) {
     EVP_PKEY_free(key);
 }
 
+/* Parts of a key of ML-KEM or ML-DSA: the seed, and pieces of the private half, of which the first `skip` bytes are public. */
+static void parts(void *key, int skip) {
+    static unsigned char bytes[8192];
+    size_t length = 0;
+    must(EVP_PKEY_get_octet_string_param(key, "seed", bytes, sizeof bytes, &length) == 1, "a seed");
+    look_for_all("the seed", bytes, length);
+    must(EVP_PKEY_get_octet_string_param(key, "priv", bytes, sizeof bytes, &length) == 1, "a private half");
+    look_for("the private half", bytes + skip);
+    look_for("the middle of the private half", bytes + skip + 300);
+    OPENSSL_cleanse(bytes, sizeof bytes);
+}
+
+/* EVP_PKEY_Q_keygen of OpenSSL 3.0 knows no new types. */
+static void *generate(const char *name) {
+    void *key = 0, *context = EVP_PKEY_CTX_new_from_name(0, name, 0);
+    must(EVP_PKEY_keygen_init(context) > 0 && EVP_PKEY_generate(context, &key) > 0, name);
+    EVP_PKEY_CTX_free(context);
+    return key;
+}
+
+static __attribute__((noinline)) void kem(const char *name) {
+    static unsigned char ciphertext[1700];
+    unsigned char secret[96], opened[96];
+    size_t length = sizeof ciphertext, written = sizeof secret;
+    void *key = generate(name), *copy = EVP_PKEY_dup(key);
+    void *context = EVP_PKEY_CTX_new_from_pkey(0, key, 0);
+    must(EVP_PKEY_encapsulate_init(context, 0) > 0
+             && EVP_PKEY_encapsulate(context, ciphertext, &length, secret, &written) > 0,
+         "an encapsulation");
+    EVP_PKEY_CTX_free(context);
+    EVP_PKEY_free(key);
+    context = EVP_PKEY_CTX_new_from_pkey(0, copy, 0);
+    must(EVP_PKEY_decapsulate_init(context, 0) > 0
+             && EVP_PKEY_decapsulate(context, opened, &written, ciphertext, length) > 0
+             && !memcmp(secret, opened, written),
+         "a decapsulation");
+    EVP_PKEY_CTX_free(context);
+    if (!strncmp(name, "ML-", 3)) parts(copy, 0);
+    EVP_PKEY_free(copy);
+    look_for_all("the shared secret", secret, 32);
+    look_for("the end of the shared secret", secret + written - LENGTH);
+    OPENSSL_cleanse(secret, sizeof secret);
+    OPENSSL_cleanse(opened, sizeof opened);
+}
+
+static __attribute__((noinline)) void dsa(const char *name) {
+    static unsigned char signature[5000];
+    size_t length = sizeof signature;
+    void *key = generate(name), *context = EVP_MD_CTX_new();
+    must(EVP_DigestSignInit_ex(context, 0, 0, 0, 0, key, 0) > 0
+             && EVP_DigestSign(context, signature, &length, (const unsigned char *)"message", 7) > 0,
+         name);
+    EVP_MD_CTX_free(context);
+    /* After rho come K, the hash of the public half, and the vectors. */
+    parts(key, 128);
+    EVP_PKEY_free(key);
+}
+
 static unsigned char planted[] = "what is planted is found";
 
-int main(void) {
+int main(int argc, char **argv) {
+    (void)argv;
     setvbuf(stdout, 0, _IONBF, 0);
     look_for("what was planted", planted);
     scan("test");
@@ -215,6 +280,17 @@ int main(void) {
     curve("P-384", 48), scan("P-384");
     curve("P-521", 66), scan("P-521");
     rsa(), scan("RSA");
+    if (argc > 1) {
+        kem("ML-KEM-512"), scan("ML-KEM-512");
+        kem("ML-KEM-768"), scan("ML-KEM-768");
+        kem("ML-KEM-1024"), scan("ML-KEM-1024");
+        kem("X25519MLKEM768"), scan("X25519MLKEM768");
+        kem("SecP256r1MLKEM768"), scan("SecP256r1MLKEM768");
+        kem("SecP384r1MLKEM1024"), scan("SecP384r1MLKEM1024");
+        dsa("ML-DSA-44"), scan("ML-DSA-44");
+        dsa("ML-DSA-65"), scan("ML-DSA-65");
+        dsa("ML-DSA-87"), scan("ML-DSA-87");
+    }
     puts("done");
     return 0;
 }

@@ -90,14 +90,12 @@ pub(super) fn run(session: &mut Session<'_>) -> Result<(), Failure> {
     let comparison = session.alternate(&names, rounds, |_, setup| {
         let (_, server, client) = &setups[setup];
         let passed = Mutex::new(Passed::default());
-        let (time, passed) = LINK.between(server.port(), &passed, |port| {
+        let time = LINK.between(server.port(), &passed, |port| {
             let start = Instant::now();
-            let _open = client.connect(port)?;
-            let time = start.elapsed();
-            // The client's last message may still be on its way into the relay, and closing adds an alert.
-            std::thread::sleep(Duration::from_millis(5));
-            Ok((time, *passed.lock().unwrap_or_else(PoisonError::into_inner)))
+            client.connect(port).map(|_| start.elapsed())
         })?;
+        // Only now all has passed: the client's last message, and the server's farewell.
+        let passed = passed.into_inner().unwrap_or_else(PoisonError::into_inner);
         let counts = [passed.to_server, passed.to_client, passed.turns - 1];
         let counts = counts.map(|count| count as f64);
         Ok([&[time.as_secs_f64()], &counts[..]].concat())

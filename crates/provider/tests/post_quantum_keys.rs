@@ -1,0 +1,222 @@
+//! Post-quantum keys in hands that are not careful: copies, parts of keys, forks, jobs with little stack, damaged bytes.
+
+#![allow(clippy::unwrap_used)] // in helpers too, not only in the tests themselves
+
+mod common;
+
+use std::rc::Rc;
+
+use outboard_libcrypto::{
+    Context, Decapsulator, DigestSigner, DigestVerifier, Encapsulator, Job, Key, Params, Result,
+    Selection, Structure,
+};
+use outboard_programs::child;
+
+const KEMS: [&str; 6] = [
+    "ML-KEM-512",
+    "ML-KEM-768",
+    "ML-KEM-1024",
+    "X25519MLKEM768",
+    "SecP256r1MLKEM768",
+    "SecP384r1MLKEM1024",
+];
+const SIGNATURES: [&str; 3] = ["ML-DSA-44", "ML-DSA-65", "ML-DSA-87"];
+
+fn generate(context: &Context, kind: &str) -> Key {
+    Key::generate(context, kind, &Params::new()).unwrap()
+}
+
+fn encapsulate(key: &Key) -> Result<(Vec<u8>, Vec<u8>)> {
+    let (ciphertext, secret) = Encapsulator::new(key, &Params::new())?.encapsulate()?;
+    Ok((ciphertext, secret.to_vec()))
+}
+
+fn decapsulate(key: &Key, ciphertext: &[u8]) -> Result<Vec<u8>> {
+    let secret = Decapsulator::new(key, &Params::new())?.decapsulate(ciphertext)?;
+    Ok(secret.to_vec())
+}
+
+fn sign(key: &Key) -> Result<Vec<u8>> {
+    DigestSigner::new(key, None, &Params::new())?.sign(b"message")
+}
+
+fn verify(key: &Key, signature: &[u8]) -> bool {
+    let verifier = DigestVerifier::new(key, None, &Params::new());
+    verifier
+        .and_then(|mut verifier| verifier.verify(signature, b"message"))
+        .unwrap_or(false)
+}
+
+#[test]
+fn a_copy_outlives_its_original() {
+    let (ours, _) = common::post_quantum();
+    for kind in KEMS {
+        let key = generate(&ours.outboard, kind);
+        let (ciphertext, secret) = encapsulate(&key).unwrap();
+        let copy = key.duplicate().unwrap();
+        assert!(copy.equals(&key));
+        drop(key);
+        assert_eq!(decapsulate(&copy, &ciphertext).unwrap(), secret, "{kind}");
+    }
+    for kind in SIGNATURES {
+        let key = generate(&ours.outboard, kind);
+        let copy = key.duplicate().unwrap();
+        let signature = sign(&key).unwrap();
+        drop(key);
+        assert!(verify(&copy, &signature) && verify(&copy, &sign(&copy).unwrap()));
+        assert!(!verify(&copy, &[]), "{kind}");
+    }
+}
+
+/// Each part of a key alone and with the others; a public selection takes no private half.
+#[test]
+fn parts_make_the_same_key_or_none() {
+    let (ours, _) = common::post_quantum();
+    let context = &ours.outboard;
+    for kind in KEMS[..3].iter().chain(&SIGNATURES) {
+        let [one, other] = [generate(context, kind), generate(context, kind)];
+        let parts = [c"seed", c"priv", c"pub"];
+        let of = |key: &Key| parts.map(|part| key.bytes(part).unwrap().to_vec());
+        let (mine, others) = (of(&one), of(&other));
+        for chosen in 0..27 {
+            // Of each part: none, this key's, the other one's.
+            let digits = [chosen % 3, chosen / 3 % 3, chosen / 9];
+            for selection in [Selection::Pair, Selection::Public, Selection::Parameters] {
+                let mut params = Params::new();
+                for (index, digit) in digits.into_iter().enumerate() {
+                    params = match digit {
+                        0 => params,
+                        1 => params.bytes(parts[index], &mine[index]),
+                        _ => params.bytes(parts[index], &others[index]),
+                    };
+                }
+                let what = format!("{kind} {digits:?} {selection:?}");
+                let made = Key::from_params(context, kind, selection, &mut params);
+                let counted = match selection {
+                    Selection::Pair => &digits[..],
+                    Selection::Public => &digits[2..],
+                    Selection::Parameters => &[],
+                };
+                let given: Vec<_> = counted.iter().filter(|digit| **digit > 0).collect();
+                let fits = !given.is_empty() && given.iter().all(|digit| *digit == given[0]);
+                assert_eq!(made.is_ok(), fits, "{what}");
+                let Ok(made) = made else {
+                    continue;
+                };
+                let expected = if *given[0] == 1 { &mine } else { &others };
+                assert_eq!(made.bytes(c"pub").unwrap().to_vec(), expected[2], "{what}");
+                let has_private = selection == Selection::Pair && digits[..2] != [0, 0];
+                assert_eq!(made.bytes(c"priv").is_ok(), has_private, "{what}");
+                assert_eq!(made.to_der(Structure::Pkcs8).is_ok(), has_private, "{what}");
+            }
+        }
+        for part in 0..3 {
+            for length in [1, mine[part].len() - 1] {
+                let short = &mine[part][..length];
+                let mut params = Params::new().bytes(parts[part], short);
+                assert!(Key::from_params(context, kind, Selection::Pair, &mut params).is_err());
+            }
+        }
+    }
+}
+
+/// Damage anywhere in a file is an error or another key. It is never a crash.
+#[test]
+fn damaged_files_are_errors() {
+    let (ours, _) = common::post_quantum();
+    let context = &ours.outboard;
+    for kind in KEMS[..3].iter().chain(&SIGNATURES) {
+        let key = generate(context, kind);
+        let private = key.to_der(Structure::Pkcs8).unwrap();
+        let public = key.to_der(Structure::PublicKeyInfo).unwrap();
+        for at in (0..80).chain((80..private.len()).step_by(97)) {
+            let mut changed = private.to_vec();
+            changed[at] ^= 0x81;
+            // The version may be another, as in OpenSSL 3.5; all else is bound together.
+            if let Ok(read) = Key::from_der(context, &changed) {
+                assert!(read.equals(&key), "{kind} {at}");
+            }
+            assert!(
+                Key::from_der(context, &private[..at]).is_err(),
+                "{kind} {at}"
+            );
+        }
+        for at in (0..public.len()).step_by(7) {
+            assert!(Key::public_from_der(context, &public[..at]).is_err());
+        }
+    }
+}
+
+/// A child has the key, and randomness of its own.
+#[test]
+fn a_fork_between_making_a_key_and_using_it() {
+    let (ours, _) = common::post_quantum();
+    for kind in KEMS {
+        let key = generate(&ours.outboard, kind);
+        let (ciphertext, secret) = encapsulate(&key).unwrap();
+        let opens = || decapsulate(&key, &ciphertext).is_ok_and(|opened| opened == secret);
+        assert!(child::ends_well(opens), "{kind}");
+        let shared = common_bytes();
+        assert!(child::ends_well(|| {
+            let (ciphertext, _) = encapsulate(&key).unwrap();
+            // SAFETY: room for 64 bytes, which parent and child share.
+            unsafe { std::ptr::copy_nonoverlapping(ciphertext.as_ptr(), shared, 64) };
+            true
+        }));
+        let (mine, _) = encapsulate(&key).unwrap();
+        // SAFETY: as above; the child has ended.
+        let childs = unsafe { std::slice::from_raw_parts(shared, 64) };
+        assert_ne!(childs, &mine[..64], "{kind}");
+        assert!(opens(), "{kind}");
+    }
+    for kind in SIGNATURES {
+        let key = generate(&ours.outboard, kind);
+        assert!(
+            child::ends_well(|| verify(&key, &sign(&key).unwrap())),
+            "{kind}"
+        );
+        assert!(verify(&key, &sign(&key).unwrap()), "{kind}");
+    }
+}
+
+fn common_bytes() -> *mut u8 {
+    let access = libc::PROT_READ | libc::PROT_WRITE;
+    let kind = libc::MAP_SHARED | libc::MAP_ANONYMOUS;
+    // SAFETY: new memory, wherever there is room.
+    let memory = unsafe { libc::mmap(std::ptr::null_mut(), 4096, access, kind, -1, 0) };
+    assert_ne!(memory, libc::MAP_FAILED);
+    memory.cast()
+}
+
+/// A job of OpenSSL's has 32 KiB of stack without a guard page; AWS-LC's ML-DSA takes 128.
+#[test]
+fn jobs_have_little_stack_and_may_pause_in_between() {
+    let (ours, _) = common::post_quantum();
+    let library = ours.outboard.library().clone();
+    let context = Rc::new(ours.outboard.clone());
+    let mut jobs = Vec::new();
+    for kind in KEMS.into_iter().chain(SIGNATURES) {
+        let (context, inner) = (Rc::clone(&context), library.clone());
+        let job = Job::start(&library, move || {
+            let key = generate(&context, kind);
+            Job::pause(&inner);
+            if SIGNATURES.contains(&kind) {
+                let signature = sign(&key).unwrap();
+                Job::pause(&inner);
+                return verify(&key, &signature);
+            }
+            let (ciphertext, secret) = encapsulate(&key).unwrap();
+            Job::pause(&inner);
+            decapsulate(&key, &ciphertext).unwrap() == secret
+        });
+        jobs.push((kind, job.unwrap()));
+    }
+    while jobs.iter().any(|(_, job)| job.result().is_none()) {
+        for (_, job) in jobs.iter_mut().filter(|(_, job)| job.result().is_none()) {
+            job.resume().unwrap();
+        }
+    }
+    for (kind, job) in &jobs {
+        assert_eq!(job.result(), Some(true), "{kind}");
+    }
+}

@@ -163,6 +163,6 @@ fn prepare(service: &CardService) -> Result<(), Failure> {
         }
     }
     // Key parts, clear keys, and PINs in the clear.
-    service.command(&["cca", "call", "OBAACP", "enable=[27,28,195,160]"])?;
+    service.command(&["cca", "call", "OBAACP", "enable=[27,28,195,160,163]"])?;
     Ok(())
 }

@@ -15,6 +15,7 @@
 #   make liberty    fetch Open Liberty for the workload trading: target/bench/liberty
 #   make bench      measure each operation through EVP: stock and Outboard take turns in one process
 #   make deny       check licences and advisories of all dependencies
+#   make site       the documents as a site with a search (mdBook): target/site/html
 #   make packages   .deb and .rpm of everything, with bills of materials
 #   make install    PREFIX=/usr/local DESTDIR=   (then: outboard calibrate; outboard enable)
 #   make uninstall
@@ -70,7 +71,7 @@ test_packages  = $(run_packages) rsync python3 postgresql wrk valgrind perl chro
                  tomcat10 libpostgresql-jdbc-java
 jar_packages   = $(build_packages) openjdk-17-jdk-headless
 
-.PHONY: build jar run test documents-check test-evp test-openssl test-others test-token test-debian13 test-processors test-java java-soak tested emulated measure results report bench install uninstall fmt lint check deny deny-licences help need-build need-jar need-run need-measure need-test liberty
+.PHONY: build jar run test documents-check site test-evp test-openssl test-others test-token test-debian13 test-processors test-java java-soak tested emulated measure results report bench install uninstall fmt lint check deny deny-licences help need-build need-jar need-run need-measure need-test liberty
 .DEFAULT_GOAL := build
 
 build: need-build
@@ -164,6 +165,12 @@ documents-check: tested
 	target/debug/outboard generate target/documents
 	target/debug/outboard-bench generate target/documents
 	scripts/documents.py target/documents
+
+# The documents as a site: target/site/html.
+site: tested
+	@scripts/need.sh python3 man-db bsdextrautils
+	$(CARGO) build --locked -p outboard-bench
+	scripts/site.sh target/debug target/site
 
 # Other processors, emulated: docs/processors.md.
 PROCESSORS ?= x86-64 aarch64 s390x riscv64

@@ -13,6 +13,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 DOCUMENTS = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md")]
 DOCUMENTS += sorted(ROOT.glob("docs/*.md")) + sorted(ROOT.glob("samples/*/*.md"))
+# Pages that scripts/site.sh brings from elsewhere.
+ELSEWHERE = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "report.md", "man.md")
 wrong = []
 
 
@@ -34,6 +36,8 @@ def check_links(document, text):
             continue
         path, _, anchor = target.partition("#")
         file = (document.parent / path).resolve() if path else document
+        if document.name == "SUMMARY.md" and path in ELSEWHERE:
+            continue
         if not file.exists():
             yield f"there is no {target}"
         elif anchor and file.suffix == ".md" and anchor not in anchors(file.read_text()):
@@ -150,12 +154,16 @@ def main(directory):
         wrong.extend(f"{name}: {what}" for what in check_links(document, text))
         for script in shell(text):
             counts["blocks"] += 1
+            # Placeholders like <key> are no redirections.
             said = subprocess.run(["bash", "-n"], input=script, text=True, capture_output=True)
             if said.returncode:
                 wrong.append(f"{name}: {said.stderr.strip()}\n{script}")
         for words in command_lines(text):
             counts["commands"] += 1
             wrong.extend(f"{name}: {what} ({' '.join(words)})" for what in manual.check(words))
+    pages = {file.name for file in ROOT.glob("docs/*.md")} - {"SUMMARY.md"}
+    listed = set(re.findall(r"\(([\w-]+\.md)\)", (ROOT / "docs/SUMMARY.md").read_text()))
+    wrong.extend(f"docs/SUMMARY.md does not list {page}" for page in sorted(pages - listed))
     check_ci()
     for what in wrong:
         print(what, file=sys.stderr)

@@ -9,6 +9,7 @@ pub(crate) fn readable(value: f64, unit: &str) -> String {
         "B" => bytes(value),
         "1/s" if value >= 1e6 => format!("{}/s", prefixed(value)),
         "1/s" => format!("{} /s", grouped(value)),
+        "1" => grouped(value),
         "" => format!("{} %", three_digits(value * 100.0)),
         other => format!("{} {other}", three_digits(value)),
     }
@@ -100,6 +101,7 @@ mod tests {
         assert_eq!(readable(1.5, "s"), "1.50 s");
         assert_eq!(readable(2_543_000.0, "ns"), "2.54 ms");
         assert_eq!(readable(5.689e9, "B/s"), "5.69 GB/s");
+        assert_eq!(readable(2.0, "1"), "2.00");
         assert_eq!(readable(65536.0, "B"), "64.0 KiB");
         assert_eq!(readable(9442.3, "1/s"), "9,442 /s");
         assert_eq!(readable(184_000.0, "1/s"), "184,000 /s");

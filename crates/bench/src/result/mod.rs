@@ -118,7 +118,7 @@ pub struct Row {
     pub labels: BTreeMap<String, String>,
     /// What the figure is: "client CPU", "handshakes".
     pub measure: String,
-    /// Its unit: "s", "ns", "1/s", "B/s", "B". No prefixes but n (for ns): readers choose theirs.
+    /// Its unit: "s", "ns", "1/s", "B/s", "B"; "1" of counts, "" of shares. No prefixes but n (for ns): readers choose theirs.
     pub unit: String,
     /// Which way is good.
     pub better: Better,

@@ -9,7 +9,7 @@ use crate::statistics::{quartiles, ratio, rounded};
 pub struct Measure {
     /// Its name: "client CPU".
     pub name: &'static str,
-    /// Its unit, without a prefix: "s", "1/s", "B/s", "B"; "ns" for short times; "" for shares.
+    /// Its unit, without a prefix: "s", "1/s", "B/s", "B"; "ns" for short times; "1" for counts; "" for shares.
     pub unit: &'static str,
     /// Which way is good.
     pub better: Better,

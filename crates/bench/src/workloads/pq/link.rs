@@ -33,7 +33,7 @@ const MEASURES: [Measure; 4] = [
     Measure::lower("handshake", "s"),
     Measure::lower("to the server", "B"),
     Measure::lower("to the client", "B"),
-    Measure::lower("round trips", ""),
+    Measure::lower("round trips", "1"),
 ];
 
 const STEP: &str = "nginx, slow link";

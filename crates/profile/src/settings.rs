@@ -63,7 +63,7 @@ pub const ALL: [Setting; 11] = [
         name: "post-quantum",
         values: "yes or no",
         default: "no",
-        meaning: "Whether programs get ML-KEM keys and the groups X25519MLKEM768, SecP256r1MLKEM768 and \
+        meaning: "Whether programs get ML-KEM and ML-DSA keys and the groups X25519MLKEM768, SecP256r1MLKEM768 and \
                   SecP384r1MLKEM1024 of TLS 1.3, if their OpenSSL is older than 3.5 and so has none. This holds for \
                   every program that loads Outboard, whatever the settings offer, algorithms, programs and except say: \
                   a list of groups that names an unknown group is refused whole.",

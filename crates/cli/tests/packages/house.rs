@@ -69,6 +69,7 @@ impl House {
             ("liboutboard_pkcs11.so", &token()),
             ("liboutboard_observe.so", &observer()),
             ("liboutboard_stopwatch.so", &observer()),
+            ("libcsulcca.so", &token()),
         ];
         let built = self.machine.path(&self.built);
         std::fs::create_dir_all(&built).expect("it is the machine's");

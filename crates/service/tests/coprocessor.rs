@@ -7,6 +7,8 @@ mod common;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use common::{NOBODY, Service, ask, connect, packet_of, serves};
@@ -196,9 +198,15 @@ fn its_state_survives_kills_while_it_is_written() {
     for round in 0..5 {
         let (sender, receiver) = std::sync::mpsc::channel();
         let directory = service.path().to_owned();
+        let killed = Arc::new(AtomicBool::new(false));
+        let seen = Arc::clone(&killed);
         let writer = std::thread::spawn(move || {
             let client = client(&directory);
             for number in 0.. {
+                // A kill between two requests cuts nothing off: the next one goes to the service that starts.
+                if seen.load(Ordering::Relaxed) {
+                    return;
+                }
                 let label = format!("L{round}.{number}");
                 match call(&client, create(&label)) {
                     Ok(answer) if answer.return_code == 0 => sender.send(label).unwrap(),
@@ -209,7 +217,7 @@ fn its_state_survives_kills_while_it_is_written() {
             }
         });
         std::thread::sleep(Duration::from_millis(200 + 37 * round));
-        service.kill_and(|| {});
+        service.kill_and(|| killed.store(true, Ordering::Relaxed));
         writer.join().unwrap();
         acknowledged.extend(receiver.iter());
         let client = client(service.path());

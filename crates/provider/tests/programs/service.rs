@@ -5,6 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::time::{Duration, Instant};
 
 use outboard_client::stand_in::Service;
 use outboard_libcrypto::Key;
@@ -121,7 +122,13 @@ fn nginx_tells_of_a_dead_service_and_recovers() {
     assert_eq!(site.fetch(&nginx.url("")).unwrap(), "ok\n");
     drop(service);
     assert!(site.fetch(&nginx.url("")).is_err());
-    let log = nginx.log();
+    // The client may give up before nginx does.
+    let since = Instant::now();
+    let mut log = nginx.log();
+    while !log.contains("key 'site'") && since.elapsed() < Duration::from_secs(20) {
+        std::thread::sleep(Duration::from_millis(50));
+        log = nginx.log();
+    }
     assert!(
         log.contains("key 'site': the card service does not answer at")
             && log.contains("(run 'outboard service start --directory "),

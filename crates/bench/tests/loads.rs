@@ -318,10 +318,10 @@ fn post_quantum_operations_handshakes_and_hellos() {
     assert_eq!(of("round trips", "stock"), 1.0);
     assert_eq!(of("round trips", "outboard-pq"), 1.0);
     assert_eq!(of("round trips", "retry"), 2.0);
-    // A longer share, and the ciphertext that answers it.
+    // A longer share, and the ciphertext that answers it. ECDSA's signatures are not all of one length.
     let more = |measure| of(measure, "outboard-pq") - of(measure, "stock");
     assert!((1184.0..1300.0).contains(&more("to the server")));
-    assert!((1088.0..1200.0).contains(&more("to the client")));
+    assert!((1080.0..1200.0).contains(&more("to the client")));
     assert!(of("handshake", "retry") > of("handshake", "outboard-pq"));
 }
 

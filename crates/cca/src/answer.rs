@@ -200,6 +200,8 @@ refusals! {
     NoMasterKey = 12 / 764,
     /// The card cannot compute: no memory, or no random numbers.
     Resource = 12 / 338,
+    /// The verb ended the process that carries verbs out, by an error of its own program.
+    Ended = 16 / 336,
 }
 
 impl From<outboard_engine::Error> for Refusal {

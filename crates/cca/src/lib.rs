@@ -24,7 +24,7 @@ mod verb;
 
 pub use answer::{Answer, Refusal};
 pub use card::access::AccessPoint;
-pub use card::storage::{Entry, Memory, Storage, StorageError};
+pub use card::storage::{Entry, Memory, Storage, StorageError, Written};
 pub use card::{Caller, Coprocessor};
 pub use request::*;
 pub use value::{Bytes, Keyword, Rules, from_hex};

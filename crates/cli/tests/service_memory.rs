@@ -214,7 +214,7 @@ fn nothing_of_a_clear_pin_stays_nor_of_a_clear_key() {
         }
     }
     // Key parts, clear keys and clear PINs.
-    service.says(&["cca", "call", "OBAACP", "enable=[27,28,195,175,160]"]);
+    service.says(&["cca", "call", "OBAACP", "enable=0x1b,0x1c,0xc3,0xaf,0xa0"]);
     let call = |verb: &str, parameters: serde_json::Value| -> serde_json::Value {
         let mut command = service.outboard(&["cca", "call", verb]);
         let assert = command.write_stdin(parameters.to_string()).assert();

@@ -7,6 +7,7 @@ pub(crate) mod records;
 pub(crate) mod storage;
 pub(crate) mod tables;
 
+use std::ops::{Deref, DerefMut};
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use zeroize::Zeroizing;
@@ -17,7 +18,7 @@ use access::{AccessPoint, Points};
 use limits::Failures;
 use master::Masters;
 use records::Records;
-use storage::{Storage, StorageError};
+use storage::{Storage, StorageError, Written};
 use tables::Tables;
 
 /// Who asks.
@@ -46,7 +47,45 @@ impl Caller {
 pub struct Coprocessor {
     storage: Box<dyn Storage>,
     state: RwLock<State>,
+    /// Whose turn it is to change the state.
+    changing: Mutex<()>,
     failures: Mutex<Failures>,
+}
+
+/// The state, for the one verb that may change it now. Others read it as it was until the first change here: what is kept before
+/// ([`Call::keep`]) keeps none of them waiting.
+pub(crate) struct Changing<'a> {
+    state: &'a RwLock<State>,
+    as_it_was: Option<RwLockReadGuard<'a, State>>,
+    changed: Option<RwLockWriteGuard<'a, State>>,
+    _turn: MutexGuard<'a, ()>,
+}
+
+impl Deref for Changing<'_> {
+    type Target = State;
+
+    fn deref(&self) -> &State {
+        match (&self.changed, &self.as_it_was) {
+            (Some(state), _) => state,
+            (None, Some(state)) => state,
+            // INVARIANT: one of them is there.
+            (None, None) => unreachable!("the state is locked"),
+        }
+    }
+}
+
+impl DerefMut for Changing<'_> {
+    fn deref_mut(&mut self) -> &mut State {
+        let Self {
+            state,
+            as_it_was,
+            changed,
+            ..
+        } = self;
+        // Nobody else changes it meanwhile.
+        *as_it_was = None;
+        changed.get_or_insert_with(|| state.write().unwrap_or_else(PoisonError::into_inner))
+    }
 }
 
 /// What a coprocessor keeps.
@@ -86,6 +125,7 @@ impl Coprocessor {
         Ok(Self {
             storage,
             state: RwLock::new(state),
+            changing: Mutex::default(),
             failures: Mutex::new(failures),
         })
     }
@@ -124,11 +164,14 @@ impl Call<'_> {
     }
 
     /// The state, to change. What is changed must be kept first ([`Call::keep`]).
-    pub(crate) fn change(&self) -> RwLockWriteGuard<'_, State> {
-        self.card
-            .state
-            .write()
-            .unwrap_or_else(PoisonError::into_inner)
+    pub(crate) fn change(&self) -> Changing<'_> {
+        let turn = self.card.changing.lock();
+        Changing {
+            _turn: turn.unwrap_or_else(PoisonError::into_inner),
+            state: &self.card.state,
+            as_it_was: Some(self.state()),
+            changed: None,
+        }
     }
 
     /// The counts of wrong PINs.
@@ -173,6 +216,15 @@ impl Call<'_> {
             .storage
             .change(put, remove)
             .map_err(|_| Refusal::Storage)
+    }
+
+    /// Begins to keep values and to forget others, in the order of the calls. Durable when it is waited for.
+    pub(crate) fn begin_to_keep(
+        &self,
+        put: &[(String, Zeroizing<Vec<u8>>)],
+        remove: &[String],
+    ) -> Written<'_> {
+        self.card.storage.begin(put, remove)
     }
 
     /// Forgets a value, durably.

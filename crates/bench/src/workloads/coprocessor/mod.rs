@@ -163,6 +163,6 @@ fn prepare(service: &CardService) -> Result<(), Failure> {
         }
     }
     // Key parts, clear keys, and PINs in the clear.
-    service.command(&["cca", "call", "OBAACP", "enable=[27,28,195,160,163]"])?;
+    service.command(&["cca", "call", "OBAACP", "enable=0x1b,0x1c,0xc3,0xa0,0xa3"])?;
     Ok(())
 }

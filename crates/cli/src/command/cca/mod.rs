@@ -28,6 +28,7 @@ Examples:
   outboard cca call CSNBRNG form=RANDOM     Call a verb
   outboard cca call key-generate key_form=OP key_length=DOUBLE key_type_1=DATA
   outboard cca call CSNBPTR < request.json  The same with parameters from JSON
+  outboard cca call access-points enable=0x1b,0x1c   Switch access-control points on
   outboard cca status                       Count the calls of each verb
 
 Verb: one call of IBM's Common Cryptographic Architecture (CCA), for example CSNBPTR, which translates an encrypted \
@@ -35,8 +36,8 @@ PIN. The coprocessor carries verbs out in software. It is for development, tests
 tamper-proof and not certified: never give it keys that protect real accounts.
 
 Parameters: NAME=VALUE, or without any a JSON object from standard input, {\"form\": \"RANDOM\"}. A value is a keyword; \
-several keywords with commas between them; a number; or bytes. Bytes are hexadecimal digits, text:ABC for the \
-characters themselves, or @FILE for a file's content. Other users can see the words of a command: give a clear PIN or \
+several keywords with commas between them; a number, decimal or as 0x1b; several numbers with commas; or bytes. Bytes \
+are hexadecimal digits, text:ABC for the characters themselves, or @FILE for a file's content. Other users can see the words of a command: give a clear PIN or \
 a clear key from standard input or a file.
 
 Exit status of 'call': the verb's return code. 0 done, 4 not verified, 8 refused, 12 the coprocessor cannot, 16 the \

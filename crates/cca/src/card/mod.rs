@@ -3,6 +3,7 @@
 pub(crate) mod access;
 pub(crate) mod limits;
 pub(crate) mod master;
+pub(crate) mod opened;
 pub(crate) mod records;
 pub(crate) mod storage;
 pub(crate) mod tables;
@@ -16,6 +17,7 @@ use crate::request::Request;
 use access::{AccessPoint, Points};
 use limits::Failures;
 use master::Masters;
+use opened::Opened;
 use records::Records;
 use storage::{Storage, StorageError};
 use tables::Tables;
@@ -47,6 +49,7 @@ pub struct Coprocessor {
     storage: Box<dyn Storage>,
     state: RwLock<State>,
     failures: Mutex<Failures>,
+    opened: Mutex<Opened>,
 }
 
 /// What a coprocessor keeps.
@@ -87,6 +90,7 @@ impl Coprocessor {
             storage,
             state: RwLock::new(state),
             failures: Mutex::new(failures),
+            opened: Mutex::default(),
         })
     }
 
@@ -135,6 +139,14 @@ impl Call<'_> {
     pub(crate) fn failures(&self) -> MutexGuard<'_, Failures> {
         self.card
             .failures
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Private keys that were used last.
+    pub(crate) fn opened(&self) -> MutexGuard<'_, Opened> {
+        self.card
+            .opened
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
     }

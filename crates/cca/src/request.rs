@@ -348,10 +348,10 @@ verbs! {
     } => TranslatedPin { pin_block_out: Bytes };
     /// The same, with keys and blocks of variable length: ISO-4, AES DUKPT.
     EncryptedPinTranslate2 "CSNBPTR2" EncryptedPinTranslate2 {
-        rule_array: Rules, input_pin_key_identifier: Bytes, output_pin_key_identifier: Bytes, input_pin_profile: Bytes,
-        pan_data_in: Bytes, pin_block_in: Bytes, output_pin_profile: Bytes, pan_data_out: Bytes,
-        input_ksn: Bytes, output_ksn: Bytes,
-    } => TranslatedPin2 { pin_block_out: Bytes };
+        rule_array: Rules, input_pin_encrypting_key_identifier: Bytes, output_pin_encrypting_key_identifier: Bytes,
+        authentication_key_identifier: Bytes, input_pin_profile: Bytes, input_pan_data: Bytes, input_pin_block: Bytes,
+        output_pin_profile: Bytes, output_pan_data: Bytes, authentication_data: Bytes,
+    } => TranslatedPin2 { output_pin_block: Bytes };
     /// Verifies an encrypted PIN.
     EncryptedPinVerify "CSNBPVR" EncryptedPinVerify {
         pin_encrypting_key_identifier: Bytes, pin_verifying_key_identifier: Bytes, pin_profile: Bytes, pan_data: Bytes,
@@ -363,6 +363,7 @@ verbs! {
         key_generation_data: Bytes, new_reference_pin_key_identifier: Bytes, new_reference_pin_block: Bytes,
         new_reference_pin_profile: Bytes, new_reference_pin_pan_data: Bytes, current_reference_pin_key_identifier: Bytes,
         current_reference_pin_block: Bytes, current_reference_pin_profile: Bytes, current_reference_pin_pan_data: Bytes,
+        output_pin_profile: Bytes,
     } => PinMessage { output_pin_message: Bytes };
     /// Derives the key of one transaction (DUKPT), as a token.
     UniqueKeyDerive "CSNBUKD" UniqueKeyDerive {

@@ -3,6 +3,7 @@
 pub(crate) mod access;
 pub(crate) mod limits;
 pub(crate) mod master;
+pub(crate) mod opened;
 pub(crate) mod records;
 pub(crate) mod storage;
 pub(crate) mod tables;
@@ -17,6 +18,7 @@ use crate::request::Request;
 use access::{AccessPoint, Points};
 use limits::Failures;
 use master::Masters;
+use opened::Opened;
 use records::Records;
 use storage::{Storage, StorageError, Written};
 use tables::Tables;
@@ -50,6 +52,7 @@ pub struct Coprocessor {
     /// Whose turn it is to change the state.
     changing: Mutex<()>,
     failures: Mutex<Failures>,
+    opened: Mutex<Opened>,
 }
 
 /// The state, for the one verb that may change it now. Others read it as it was until the first change here: what is kept before
@@ -127,6 +130,7 @@ impl Coprocessor {
             state: RwLock::new(state),
             changing: Mutex::default(),
             failures: Mutex::new(failures),
+            opened: Mutex::default(),
         })
     }
 
@@ -178,6 +182,14 @@ impl Call<'_> {
     pub(crate) fn failures(&self) -> MutexGuard<'_, Failures> {
         self.card
             .failures
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Private keys that were used last.
+    pub(crate) fn opened(&self) -> MutexGuard<'_, Opened> {
+        self.card
+            .opened
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
     }

@@ -117,7 +117,11 @@ impl Workload for Coprocessor {
              carries out verbs on all processors, so that a second one adds nothing.",
         );
         session.table("data", "Encryption and MACs", &["operation"]);
-        session.table("public-keys", "Public keys, operations a second", &PUBLIC_KEYS);
+        session.table(
+            "public-keys",
+            "Public keys, operations a second",
+            &PUBLIC_KEYS,
+        );
         session.note(
             "the study's cards had keys of 512 to 2,048 bits, with CRT for the private ones. Keys here begin with 2,048 bits.",
         );

@@ -2,6 +2,7 @@
 
 mod call;
 mod text;
+mod udx;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -29,6 +30,8 @@ Examples:
   outboard cca call key-generate key_form=OP key_length=DOUBLE key_type_1=DATA
   outboard cca call CSNBPTR < request.json  The same with parameters from JSON
   outboard cca status                       Count the calls of each verb
+  outboard cca udx add limit limit.wasm --verb CSNBMGN2 --key mac=text:SHOP.MAC
+                                            Add a verb of your own, a WebAssembly module
 
 Verb: one call of IBM's Common Cryptographic Architecture (CCA), for example CSNBPTR, which translates an encrypted \
 PIN. The coprocessor carries verbs out in software. It is for development, tests and migration. It is not \
@@ -88,6 +91,9 @@ enum Command {
     },
     /// Call a verb; prints a JSON document
     Call(call::Arguments),
+    /// Add, grant, list and call user-defined extensions: verbs of your own, as WebAssembly modules
+    #[command(subcommand)]
+    Udx(udx::Command),
 }
 
 #[derive(clap::Args)]
@@ -162,6 +168,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
             }
         }
         Command::Call(what) => return call::run(&what, &directory),
+        Command::Udx(what) => return udx::run(what, &directory),
     }
     Ok(ExitCode::SUCCESS)
 }

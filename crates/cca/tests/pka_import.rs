@@ -216,7 +216,7 @@ fn an_opened_key_is_no_other_tokens() {
     let signature = signed(&key).expect("a signature");
     assert_eq!(signed(&key), Ok(signature.clone()), "found again");
     // Each byte of what is bound, or wrapped.
-    for place in [0, 1, 8, 9, 8 + 50, 8 + 77, 8 + 124, 8 + 700, key.len() - 1] {
+    for place in [0, 8, 8 + 50, 8 + 77, 8 + 124, 8 + 700, key.len() - 1] {
         let mut changed = key.to_vec();
         changed[place] ^= 0xc0;
         assert_ne!(signed(&changed.into()), Ok(signature.clone()), "{place}");

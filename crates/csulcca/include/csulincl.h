@@ -1219,6 +1219,20 @@ extern void SECURITYAPI OBAPFL(
     long *accounts,
     long *blocked);
 
+/* Ours, not CCA's: calls a user-defined extension. */
+extern void SECURITYAPI OBUDXC(
+    long *return_code,
+    long *reason_code,
+    long *exit_data_length,
+    unsigned char *exit_data,
+    long *name_length,
+    unsigned char *name,
+    long *input_length,
+    unsigned char *input,
+    long *code,
+    long *output_length,
+    unsigned char *output);
+
 #ifdef __cplusplus
 }
 #endif

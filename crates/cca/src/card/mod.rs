@@ -1,6 +1,7 @@
 //! The card: its state, who asks it, and how a request reaches its verb.
 
 pub(crate) mod access;
+pub(crate) mod extensions;
 pub(crate) mod limits;
 pub(crate) mod master;
 pub(crate) mod opened;
@@ -15,11 +16,13 @@ use zeroize::Zeroizing;
 
 use crate::answer::{Answer, Outcome, Refusal};
 use crate::request::Request;
+use crate::value::Label;
 use access::{AccessPoint, Points};
+use extensions::Extensions;
 use limits::Failures;
 use master::Masters;
 use opened::Opened;
-use records::Records;
+use records::{Records, Store};
 use storage::{Storage, StorageError, Written};
 use tables::Tables;
 
@@ -98,6 +101,7 @@ pub(crate) struct State {
     pub(crate) points: Points,
     pub(crate) records: Records,
     pub(crate) tables: Tables,
+    pub(crate) extensions: Extensions,
 }
 
 impl Coprocessor {
@@ -114,6 +118,7 @@ impl Coprocessor {
                 "points" => state.points.load(&value),
                 "record" => state.records.load(rest, &value),
                 "table" => state.tables.load(rest, &value),
+                "extension" => state.extensions.load(rest, &value),
                 "limit" => failures.load_limit(&value),
                 "failures" => failures.load(rest, &value),
                 // Of a later version.
@@ -142,7 +147,11 @@ impl Coprocessor {
 
     /// Carries out a verb.
     pub fn dispatch(&self, caller: Caller, request: &Request) -> Answer {
-        let call = Call { card: self, caller };
+        let call = Call {
+            card: self,
+            caller,
+            within: None,
+        };
         Answer::of(request.run(&call))
     }
 }
@@ -151,12 +160,52 @@ impl Coprocessor {
 pub(crate) struct Call<'a> {
     card: &'a Coprocessor,
     caller: Caller,
+    /// For a user-defined extension's own calls: the labels that it was added with.
+    within: Option<&'a [Label]>,
+}
+
+impl<'a> Call<'a> {
+    /// The calls of an extension that has those labels. An extension administers nothing, whoever calls it.
+    pub(crate) fn of_extension<'b>(&self, labels: &'b [Label]) -> Call<'b>
+    where
+        'a: 'b,
+    {
+        let caller = Caller {
+            administrator: false,
+            ..self.caller
+        };
+        Call {
+            card: self.card,
+            caller,
+            within: Some(labels),
+        }
+    }
 }
 
 impl Call<'_> {
     /// Who asks.
     pub(crate) fn caller(&self) -> Caller {
         self.caller
+    }
+
+    /// Whether a user-defined extension asks.
+    pub(crate) fn is_within(&self) -> bool {
+        self.within.is_some()
+    }
+
+    /// The token of a label: as far as the caller has it, or the administrator's that an extension was added with.
+    pub(crate) fn labelled(&self, store: Store, label: &Label) -> Outcome<Zeroizing<Vec<u8>>> {
+        let whose = match self.within {
+            None => self.caller,
+            Some(labels) if labels.contains(label) => Caller {
+                administrator: true,
+                ..self.caller
+            },
+            Some(_) => return Err(Refusal::NoSuchLabel),
+        };
+        let state = self.state();
+        let token = state.records.token(store, whose, label)?;
+        Ok(Zeroizing::new(token.to_vec()))
     }
 
     /// The state, to read. What a verb changes is whole at any time, so a panic elsewhere spoils nothing.

@@ -34,7 +34,7 @@ impl<'a> Written<'a> {
 
 /// Keeps a card's state. The caller of the crate implements it: encrypted, on a disk, as it likes.
 ///
-/// Names have up to 100 printable characters of ASCII. Values have up to some thousand bytes, and are to be encrypted: master
+/// Names have up to 100 printable characters of ASCII. Values have up to 128 KiB, most of them up to some hundred bytes, and are to be encrypted: master
 /// keys are among them. A change must be durable when the function returns, because the card then answers.
 pub trait Storage: Send + Sync {
     /// All entries.

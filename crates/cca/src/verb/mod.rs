@@ -3,6 +3,7 @@
 mod administration;
 mod aes_keys;
 mod data;
+mod extensions;
 mod keys;
 mod pin;
 mod pka;

@@ -24,13 +24,11 @@ impl Call<'_> {
         match Identifier::parse(identifier)? {
             Identifier::Token(token) => Token::parse(token),
             Identifier::Label(label) => {
-                let state = self.state();
                 // No record takes the place of a key that is kept inside.
-                let token = state
-                    .records
-                    .token(Store::Retained, self.caller(), &label)
-                    .or_else(|_| state.records.token(Store::Pka, self.caller(), &label));
-                Token::parse(token?)
+                let token = self
+                    .labelled(Store::Retained, &label)
+                    .or_else(|_| self.labelled(Store::Pka, &label))?;
+                Token::parse(&token)
             }
         }
     }
@@ -116,6 +114,7 @@ impl Verb for PkaKeyTokenChange {
         rules.end()?;
         call.needs(AccessPoint::TokenChange)?;
         if let Identifier::Label(label) = Identifier::parse(&self.key_identifier)?
+            && !call.is_within()
             && call
                 .state()
                 .records

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use outboard_cca::{Answer, Description, Refusal, Request};
+use outboard_cca::{Answer, Bytes, Description, Refusal, Request};
 use outboard_client::{Client, Problem, Settings};
 use outboard_wording::printable;
 use serde::Serialize;
@@ -42,6 +42,22 @@ struct Answered {
     reply: Option<Value>,
 }
 
+/// The answer of a verb, waited for so many seconds.
+pub(super) fn asked(request: &Request, directory: &Path, limit: u64) -> Result<Answer, Failure> {
+    let encoded = request.encode()?;
+    let client = Client::new(Settings::of(directory));
+    let mut answer = Zeroizing::new(Vec::new());
+    let changes = request.description().changes();
+    client
+        .verb(&encoded, changes, Duration::from_secs(limit), &mut answer)
+        .map_err(|problem| match problem {
+            // What the service does not understand was refused by the gate, not by the coprocessor.
+            Problem::Refused { sentence, .. } => sentence,
+            problem => problem.to_string(),
+        })?;
+    Ok(Answer::decode(&answer)?)
+}
+
 pub(super) fn run(arguments: &Arguments, directory: &Path) -> Result<ExitCode, Failure> {
     let verb = known(&arguments.verb)?;
     let parameters = match &arguments.parameters[..] {
@@ -55,18 +71,17 @@ pub(super) fn run(arguments: &Arguments, directory: &Path) -> Result<ExitCode, F
             verb.name, verb.name
         ))
     })?;
-    let encoded = request.encode()?;
-    let client = Client::new(Settings::of(directory));
-    let limit = Duration::from_secs(arguments.limit);
-    let mut answer = Zeroizing::new(Vec::new());
-    client
-        .verb(&encoded, verb.changes(), limit, &mut answer)
-        .map_err(|problem| match problem {
-            // What the service does not understand was refused by the gate, not by the coprocessor.
-            Problem::Refused { sentence, .. } => sentence,
-            problem => problem.to_string(),
-        })?;
-    let answer = Answer::decode(&answer)?;
+    answered(request, directory, arguments.limit)
+}
+
+/// Calls a verb and prints its answer.
+pub(super) fn answered(
+    request: Request,
+    directory: &Path,
+    limit: u64,
+) -> Result<ExitCode, Failure> {
+    let verb = request.description();
+    let answer = asked(&request, directory, limit)?;
     let reply = answer
         .reply
         .as_ref()
@@ -191,6 +206,14 @@ fn from_words(verb: &Description, words: &[String]) -> Result<Value, Failure> {
         }
     }
     Ok(parameters.into())
+}
+
+/// The bytes that a value stands for.
+pub(super) fn from_value(value: &str) -> Result<Bytes, String> {
+    let digits = bytes(value)?;
+    let digits = digits.as_str().unwrap_or_default();
+    let wanted = "an even number of hexadecimal digits, text:ABC or @FILE is needed";
+    outboard_cca::from_hex(digits).ok_or_else(|| wanted.to_owned())
 }
 
 /// Hexadecimal digits of what a value stands for.

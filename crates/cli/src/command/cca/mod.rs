@@ -2,6 +2,7 @@
 
 mod call;
 mod text;
+mod udx;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -30,6 +31,8 @@ Examples:
   outboard cca call CSNBPTR < request.json  The same with parameters from JSON
   outboard cca call access-points enable=0x1b,0x1c   Switch access-control points on
   outboard cca status                       Count the calls of each verb
+  outboard cca udx add limit limit.wasm --verb CSNBMGN2 --key mac=text:SHOP.MAC
+                                            Add a verb of your own, a WebAssembly module
 
 Verb: one call of IBM's Common Cryptographic Architecture (CCA), for example CSNBPTR, which translates an encrypted \
 PIN. The coprocessor carries verbs out in software. It is for development, tests and migration. It is not \
@@ -89,6 +92,9 @@ enum Command {
     },
     /// Call a verb; prints a JSON document
     Call(call::Arguments),
+    /// Add, grant, list and call user-defined extensions: verbs of your own, as WebAssembly modules
+    #[command(subcommand)]
+    Udx(udx::Command),
 }
 
 #[derive(clap::Args)]
@@ -163,6 +169,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
             }
         }
         Command::Call(what) => return call::run(&what, &directory),
+        Command::Udx(what) => return udx::run(what, &directory),
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -407,8 +407,10 @@ fn a_coprocessor_answers_programs_in_c() {
     };
     let pins = table(&result, "pins");
     assert!(values(pins, "CEX2C, 1 job").contains(&"601"));
+    let public_keys = table(&result, "public-keys");
+    assert!(values(public_keys, "CEX2C, 1 job").contains(&"261"));
     for (table, row) in result.rows() {
         assert!(row.median > 0.0, "{}: {row:?}", table.name);
     }
-    assert_eq!(result.rows().count(), 34, "17 verbs, one job and seven");
+    assert_eq!(result.rows().count(), 60, "30 verbs, one job and seven");
 }

@@ -14,7 +14,23 @@ fn main() {
     let table = fs::read_to_string("verbs.txt").expect("it is in the repository");
     let lines = table.lines().filter(|line| !line.is_empty());
     let (mut verbs, mut functions) = (String::new(), String::new());
-    for (number, line) in lines.filter(|line| !line.starts_with('#')).enumerate() {
+    let lines = lines.filter(|line| !line.starts_with('#'));
+    let (unknown, lines): (Vec<_>, Vec<_>) = lines.partition(|line| line.ends_with(" -"));
+    for line in unknown {
+        let name = line.trim_end_matches(" -");
+        let _ = writeln!(
+            functions,
+            "/// The verb {name}, which the coprocessor does not have.\n\
+             ///\n\
+             /// # Safety\n\
+             /// Both codes are null, or lead to a `long`. Other parameters do not matter.\n\
+             #[unsafe(no_mangle)]\n\
+             pub unsafe extern \"C\" fn {name}(return_code: *mut c_long, reason_code: *mut c_long) {{\n    \
+             // SAFETY: as the caller promises.\n    \
+             unsafe {{ unknown(return_code, reason_code) }}\n}}"
+        );
+    }
+    for (number, line) in lines.into_iter().enumerate() {
         let mut words = line.split(' ');
         let name = words.next().expect("a line has a name");
         let words: Vec<&str> = words.collect();
@@ -82,6 +98,7 @@ fn kind_of(word: &str, names: &[&str]) -> String {
         ':' => format!("Kind::Fixed(Way::{way}, {rest})"),
         '@' => format!("Kind::Sized(Way::{way}, {}, {more})", place(rest)),
         '~' => format!("Kind::ByRules(Way::{way}, {rest:?})"),
+        '%' => format!("Kind::List({})", place(rest)),
         '=' if more > 0 => format!("Kind::Labels({})", place(rest)),
         '=' => format!("Kind::Keywords(Way::{way}, {})", place(rest)),
         _ => panic!("{word}: no kind of parameter"),

@@ -188,6 +188,12 @@ refusals! {
     Decryption = 8 / 66,
     /// The output is longer than the room that the caller has.
     Room = 8 / 1106,
+    /// There is no user-defined extension of that name that the caller may call.
+    NoSuchExtension = 8 / 20001,
+    /// The user-defined extension is not valid: no module that imports from "outboard" alone, or it or what is said of it is too long.
+    ExtensionInvalid = 8 / 20002,
+    /// The user-defined extension failed: it ran too long, it used what is not its own, or it stopped by itself.
+    ExtensionFailed = 8 / 20003,
     /// The new master-key register is in a state that does not allow this.
     RegisterState = 8 / 703,
     /// A master key whose parts are equal, or that is weak otherwise.
@@ -200,6 +206,8 @@ refusals! {
     NoMasterKey = 12 / 764,
     /// The card cannot compute: no memory, or no random numbers.
     Resource = 12 / 338,
+    /// The verb ended the process that carries verbs out, by an error of its own program.
+    Ended = 16 / 336,
 }
 
 impl From<outboard_engine::Error> for Refusal {

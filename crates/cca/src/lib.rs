@@ -4,6 +4,7 @@
 //! Request ──▶ Coprocessor::dispatch ──▶ verb/      one file for each group of verbs: keywords, checks, then
 //!                    │                     ├─▶ token/       keys in and out of tokens; a key comes out only for a use
 //!                    │                     └─▶ algorithm/   PIN blocks and methods, DUKPT, MACs, CVV: what is computed
+//!                    ├─▶ extension/  verbs of the user's own, as WebAssembly modules
 //!                    └─▶ card/  master keys, key storage, access-control points, tables, limits ──▶ Storage
 //! ```
 //!
@@ -17,6 +18,7 @@
 mod algorithm;
 mod answer;
 mod card;
+mod extension;
 mod request;
 mod token;
 mod value;
@@ -24,7 +26,7 @@ mod verb;
 
 pub use answer::{Answer, Refusal};
 pub use card::access::AccessPoint;
-pub use card::storage::{Entry, Memory, Storage, StorageError};
+pub use card::storage::{Entry, Memory, Storage, StorageError, Written};
 pub use card::{Caller, Coprocessor};
 pub use request::*;
 pub use value::{Bytes, Keyword, Rules, from_hex};

@@ -117,7 +117,7 @@ pub struct Parameter {
 /// The verbs that change what a card stores, or may.
 const CHANGING: &[&str] = &[
     "CSNBKRC", "CSNBKRW", "CSNBKRD", "CSNBAKRC", "CSNBAKRW", "CSNBAKRD", "CSNDKRC", "CSNDKRW",
-    "CSNDKRD", "CSNDPKG", "CSNDRKD", "CSNBKSI", "CSNBMKP", "OBAACP", "OBADTT", "OBAPFL",
+    "CSNDKRD", "CSNDPKG", "CSNDRKD", "CSNBKSI", "CSNBMKP", "OBAACP", "OBADTT", "OBAPFL", "OBAUDX",
 ];
 
 impl Description {
@@ -128,7 +128,7 @@ impl Description {
 
     /// Whether it may take a disk's time or longer: RSA keys take seconds.
     pub fn takes_long(&self) -> bool {
-        self.changes() || self.name == "CSUARNT"
+        self.changes() || matches!(self.name, "CSUARNT" | "OBUDXC")
     }
 
     /// The verb of that name: `CSNBKGN`, or its title: `key-generate`.
@@ -148,6 +148,25 @@ impl Description {
         }
         words
     }
+}
+
+/// A user-defined extension, as it is listed.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ExtensionInfo {
+    /// Its name.
+    pub name: String,
+    /// How many bytes its module has.
+    pub size: u32,
+    /// The SHA-256 hash of its module, in hexadecimal digits.
+    pub sha_256: String,
+    /// What it calls its keys.
+    pub keys: Vec<String>,
+    /// The verbs that it may call.
+    pub verbs: Vec<String>,
+    /// Who may call it, beside administrators.
+    pub users: Vec<u32>,
+    /// Whether this version's interpreter takes it.
+    pub ready: bool,
 }
 
 /// A verb that makes nothing but its return code.
@@ -348,10 +367,10 @@ verbs! {
     } => TranslatedPin { pin_block_out: Bytes };
     /// The same, with keys and blocks of variable length: ISO-4, AES DUKPT.
     EncryptedPinTranslate2 "CSNBPTR2" EncryptedPinTranslate2 {
-        rule_array: Rules, input_pin_key_identifier: Bytes, output_pin_key_identifier: Bytes, input_pin_profile: Bytes,
-        pan_data_in: Bytes, pin_block_in: Bytes, output_pin_profile: Bytes, pan_data_out: Bytes,
-        input_ksn: Bytes, output_ksn: Bytes,
-    } => TranslatedPin2 { pin_block_out: Bytes };
+        rule_array: Rules, input_pin_encrypting_key_identifier: Bytes, output_pin_encrypting_key_identifier: Bytes,
+        authentication_key_identifier: Bytes, input_pin_profile: Bytes, input_pan_data: Bytes, input_pin_block: Bytes,
+        output_pin_profile: Bytes, output_pan_data: Bytes, authentication_data: Bytes,
+    } => TranslatedPin2 { output_pin_block: Bytes };
     /// Verifies an encrypted PIN.
     EncryptedPinVerify "CSNBPVR" EncryptedPinVerify {
         pin_encrypting_key_identifier: Bytes, pin_verifying_key_identifier: Bytes, pin_profile: Bytes, pan_data: Bytes,
@@ -363,6 +382,7 @@ verbs! {
         key_generation_data: Bytes, new_reference_pin_key_identifier: Bytes, new_reference_pin_block: Bytes,
         new_reference_pin_profile: Bytes, new_reference_pin_pan_data: Bytes, current_reference_pin_key_identifier: Bytes,
         current_reference_pin_block: Bytes, current_reference_pin_profile: Bytes, current_reference_pin_pan_data: Bytes,
+        output_pin_profile: Bytes,
     } => PinMessage { output_pin_message: Bytes };
     /// Derives the key of one transaction (DUKPT), as a token.
     UniqueKeyDerive "CSNBUKD" UniqueKeyDerive {
@@ -456,6 +476,13 @@ verbs! {
         => StoredTables { tables: Vec<(String, String)> };
     /// Ours, not CCA's: forgets how often PINs were wrong. Administrators alone.
     PinFailures "OBAPFL" PinFailures { limit: u32, forget: bool } => PinFailureCount { limit: u32, accounts: u32, blocked: u32 };
+
+    /// Ours, not CCA's: adds and removes user-defined extensions, says who may call them, and lists them. Administrators alone.
+    UserExtensions "OBAUDX" UserExtensions {
+        rule_array: Rules, name: Bytes, module: Bytes, keys: Vec<(String, Bytes)>, verbs: Vec<String>, user: u32,
+    } => AddedExtensions { extensions: Vec<ExtensionInfo> };
+    /// Ours, not CCA's: calls a user-defined extension.
+    CallExtension "OBUDXC" CallExtension { name: Bytes, input: Bytes } => ExtensionAnswer { code: u32, output: Bytes };
 }
 
 impl Request {

@@ -418,42 +418,6 @@ fn keys_under_public_ones_do_not_leave() {
     assert_eq!(card.ask(request).err(), Some((8, 90)));
 }
 
-/// The code of an empty text was zeros with every key.
-#[test]
-fn nothing_has_a_code_of_its_key() {
-    let card = Card::new();
-    let keys = [KEY, KEK].map(|key| card.des("MAC", &[], key));
-    for rule in ["X9.19OPT", "TDES-MAC", "EMVMACD"] {
-        let codes = keys.each_ref().map(|key| {
-            let mut chaining_vector = Bytes::default();
-            let mut code = Bytes::default();
-            for part in ["FIRST", "LAST"] {
-                let request = MacGenerate {
-                    key_identifier: key.clone(),
-                    rule_array: Rules::of(&[rule, part, "MACLEN8"]),
-                    chaining_vector,
-                    ..Default::default()
-                };
-                let Ok(Reply::MacGenerate(made)) = card.ask(request) else {
-                    panic!("{rule} {part}")
-                };
-                (chaining_vector, code) = (made.chaining_vector, made.mac);
-            }
-            code.to_vec()
-        });
-        assert_ne!(codes[0], codes[1], "{rule}");
-        assert_ne!(codes[0], [0; 8], "{rule}");
-    }
-    let single = card.des("MAC", &[], "FEDCBA9876543210");
-    let request = MacVerify {
-        key_identifier: single,
-        mac: [0; 8].into(),
-        rule_array: Rules::of(&["X9.9-1", "MACLEN8"]),
-        ..Default::default()
-    };
-    assert_eq!(card.ask(request).err(), Some((4, 1)));
-}
-
 /// Lengths that do not fit their fields, and a mask that is held against every label.
 #[test]
 fn lengths_are_bounded() {

@@ -180,17 +180,17 @@ fn format_4_tells_no_digit_either() {
         let translate = |keys: [&Bytes; 2], profiles: [&str; 2], block: &Bytes| {
             let request = EncryptedPinTranslate2 {
                 rule_array: Rules::of(&["REFORMAT"]),
-                input_pin_key_identifier: keys[0].clone(),
-                output_pin_key_identifier: keys[1].clone(),
+                input_pin_encrypting_key_identifier: keys[0].clone(),
+                output_pin_encrypting_key_identifier: keys[1].clone(),
                 input_pin_profile: profiles[0].into(),
                 output_pin_profile: profiles[1].into(),
-                pan_data_in: whole.as_str().into(),
-                pan_data_out: whole.as_str().into(),
-                pin_block_in: block.clone(),
+                input_pan_data: whole.as_str().into(),
+                output_pan_data: whole.as_str().into(),
+                input_pin_block: block.clone(),
                 ..Default::default()
             };
             match bank.card.ask(request) {
-                Ok(Reply::EncryptedPinTranslate2(reply)) => reply.pin_block_out,
+                Ok(Reply::EncryptedPinTranslate2(reply)) => reply.output_pin_block,
                 answer => panic!("{other}: {answer:?}"),
             }
         };

@@ -93,7 +93,7 @@ fn field(request: Result<Reply, (u32, u32)>) -> Bytes {
         Reply::ClearPinEncrypt(reply) => reply.encrypted_pin_block,
         Reply::ClearPinGenerate(reply) => reply.returned_result,
         Reply::EncryptedPinTranslate(reply) => reply.pin_block_out,
-        Reply::EncryptedPinTranslate2(reply) => reply.pin_block_out,
+        Reply::EncryptedPinTranslate2(reply) => reply.output_pin_block,
         Reply::CvvGenerate(reply) => reply.cvv_value,
         Reply::MacGenerate(reply) => reply.mac,
         Reply::Tr31Export(reply) => reply.tr31_key_block,
@@ -134,13 +134,13 @@ fn cases(card: &Card, keys: &Keys, drawn: &mut Drawn, lines: &mut String) {
     let whole = format!("{}{pan}{}", drawn.digits(before), drawn.digits(1));
     let in_4 = field(card.ask(EncryptedPinTranslate2 {
         rule_array: Rules::of(&["REFORMAT"]),
-        input_pin_key_identifier: keys.pin_in.clone(),
-        output_pin_key_identifier: keys.pin_aes.clone(),
+        input_pin_encrypting_key_identifier: keys.pin_in.clone(),
+        output_pin_encrypting_key_identifier: keys.pin_aes.clone(),
         input_pin_profile: profile("ISO-0").as_str().into(),
         output_pin_profile: profile("ISO-4").as_str().into(),
-        pan_data_in: whole.as_str().into(),
-        pan_data_out: whole.as_str().into(),
-        pin_block_in: block.clone(),
+        input_pan_data: whole.as_str().into(),
+        output_pan_data: whole.as_str().into(),
+        input_pin_block: block.clone(),
         ..Default::default()
     }));
     line(format_args!(

@@ -13,7 +13,7 @@ use outboard_wire::{
 use zeroize::{Zeroize, Zeroizing};
 
 use crate::address::Address;
-use crate::connection::{self, Refusal};
+use crate::connection::{self, Refusal, Room};
 use crate::error::{Error, Problem, tame};
 use crate::fork;
 use crate::pool::{self, Pool, Taken};
@@ -409,8 +409,8 @@ impl Client {
             old,
         } = sent;
         // Not on the stack, of which an asynchronous job of OpenSSL has little.
-        let mut room = Zeroizing::new(vec![0; request.most]);
-        match receive(descriptor, request.id, &mut room[..], request.until) {
+        let mut room = Room::new(request.most);
+        match receive(descriptor, request.id, &mut room, request.until) {
             Ok(Ok(answer)) => {
                 place.give_back();
                 if answer.status == Status::Done {
@@ -547,21 +547,23 @@ impl Pauses {
 fn receive(
     descriptor: i32,
     id: u32,
-    room: &mut [u8],
+    room: &mut Room,
     until: Instant,
 ) -> std::io::Result<Result<Answer<'_>, Malformed>> {
-    let length = loop {
-        let length = connection::receive(descriptor, room, until)?;
-        if length > room.len() {
-            return Ok(Err(Malformed::Long));
+    loop {
+        match room.receive(descriptor, until) {
+            Err(error) if error.kind() == std::io::ErrorKind::FileTooLarge => {
+                return Ok(Err(Malformed::Long));
+            }
+            received => received?,
         }
-        match Answer::decode(&room[..length]) {
-            Ok(answer) if answer.id == id => break length,
+        match Answer::decode(room.packet()) {
+            Ok(answer) if answer.id == id => break,
             Ok(_) => {}
             Err(malformed) => return Ok(Err(malformed)),
         }
-    };
-    Ok(Answer::decode(&room[..length]))
+    }
+    Ok(Answer::decode(room.packet()))
 }
 
 /// Whether a filter of system calls is in force for the calling thread.

@@ -4,6 +4,8 @@ use std::io;
 use std::mem::zeroed;
 use std::time::Instant;
 
+use zeroize::Zeroize;
+
 use crate::address::{Address, Raw};
 
 /// What tells a socket from whatever else may have its number later.
@@ -72,26 +74,65 @@ pub(crate) fn send(descriptor: i32, packet: &[u8], until: Instant) -> io::Result
     }
 }
 
-/// Receives a packet, and answers its length, which may be more than there was room for; waits until then at most. The
-/// end of the connection is an error.
-pub(crate) fn receive(descriptor: i32, room: &mut [u8], until: Instant) -> io::Result<usize> {
-    // Nothing is there as soon as this: not asked for before the first wait.
-    wait(descriptor, libc::POLLIN, until)?;
-    loop {
-        // SAFETY: as much room as the slice has.
-        let received = unsafe {
-            libc::recv(
-                descriptor,
-                room.as_mut_ptr().cast(),
-                room.len(),
-                libc::MSG_DONTWAIT | libc::MSG_TRUNC,
-            )
-        };
-        match received {
-            0 => return Err(io::ErrorKind::UnexpectedEof.into()),
-            1.. => return Ok(received as usize),
-            _ => wait_or_fail(descriptor, libc::POLLIN, until)?,
+/// Room for a packet. What was received there is wiped; the rest, which nobody wrote to, costs nothing.
+pub(crate) struct Room(Vec<u8>);
+
+impl Room {
+    /// For a packet of so many bytes.
+    pub(crate) fn new(most: usize) -> Self {
+        Self(Vec::with_capacity(most))
+    }
+
+    /// Receives a packet, in the place of the last one; waits until then at most.
+    ///
+    /// # Errors
+    /// The connection ended, or it is too late. [`io::ErrorKind::FileTooLarge`]: the packet is longer than the room.
+    pub(crate) fn receive(&mut self, descriptor: i32, until: Instant) -> io::Result<()> {
+        self.wipe();
+        // Nothing is there as soon as this: not asked for before the first wait.
+        wait(descriptor, libc::POLLIN, until)?;
+        loop {
+            let most = self.0.capacity();
+            // SAFETY: as much room as the vector has.
+            let received = unsafe {
+                libc::recv(
+                    descriptor,
+                    self.0.as_mut_ptr().cast(),
+                    most,
+                    libc::MSG_DONTWAIT | libc::MSG_TRUNC,
+                )
+            };
+            let length = match received {
+                0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+                1.. => received as usize,
+                _ => {
+                    wait_or_fail(descriptor, libc::POLLIN, until)?;
+                    continue;
+                }
+            };
+            // SAFETY: the kernel wrote that much, and no more than there is room for.
+            unsafe { self.0.set_len(length.min(most)) };
+            return match length > most {
+                true => Err(io::ErrorKind::FileTooLarge.into()),
+                false => Ok(()),
+            };
         }
+    }
+
+    /// The last packet.
+    pub(crate) fn packet(&self) -> &[u8] {
+        &self.0
+    }
+
+    fn wipe(&mut self) {
+        self.0[..].zeroize();
+        self.0.clear();
+    }
+}
+
+impl Drop for Room {
+    fn drop(&mut self) {
+        self.wipe();
     }
 }
 

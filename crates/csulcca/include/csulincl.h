@@ -301,6 +301,17 @@ extern void SECURITYAPI CSNBKRD(
     unsigned char *rule_array,
     unsigned char *key_identifier);
 
+/* Lists the labels of DES key storage that a mask fits, in which `*` stands for any characters. */
+extern void SECURITYAPI CSNBKRL(
+    long *return_code,
+    long *reason_code,
+    long *exit_data_length,
+    unsigned char *exit_data,
+    unsigned char *key_label,
+    long *data_set_name_length,
+    unsigned char *data_set_name,
+    unsigned char *security_server_name);
+
 /* Makes a record in AES key storage. */
 extern void SECURITYAPI CSNBAKRC(
     long *return_code,
@@ -347,6 +358,19 @@ extern void SECURITYAPI CSNBAKRD(
     unsigned char *rule_array,
     unsigned char *key_label);
 
+/* Lists labels of AES key storage. */
+extern void SECURITYAPI CSNBAKRL(
+    long *return_code,
+    long *reason_code,
+    long *exit_data_length,
+    unsigned char *exit_data,
+    long *rule_array_count,
+    unsigned char *rule_array,
+    unsigned char *key_label,
+    long *data_set_name_length,
+    unsigned char *data_set_name,
+    unsigned char *security_server_name);
+
 /* Makes a record in PKA key storage. */
 extern void SECURITYAPI CSNDKRC(
     long *return_code,
@@ -392,6 +416,19 @@ extern void SECURITYAPI CSNDKRD(
     long *rule_array_count,
     unsigned char *rule_array,
     unsigned char *key_identifier);
+
+/* Lists labels of PKA key storage. */
+extern void SECURITYAPI CSNDKRL(
+    long *return_code,
+    long *reason_code,
+    long *exit_data_length,
+    unsigned char *exit_data,
+    long *rule_array_count,
+    unsigned char *rule_array,
+    unsigned char *key_label,
+    long *data_set_name_length,
+    unsigned char *data_set_name,
+    unsigned char *security_server_name);
 
 /* Writes a key into a TR-31 key block. */
 extern void SECURITYAPI CSNBT31X(
@@ -746,6 +783,41 @@ extern void SECURITYAPI CSNBPTR(
     long *sequence_number,
     unsigned char *pin_block_out);
 
+/* The same, with keys and blocks of variable length: ISO-4, AES DUKPT. */
+extern void SECURITYAPI CSNBPTR2(
+    long *return_code,
+    long *reason_code,
+    long *exit_data_length,
+    unsigned char *exit_data,
+    long *rule_array_count,
+    unsigned char *rule_array,
+    long *input_pin_encrypting_key_identifier_length,
+    unsigned char *input_pin_encrypting_key_identifier,
+    long *output_pin_encrypting_key_identifier_length,
+    unsigned char *output_pin_encrypting_key_identifier,
+    long *authentication_key_identifier_length,
+    unsigned char *authentication_key_identifier,
+    long *input_pin_profile_length,
+    unsigned char *input_pin_profile,
+    long *input_pan_data_length,
+    unsigned char *input_pan_data,
+    long *input_pin_block_length,
+    unsigned char *input_pin_block,
+    long *output_pin_profile_length,
+    unsigned char *output_pin_profile,
+    long *output_pan_data_length,
+    unsigned char *output_pan_data,
+    long *authentication_data_length,
+    unsigned char *authentication_data,
+    long *output_pin_block_length,
+    unsigned char *output_pin_block,
+    long *reserved1_length,
+    unsigned char *reserved1,
+    long *reserved2_length,
+    unsigned char *reserved2,
+    long *reserved3_length,
+    unsigned char *reserved3);
+
 /* Verifies an encrypted PIN. */
 extern void SECURITYAPI CSNBPVR(
     long *return_code,
@@ -761,6 +833,36 @@ extern void SECURITYAPI CSNBPVR(
     unsigned char *rule_array,
     long *pin_check_length,
     unsigned char *data_array);
+
+/* Makes the PIN block of a script that changes the PIN of a chip card. */
+extern void SECURITYAPI CSNBPCU(
+    long *return_code,
+    long *reason_code,
+    long *exit_data_length,
+    unsigned char *exit_data,
+    long *rule_array_count,
+    unsigned char *rule_array,
+    long *authentication_issuer_master_key_identifier_length,
+    unsigned char *authentication_issuer_master_key_identifier,
+    long *encryption_issuer_master_key_identifier_length,
+    unsigned char *encryption_issuer_master_key_identifier,
+    long *key_generation_data_length,
+    unsigned char *key_generation_data,
+    long *new_reference_pin_key_identifier_length,
+    unsigned char *new_reference_pin_key_identifier,
+    unsigned char *new_reference_pin_block,
+    unsigned char *new_reference_pin_profile,
+    unsigned char *new_reference_pin_pan_data,
+    long *current_reference_pin_key_identifier_length,
+    unsigned char *current_reference_pin_key_identifier,
+    unsigned char *current_reference_pin_block,
+    unsigned char *current_reference_pin_profile,
+    unsigned char *current_reference_pin_pan_data,
+    long *output_pin_data_length,
+    unsigned char *output_pin_data,
+    unsigned char *output_pin_profile,
+    long *output_pin_message_length,
+    unsigned char *output_pin_message);
 
 /* Derives the key of one transaction (DUKPT), as a token. */
 extern void SECURITYAPI CSNBUKD(
@@ -1105,6 +1207,31 @@ extern void SECURITYAPI CSUARNT(
     unsigned char *exit_data,
     long *rule_array_count,
     unsigned char *rule_array);
+
+/* Ours, not CCA's: forgets how often PINs were wrong. Administrators alone. */
+extern void SECURITYAPI OBAPFL(
+    long *return_code,
+    long *reason_code,
+    long *exit_data_length,
+    unsigned char *exit_data,
+    long *limit,
+    long *forget,
+    long *accounts,
+    long *blocked);
+
+/* Ours, not CCA's: calls a user-defined extension. */
+extern void SECURITYAPI OBUDXC(
+    long *return_code,
+    long *reason_code,
+    long *exit_data_length,
+    unsigned char *exit_data,
+    long *name_length,
+    unsigned char *name,
+    long *input_length,
+    unsigned char *input,
+    long *code,
+    long *output_length,
+    unsigned char *output);
 
 #ifdef __cplusplus
 }

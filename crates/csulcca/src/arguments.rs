@@ -8,11 +8,11 @@ use outboard_wire::MOST_MESSAGE;
 use zeroize::Zeroizing;
 
 use crate::call::Codes;
-use crate::{Kind, Verb, sizes};
+use crate::{Kind, Verb, list, sizes};
 
 /// The length of a keyword, and of a label.
 const KEYWORD: usize = 8;
-const LABEL: usize = 64;
+pub(crate) const LABEL: usize = 64;
 /// The most keywords of a rule array.
 const MOST_KEYWORDS: usize = 64;
 
@@ -37,7 +37,14 @@ impl<'a> Arguments<'a> {
     /// The place of the parameter of that name that goes that way.
     pub(crate) fn place(&self, name: &str, is_wanted: impl Fn(Kind) -> bool) -> Option<usize> {
         let mut parameters = self.verb.parameters.iter();
-        parameters.position(|parameter| parameter.name == name && is_wanted(parameter.kind))
+        parameters.position(|parameter| {
+            let is_named = match parameter.kind {
+                // It stands for the labels.
+                Kind::List(_) => name == "key_labels",
+                _ => parameter.name == name,
+            };
+            is_named && is_wanted(parameter.kind)
+        })
     }
 
     pub(crate) fn kind(&self, place: usize) -> Kind {
@@ -164,10 +171,17 @@ impl<'a> Arguments<'a> {
         self.put(place, bytes)
     }
 
-    /// Writes labels, as many as there is room for.
+    /// Writes labels, as many as there is room for; or into a file, of which the program gets the name.
     pub(crate) fn put_labels(&self, place: usize, labels: &[&[u8]]) -> Result<(), Codes> {
-        let Kind::Labels(count) = self.kind(place) else {
-            return Err(SIZE);
+        let count = match self.kind(place) {
+            Kind::Labels(count) => count,
+            Kind::List(length) => {
+                let room = self.length(length)?;
+                let name = list::written(labels, room)?;
+                self.put_number(length, name.len() as u64);
+                return self.put(place, &name);
+            }
+            _ => return Err(SIZE),
         };
         let room = usize::try_from(self.number(count)).map_err(|_| SIZE)?;
         let labels = &labels[..labels.len().min(room)];

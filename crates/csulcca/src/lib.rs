@@ -12,13 +12,14 @@
 mod arguments;
 mod call;
 mod header;
+mod list;
 mod message;
 mod service;
 mod sizes;
 
 use std::ffi::{c_long, c_void};
 
-use call::call;
+use call::{call, unknown};
 
 pub use header::header;
 
@@ -64,6 +65,8 @@ pub(crate) enum Kind {
     Keywords(Way, usize),
     /// Labels of 64 bytes, at most as many as a number says.
     Labels(usize),
+    /// The name of a file with labels, at most as long as a number says.
+    List(usize),
 }
 
 impl Way {

@@ -1,5 +1,6 @@
 //! The card service, as this process reaches it.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicPtr, Ordering::AcqRel, Ordering::Acquire};
 use std::time::Duration;
@@ -63,14 +64,17 @@ fn client() -> &'static Client {
     unsafe { &*CLIENT.load(Acquire) }
 }
 
-fn directory() -> PathBuf {
-    // A program that has more rights than its user takes nothing from the user.
+/// A variable of the environment. A program that has more rights than its user takes nothing from the user.
+pub(crate) fn of_user(name: &str) -> Option<OsString> {
     // SAFETY: has no preconditions.
-    let named = match unsafe { libc::getauxval(libc::AT_SECURE) } {
-        0 => std::env::var_os(VARIABLE),
+    match unsafe { libc::getauxval(libc::AT_SECURE) } {
+        0 => std::env::var_os(name),
         _ => None,
-    };
-    match named {
+    }
+}
+
+fn directory() -> PathBuf {
+    match of_user(VARIABLE) {
         Some(directory) if !directory.is_empty() => directory.into(),
         _ => SYSTEM_DIRECTORY.into(),
     }

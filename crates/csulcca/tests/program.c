@@ -108,6 +108,71 @@ static void texts(void) {
     expect("CSNBMVR of another code", rc, reason, 4, 1);
 }
 
+/* Labels go into a file. */
+static void labels(void) {
+    long rc, reason, length = 64;
+    unsigned char name[65] = {0}, label[65], line[66];
+    for (int i = 1; i <= 2; i++) {
+        memset(label, ' ', 64);
+        label[0] = 'L';
+        label[1] = '0' + i;
+        CSNBKRC(&rc, &reason, NULL, NULL, label);
+        expect("CSNBKRC", rc, reason, 0, 0);
+    }
+    memset(label, ' ', 64);
+    memcpy(label, "L*", 2);
+    CSNBKRL(&rc, &reason, NULL, NULL, label, &length, name, NULL);
+    expect("CSNBKRL", rc, reason, 0, 0);
+    name[length] = 0;
+    FILE *list = fopen((char *)name, "r");
+    for (int i = 1; i <= 2; i++)
+        if (list == NULL || fread(line, 1, 65, list) != 65 || line[1] != '0' + i || line[64] != '\n')
+            expect("a line of the list", 1, 0, 0, 0);
+    if (fread(line, 1, 65, list) != 0)
+        expect("the end of the list", 1, 0, 0, 0);
+    fclose(list);
+    remove((char *)name);
+    length = 3;
+    CSNBKRL(&rc, &reason, NULL, NULL, label, &length, name, NULL);
+    expect("no room for a name", rc, reason, 8, 72);
+}
+
+/* As openCryptoki: a verb that is not there is found, and answers. */
+extern void CSNBCVE(long *, long *, long *, unsigned char *);
+
+/* A CMAC in two parts, and a PIN with its parameters in the published order. */
+static void parts(void) {
+    long rc, reason, two = 2, one = 1, length = 16, key = 64, chaining = 128, size = 16, none = 0, twelve = 12, eight = 8;
+    unsigned char token[64] = {0}, text[32] = "sixteen letters.and more of them", chain[128], whole[16], code[16];
+    CSNBKGN(&rc, &reason, NULL, NULL, (unsigned char *)"OP      ", (unsigned char *)"DOUBLE  ", (unsigned char *)"MAC     ",
+            (unsigned char *)"        ", NULL, NULL, token, NULL);
+    expect("CSNBKGN", rc, reason, 0, 0);
+    long all = 32;
+    CSNBMGN2(&rc, &reason, NULL, NULL, &two, (unsigned char *)"TDES    ONLY    ", &key, token, &all, text, &none, NULL, &size, whole);
+    expect("CSNBMGN2", rc, reason, 0, 0);
+    CSNBMGN2(&rc, &reason, NULL, NULL, &two, (unsigned char *)"TDES    FIRST   ", &key, token, &length, text, &chaining, chain, &size,
+             code);
+    expect("CSNBMGN2, the first part", rc, reason, 0, 0);
+    size = 16;
+    CSNBMGN2(&rc, &reason, NULL, NULL, &two, (unsigned char *)"TDES    LAST    ", &key, token, &length, text + 16, &chaining, chain,
+             &size, code);
+    expect("CSNBMGN2, the last part", rc, reason, 0, 0);
+    if (size != 8 || memcmp(whole, code, 8) != 0)
+        expect("the code of both parts", 1, 0, 0, 0);
+    unsigned char block[8], moved[8];
+    long sequence = 99999, pin = 4, profile_length = 24;
+    CSNBEPG(&rc, &reason, NULL, NULL, pin_key, out_key, &one, (unsigned char *)"IBM-PIN ", &pin, data, profile, account, &sequence,
+            block);
+    expect("CSNBEPG", rc, reason, 0, 0);
+    long out = 8;
+    CSNBPTR2(&rc, &reason, NULL, NULL, &one, (unsigned char *)"REFORMAT", &key, in_key, &key, next_key, &none, NULL, &profile_length,
+             profile, &twelve, account, &eight, block, &profile_length, profile, &twelve, account, &none, NULL, &out, moved, &none,
+             NULL, &none, NULL, &none, NULL);
+    expect("CSNBPTR2", rc, reason, 0, 0);
+    CSNBCVE(&rc, &reason, NULL, NULL);
+    expect("CSNBCVE", rc, reason, 12, 93);
+}
+
 static void hostile(void) {
     long rc = -1, reason = -1, one = 1, minus = -1, huge = 0x7fffffffffffffffL, many = 1000, length = 8;
     unsigned char bytes[64] = {0};
@@ -150,6 +215,8 @@ int main(void) {
     key("OPINENC ", NULL, 3, next_key);
     pins();
     texts();
+    labels();
+    parts();
     hostile();
 
     pthread_t threads[8];

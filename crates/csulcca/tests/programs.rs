@@ -45,8 +45,8 @@ fn service(workplace: &Workplace) -> Option<CardService> {
             says(&["cca", "call", "CSNBMKP", &rules]);
         }
     }
-    // Parts of keys (0x1b, 0x1c).
-    says(&["cca", "call", "access-points", "enable=[27,28]"]);
+    // Parts of keys.
+    says(&["cca", "call", "access-points", "enable=0x1b,0x1c"]);
     Some(service)
 }
 

@@ -34,6 +34,8 @@ pub(crate) enum About {
     Connections,
     /// The store.
     Store,
+    /// Verbs that end their process.
+    Verbs,
     /// More kinds of complaints than are told apart.
     Others,
 }

@@ -5,7 +5,8 @@
 //!   sshd, ssh ──agent.sock──▶ front ──▶    │         └─ who may do what with which key
 //!                               relay.sock └──▶ work ──▶ engine: scalar | lanes
 //!   outboard ──admin.sock────────────────▶ administration ──▶ keys
-//!   gate ──▶ coprocessor ──▶ outboard-cca: verbs, with their state in the vault
+//!   gate ──▶ coprocessor ──pair──▶ verbs: a process of its own, in a sandbox, with outboard-cca
+//!                 └──▶ their state in the vault
 //! ```
 //!
 //! ```text
@@ -17,6 +18,7 @@
 //! limits.rs   how many connections there may be
 //! visitor.rs  sockets that may bring descriptors   closing.rs  how such sockets are closed
 //! keys.rs     keys that are ready   work.rs     what is done with a key
+//! coprocessor/  who may call verbs, and what they store   verbs/  the process that carries them out
 //! tokens.rs   what changed in tokens, and whose turn it is
 //! dry.rs      all that without sockets, for the fuzzer
 //! master.rs   where the master key comes from   process.rs  what the kernel keeps others from
@@ -41,6 +43,7 @@ mod process;
 mod sockets;
 mod tokens;
 mod usage;
+mod verbs;
 mod visitor;
 mod work;
 
@@ -70,6 +73,7 @@ use tokens::Tokens;
 use visitor::Visitor;
 
 pub use front::serve_agent;
+pub use verbs::serve_verbs;
 
 /// What a service is started with.
 #[derive(Clone, Debug)]
@@ -181,6 +185,14 @@ pub fn serve(settings: &Settings) -> Result<(), Error> {
         })
         .collect::<Result<_, _>>()
         .map_err(cannot("start its workers"))?;
+    let keeper = {
+        let (gate, directory) = (Arc::clone(&gate), directory.clone());
+        let keep = move || gate.coprocessor.keep(Arc::clone(&gate), &directory);
+        let thread = std::thread::Builder::new().name("keeper".into());
+        thread
+            .spawn(keep)
+            .map_err(cannot("start the keeper of the verbs"))?
+    };
     let administration = Arc::new(Administration {
         keys,
         tokens: Tokens::default(),
@@ -196,9 +208,11 @@ pub fn serve(settings: &Settings) -> Result<(), Error> {
     listen(&administration, &sockets, ends.as_fd());
     tell_systemd("STOPPING=1");
     // What clients wait for is answered; then the workers see the end.
+    gate.coprocessor.end();
     for worker in workers {
         let _ = worker.join();
     }
+    let _ = keeper.join();
     // Before the gate closes its own: nobody finds files of sockets where nobody listens.
     drop(sockets);
     Ok(())

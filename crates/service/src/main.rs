@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clap::Parser;
 use outboard_engine::profile::settings::service_limit;
-use outboard_service::{Settings, restore, serve, serve_agent};
+use outboard_service::{Settings, restore, serve, serve_agent, serve_verbs};
 use outboard_wire::SERVICE_LIMIT;
 
 /// Hold private keys for programs that face the network
@@ -29,6 +29,9 @@ struct Arguments {
     /// Serve ssh clients for the service of the directory, and hold no key
     #[arg(long, conflicts_with_all = ["store", "restore", "ledger"])]
     agent: bool,
+    /// Carry out the coprocessor's verbs; the service itself starts this process
+    #[arg(long, hide = true, conflicts_with_all = ["store", "restore", "ledger", "agent"])]
+    verbs: bool,
     /// How many seconds an ssh client's request is tried while the service restarts, from 1 to 600 [default: 5]
     #[arg(long, value_name = "SECONDS", value_parser = limit, requires = "agent")]
     service_limit: Option<Duration>,
@@ -58,6 +61,7 @@ fn main() -> ExitCode {
     };
     let outcome = match &arguments.restore {
         Some(backup) => restore(&settings, backup),
+        None if arguments.verbs => serve_verbs(),
         None if arguments.agent => {
             let limit = arguments.service_limit.unwrap_or(SERVICE_LIMIT);
             serve_agent(&settings.directory, limit)

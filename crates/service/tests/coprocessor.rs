@@ -4,9 +4,10 @@
 
 mod common;
 
+use std::io::{BufRead, BufReader, Write};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -117,6 +118,23 @@ fn child_calls_and_does_not_administer() {
 }
 
 #[test]
+#[ignore = "a child of another test"]
+fn child_loses_its_grant_on_a_connection_that_it_keeps() {
+    let Some(directory) = directory_of_child() else {
+        return;
+    };
+    let client = client(&directory);
+    assert_eq!(codes(&client, random()), (0, 0));
+    println!("called");
+    let mut line = String::new();
+    std::io::stdin().read_line(&mut line).unwrap();
+    let Err(Problem::Refused { status, .. }) = call(&client, random()) else {
+        panic!("it may still call");
+    };
+    assert_eq!(status, Status::Denied);
+}
+
+#[test]
 fn it_is_off_until_an_administrator_switches_it_on() {
     let service = Service::start();
     let client = client(service.path());
@@ -188,6 +206,44 @@ fn others_call_it_with_a_grant_and_administer_nothing() {
     assert!(as_nobody(service.path(), "child_is_refused"));
     let usage = info.verbs.iter().find(|verb| verb.verb == "CSNBMKP");
     assert_eq!(usage.map(|verb| (verb.done, verb.refused)), Some((0, 1)));
+}
+
+/// Whoever loses a grant has connections that were handed over: they are taken back before the loss is acknowledged.
+#[test]
+fn a_grant_that_is_taken_back_ends_at_once() {
+    if !rustix::process::geteuid().is_root() {
+        return;
+    }
+    let service = Service::start();
+    administer(&service, CoprocessorRequest::Enable);
+    let grant = |given| {
+        let grant = Grant {
+            to: Subject::User(NOBODY),
+            right: Right::Use,
+        };
+        administer(&service, CoprocessorRequest::Grant { grant, given })
+    };
+    grant(true);
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    let mut child = command
+        .args([
+            "--exact",
+            "child_loses_its_grant_on_a_connection_that_it_keeps",
+        ])
+        .args(["--nocapture", "--ignored"])
+        .env("OUTBOARD_TEST_DIRECTORY", service.path())
+        .uid(NOBODY)
+        .gid(NOBODY)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut said = BufReader::new(child.stdout.take().unwrap()).lines();
+    assert!(said.any(|line| line.unwrap().contains("called")));
+    grant(false);
+    child.stdin.take().unwrap().write_all(b"\n").unwrap();
+    said.for_each(drop);
+    assert!(child.wait().unwrap().success());
 }
 
 #[test]

@@ -33,6 +33,15 @@ const LABEL: &str = "outboard coprocessor entry 1";
 /// A name of the coprocessor's state, and its value.
 pub type StateEntry = (String, Zeroizing<Vec<u8>>);
 
+/// A change of the coprocessor's state.
+#[derive(Clone, Copy)]
+pub struct StateChange<'a> {
+    /// Entries that are written, in the place of older ones of their names.
+    pub put: &'a [StateEntry],
+    /// The names of entries that are removed before.
+    pub remove: &'a [String],
+}
+
 /// The coprocessor's row, authenticated, and its keys.
 pub struct Coprocessor {
     /// Its grants, among others.
@@ -104,17 +113,27 @@ impl Vault {
         put: &[StateEntry],
         remove: &[String],
     ) -> Result<()> {
+        self.change_state(of, &[StateChange { put, remove }])
+    }
+
+    /// Carries out several changes, one after the other: all of them or none. The disk is waited for once.
+    ///
+    /// # Errors
+    /// As [`change_state_entries`](Self::change_state_entries).
+    pub fn change_state(&self, of: &Coprocessor, changes: &[StateChange<'_>]) -> Result<()> {
         let mut inner = self.inner();
         // It may have been destroyed since the caller looked: entries without a row would stay for ever.
         inner.fetch(of.record.id.into())?;
         inner.change(|change| {
-            for name in remove {
-                forget(change, of.id_of(name)?)?;
-            }
-            for (name, value) in put {
-                let id = of.id_of(name)?;
-                forget(change, id)?;
-                of.store(change, id, name, value)?;
+            for StateChange { put, remove } in changes {
+                for name in *remove {
+                    forget(change, of.id_of(name)?)?;
+                }
+                for (name, value) in *put {
+                    let id = of.id_of(name)?;
+                    forget(change, id)?;
+                    of.store(change, id, name, value)?;
+                }
             }
             Ok(())
         })

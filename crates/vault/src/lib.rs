@@ -47,7 +47,7 @@ mod verify;
 pub use approvals::Approvable;
 pub use audit::{Act, Entry, Outcome};
 pub use backup::Restored;
-pub use coprocessor::{Coprocessor, StateEntry};
+pub use coprocessor::{Coprocessor, StateChange, StateEntry};
 pub use error::{Error, Result};
 pub use grants::{Grants, MAX_GRANTS, Right, Subject};
 pub use keys::Listing;

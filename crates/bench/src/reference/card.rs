@@ -48,6 +48,28 @@ pub fn pin_rates() -> Vec<CardRate> {
     rates
 }
 
+/// How often a card did an operation with a key of RSA.
+#[derive(Clone, Debug, Deserialize)]
+pub struct PublicKeyRate {
+    /// The card.
+    pub device: String,
+    /// How many jobs called it.
+    pub jobs: u32,
+    /// The operation, as the study names it: PKD, PKE, DSG, DSV, SYI.
+    pub operation: String,
+    /// Whether a private key had the numbers of the Chinese remainder theorem: CRT or ME.
+    pub key_format: String,
+    /// The size of the key.
+    pub key_bits: u32,
+    /// In each second.
+    pub ops_s: f64,
+}
+
+/// The study's table of public keys, PCIXCC beside CEX2C.
+pub fn public_key_rates() -> Vec<PublicKeyRate> {
+    published!("z990-2005-ga4-pka.csv").rows()
+}
+
 #[derive(Deserialize)]
 struct Rate {
     device: String,

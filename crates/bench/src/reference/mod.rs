@@ -2,7 +2,8 @@
 //!
 //! The tables are data in `crates/bench/reference`, compiled in. Only ratios leave this module: with the
 //! hardware against without, in one study on one machine. Absolute speeds of other machines say nothing here. The exception:
-//! how many PINs a card did ([`pin_rates`]), for programs that call software in the card's place.
+//! how many PINs and operations with keys of RSA a card did ([`pin_rates`], [`public_key_rates`]), for programs that call software in the
+//! card's place.
 
 mod card;
 mod data;
@@ -12,7 +13,7 @@ mod tls;
 use std::fmt;
 use std::sync::LazyLock;
 
-pub use card::{CardRate, pin_rates};
+pub use card::{CardRate, PublicKeyRate, pin_rates, public_key_rates};
 pub use data::Source;
 
 /// What was measured, so that today's result can stand beside it.

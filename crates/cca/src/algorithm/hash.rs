@@ -3,6 +3,7 @@
 use std::mem::MaybeUninit;
 
 use aws_lc_sys as lc;
+use outboard_engine::scalar::wipe;
 
 /// A hash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,7 +18,7 @@ pub(crate) enum Algorithm {
 /// Bytes of what a later call goes on with.
 pub(crate) const STATE: usize = 128;
 
-/// A hash under way. No secret goes through it: the verb that uses it has no key.
+/// A hash under way. It is wiped when it is dropped: the hash inside an HMAC is a secret.
 pub(crate) enum Hash {
     Sha1(lc::SHA_CTX),
     Sha256(Algorithm, lc::SHA256_CTX),
@@ -33,7 +34,7 @@ impl Algorithm {
         }
     }
 
-    fn length(self) -> usize {
+    pub(crate) fn length(self) -> usize {
         match self {
             Self::Sha1 => 20,
             Self::Sha224 => 28,
@@ -192,6 +193,21 @@ impl Hash {
             }
         };
         hash[..length].to_vec()
+    }
+}
+
+impl Drop for Hash {
+    fn drop(&mut self) {
+        fn wiped<T>(context: &mut T) {
+            let start = (&raw mut *context).cast::<u8>();
+            // SAFETY: the context's own bytes; it has numbers alone, and any bytes are valid in it.
+            wipe(unsafe { std::slice::from_raw_parts_mut(start, size_of::<T>()) });
+        }
+        match self {
+            Self::Sha1(context) => wiped(context),
+            Self::Sha256(_, context) => wiped(context),
+            Self::Sha512(_, context) => wiped(context),
+        }
     }
 }
 

@@ -1,8 +1,11 @@
 //! What verbs compute, without keys in tokens or a card.
 
+pub(crate) mod cmac;
 pub(crate) mod des;
 pub(crate) mod dukpt;
+pub(crate) mod emv;
 pub(crate) mod hash;
+pub(crate) mod hmac;
 pub(crate) mod mac;
 pub(crate) mod method;
 pub(crate) mod pin;

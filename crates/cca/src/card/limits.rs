@@ -14,8 +14,9 @@ use crate::answer::{Outcome, Refusal};
 const DEFAULT_LIMIT: u32 = 10;
 /// How many offsets or PVVs of an account are told apart. What is wrong beyond that, only an administrator forgets.
 const MOST_COMPARED: usize = 16;
-/// How many accounts with wrong PINs are remembered. Beyond that, further accounts are refused.
+/// How many counts there may be, and those of them that one user may have begun. Beyond that, further accounts are refused.
 const MOST: usize = 1_000_000;
+const MOST_OF_USER: usize = 100_000;
 
 /// What names a key and an account, and reveals neither.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash, Debug)]
@@ -52,18 +53,24 @@ fn sum(counts: &[(Account, u32)]) -> u32 {
     counts.iter().map(|(_, count)| count).sum()
 }
 
-/// As it is stored.
-pub(crate) fn value(counts: &[(Account, u32)]) -> Vec<u8> {
-    let parts = counts
-        .iter()
-        .map(|(compared, count)| [&compared.0[..], &count.to_be_bytes()].concat());
-    parts.flatten().collect()
+/// What stands before the user in a stored value.
+const USER: u8 = 1;
+
+/// The tries of an account, and the user who began them.
+#[derive(Default)]
+struct Tries {
+    counts: Counts,
+    /// None: an earlier version did not remember.
+    user: Option<u32>,
 }
 
 /// The counts.
 pub(crate) struct Failures {
     pub(crate) limit: u32,
-    counts: HashMap<Account, Counts>,
+    counts: HashMap<Account, Tries>,
+    /// How many of them each user began.
+    of_user: HashMap<u32, usize>,
+    most_of_user: usize,
 }
 
 impl Default for Failures {
@@ -71,19 +78,33 @@ impl Default for Failures {
         Self {
             limit: DEFAULT_LIMIT,
             counts: HashMap::new(),
+            of_user: HashMap::new(),
+            most_of_user: MOST_OF_USER,
         }
     }
 }
 
 impl Failures {
-    /// Counts a try: how many there were since the last right one, compared with the same, with this one. None if there may be no
-    /// more.
-    pub(crate) fn count(&mut self, account: Account, compared: Account) -> Outcome<Option<u32>> {
-        if self.counts.len() >= MOST && !self.counts.contains_key(&account) {
-            return Err(Refusal::Storage);
+    /// Counts a try of a user: how many there were since the last right one, compared with the same, with this one. None if there may be
+    /// no more.
+    pub(crate) fn count(
+        &mut self,
+        account: Account,
+        compared: Account,
+        user: u32,
+    ) -> Outcome<Option<u32>> {
+        if !self.counts.contains_key(&account) {
+            let of_user = self.of_user.entry(user).or_default();
+            if self.counts.len() >= MOST || *of_user >= self.most_of_user {
+                return Err(Refusal::Storage);
+            }
+            *of_user += 1;
+            let user = Some(user);
+            let counts = Counts::new();
+            self.counts.insert(account, Tries { counts, user });
         }
         let limit = self.limit;
-        let counts = self.counts.entry(account).or_default();
+        let counts = &mut self.counts.entry(account).or_default().counts;
         if sum(counts) >= limit {
             return Ok(None);
         }
@@ -101,24 +122,48 @@ impl Failures {
     }
 
     /// The tries that there were.
-    pub(crate) fn of(&self, account: Account) -> &[(Account, u32)] {
-        self.counts.get(&account).map_or(&[], |counts| counts)
+    fn of(&self, account: Account) -> &[(Account, u32)] {
+        self.counts.get(&account).map_or(&[], |tries| &tries.counts)
     }
 
-    /// Those of them that were compared with something else.
-    pub(crate) fn without(&self, account: Account, compared: Account) -> Counts {
-        let others = self.of(account).iter();
-        others
+    /// Forgets the tries that were compared with that. Whether any others are left.
+    pub(crate) fn forgive(&mut self, account: Account, compared: Account) -> bool {
+        let left = self.of(account).iter();
+        let left: Counts = left
             .filter(|(known, _)| *known != compared)
             .copied()
-            .collect()
+            .collect();
+        let is_left = !left.is_empty();
+        match self.counts.get_mut(&account) {
+            Some(tries) if is_left => tries.counts = left,
+            _ => self.remove(account),
+        }
+        is_left
     }
 
-    pub(crate) fn set(&mut self, account: Account, counts: Counts) {
-        match counts.is_empty() {
-            true => self.counts.remove(&account),
-            false => self.counts.insert(account, counts),
-        };
+    /// What is stored of an account.
+    pub(crate) fn value(&self, account: Account) -> Vec<u8> {
+        let parts = self.of(account).iter();
+        let parts =
+            parts.flat_map(|(compared, count)| [&compared.0[..], &count.to_be_bytes()].concat());
+        let mut value: Vec<u8> = parts.collect();
+        if let Some(user) = self.counts.get(&account).and_then(|tries| tries.user) {
+            value.push(USER);
+            value.extend_from_slice(&user.to_be_bytes());
+        }
+        value
+    }
+
+    fn remove(&mut self, account: Account) {
+        let removed = self.counts.remove(&account);
+        if let Some(user) = removed.and_then(|tries| tries.user)
+            && let Some(of_user) = self.of_user.get_mut(&user)
+        {
+            *of_user -= 1;
+            if *of_user == 0 {
+                self.of_user.remove(&user);
+            }
+        }
     }
 
     pub(crate) fn accounts(&self) -> impl Iterator<Item = &Account> {
@@ -127,12 +172,13 @@ impl Failures {
 
     pub(crate) fn forget(&mut self) {
         self.counts.clear();
+        self.of_user.clear();
     }
 
     pub(crate) fn blocked(&self) -> usize {
         self.counts
             .values()
-            .filter(|counts| sum(counts) >= self.limit)
+            .filter(|tries| sum(&tries.counts) >= self.limit)
             .count()
     }
 
@@ -163,13 +209,79 @@ impl Failures {
             (Account(compared), u32::from_be_bytes(count))
         });
         let mut counts: Counts = counts.collect();
-        // An earlier version did not tell what was compared.
-        match <[u8; 4]>::try_from(rest) {
-            Ok(count) => counts.push((Account::default(), u32::from_be_bytes(count))),
-            Err(_) if !rest.is_empty() => return false,
-            Err(_) => {}
+        let user = match *rest {
+            [] => None,
+            // An earlier version did not tell what was compared.
+            [a, b, c, d] => {
+                counts.push((Account::default(), u32::from_be_bytes([a, b, c, d])));
+                None
+            }
+            [USER, a, b, c, d] => Some(u32::from_be_bytes([a, b, c, d])),
+            _ => return false,
+        };
+        if let Some(user) = user {
+            *self.of_user.entry(user).or_default() += 1;
         }
-        self.set(Account(account), counts);
+        let tries = Tries { counts, user };
+        self.counts.insert(Account(account), tries);
         true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn account(number: u8) -> Account {
+        Account([number; 16])
+    }
+
+    #[test]
+    fn no_user_takes_the_room_of_others() {
+        let mut failures = Failures {
+            most_of_user: 2,
+            ..Failures::default()
+        };
+        let compared = account(100);
+        let mut count = |number, user| failures.count(account(number), compared, user);
+        assert_eq!(count(1, 7), Ok(Some(1)));
+        assert_eq!(count(2, 7), Ok(Some(1)));
+        assert_eq!(count(3, 7), Err(Refusal::Storage));
+        // What there is already goes on being counted, and others have room of their own.
+        assert_eq!(count(1, 7), Ok(Some(2)));
+        assert_eq!(count(3, 8), Ok(Some(1)));
+        assert!(!failures.forgive(account(2), compared));
+        assert_eq!(failures.count(account(4), compared, 7), Ok(Some(1)));
+        assert_eq!(
+            failures.count(account(5), compared, 7),
+            Err(Refusal::Storage)
+        );
+    }
+
+    #[test]
+    fn the_user_is_there_again_after_a_restart() {
+        let mut failures = Failures::default();
+        for compared in [100, 101] {
+            failures.count(account(1), account(compared), 7).unwrap();
+        }
+        let value = failures.value(account(1));
+        let mut again = Failures {
+            most_of_user: 1,
+            ..Failures::default()
+        };
+        let name = account(1).entry();
+        let name = name.strip_prefix("failures/").unwrap();
+        assert!(again.load(name, &value));
+        assert_eq!(again.value(account(1)), value);
+        assert_eq!(again.of(account(1)), failures.of(account(1)));
+        assert_eq!(
+            again.count(account(2), account(100), 7),
+            Err(Refusal::Storage)
+        );
+        // As earlier versions stored it: nobody's.
+        assert!(again.load(&"02".repeat(16), &[0, 0, 0, 3]));
+        assert!(again.load(&"03".repeat(16), &value[..40]));
+        assert_eq!(again.count(account(3), account(200), 8), Ok(Some(1)));
+        assert!(!again.load(&"04".repeat(16), &value[..41]));
     }
 }

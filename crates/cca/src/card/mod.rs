@@ -1,23 +1,29 @@
 //! The card: its state, who asks it, and how a request reaches its verb.
 
 pub(crate) mod access;
+pub(crate) mod extensions;
 pub(crate) mod limits;
 pub(crate) mod master;
+pub(crate) mod opened;
 pub(crate) mod records;
 pub(crate) mod storage;
 pub(crate) mod tables;
 
+use std::ops::{Deref, DerefMut};
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use zeroize::Zeroizing;
 
 use crate::answer::{Answer, Outcome, Refusal};
 use crate::request::Request;
+use crate::value::Label;
 use access::{AccessPoint, Points};
+use extensions::Extensions;
 use limits::Failures;
 use master::Masters;
-use records::Records;
-use storage::{Storage, StorageError};
+use opened::Opened;
+use records::{Records, Store};
+use storage::{Storage, StorageError, Written};
 use tables::Tables;
 
 /// Who asks.
@@ -46,7 +52,46 @@ impl Caller {
 pub struct Coprocessor {
     storage: Box<dyn Storage>,
     state: RwLock<State>,
+    /// Whose turn it is to change the state.
+    changing: Mutex<()>,
     failures: Mutex<Failures>,
+    opened: Mutex<Opened>,
+}
+
+/// The state, for the one verb that may change it now. Others read it as it was until the first change here: what is kept before
+/// ([`Call::keep`]) keeps none of them waiting.
+pub(crate) struct Changing<'a> {
+    state: &'a RwLock<State>,
+    as_it_was: Option<RwLockReadGuard<'a, State>>,
+    changed: Option<RwLockWriteGuard<'a, State>>,
+    _turn: MutexGuard<'a, ()>,
+}
+
+impl Deref for Changing<'_> {
+    type Target = State;
+
+    fn deref(&self) -> &State {
+        match (&self.changed, &self.as_it_was) {
+            (Some(state), _) => state,
+            (None, Some(state)) => state,
+            // INVARIANT: one of them is there.
+            (None, None) => unreachable!("the state is locked"),
+        }
+    }
+}
+
+impl DerefMut for Changing<'_> {
+    fn deref_mut(&mut self) -> &mut State {
+        let Self {
+            state,
+            as_it_was,
+            changed,
+            ..
+        } = self;
+        // Nobody else changes it meanwhile.
+        *as_it_was = None;
+        changed.get_or_insert_with(|| state.write().unwrap_or_else(PoisonError::into_inner))
+    }
 }
 
 /// What a coprocessor keeps.
@@ -56,6 +101,7 @@ pub(crate) struct State {
     pub(crate) points: Points,
     pub(crate) records: Records,
     pub(crate) tables: Tables,
+    pub(crate) extensions: Extensions,
 }
 
 impl Coprocessor {
@@ -72,6 +118,7 @@ impl Coprocessor {
                 "points" => state.points.load(&value),
                 "record" => state.records.load(rest, &value),
                 "table" => state.tables.load(rest, &value),
+                "extension" => state.extensions.load(rest, &value),
                 "limit" => failures.load_limit(&value),
                 "failures" => failures.load(rest, &value),
                 // Of a later version.
@@ -86,7 +133,9 @@ impl Coprocessor {
         Ok(Self {
             storage,
             state: RwLock::new(state),
+            changing: Mutex::default(),
             failures: Mutex::new(failures),
+            opened: Mutex::default(),
         })
     }
 
@@ -98,7 +147,11 @@ impl Coprocessor {
 
     /// Carries out a verb.
     pub fn dispatch(&self, caller: Caller, request: &Request) -> Answer {
-        let call = Call { card: self, caller };
+        let call = Call {
+            card: self,
+            caller,
+            within: None,
+        };
         Answer::of(request.run(&call))
     }
 }
@@ -107,12 +160,52 @@ impl Coprocessor {
 pub(crate) struct Call<'a> {
     card: &'a Coprocessor,
     caller: Caller,
+    /// For a user-defined extension's own calls: the labels that it was added with.
+    within: Option<&'a [Label]>,
+}
+
+impl<'a> Call<'a> {
+    /// The calls of an extension that has those labels. An extension administers nothing, whoever calls it.
+    pub(crate) fn of_extension<'b>(&self, labels: &'b [Label]) -> Call<'b>
+    where
+        'a: 'b,
+    {
+        let caller = Caller {
+            administrator: false,
+            ..self.caller
+        };
+        Call {
+            card: self.card,
+            caller,
+            within: Some(labels),
+        }
+    }
 }
 
 impl Call<'_> {
     /// Who asks.
     pub(crate) fn caller(&self) -> Caller {
         self.caller
+    }
+
+    /// Whether a user-defined extension asks.
+    pub(crate) fn is_within(&self) -> bool {
+        self.within.is_some()
+    }
+
+    /// The token of a label: as far as the caller has it, or the administrator's that an extension was added with.
+    pub(crate) fn labelled(&self, store: Store, label: &Label) -> Outcome<Zeroizing<Vec<u8>>> {
+        let whose = match self.within {
+            None => self.caller,
+            Some(labels) if labels.contains(label) => Caller {
+                administrator: true,
+                ..self.caller
+            },
+            Some(_) => return Err(Refusal::NoSuchLabel),
+        };
+        let state = self.state();
+        let token = state.records.token(store, whose, label)?;
+        Ok(Zeroizing::new(token.to_vec()))
     }
 
     /// The state, to read. What a verb changes is whole at any time, so a panic elsewhere spoils nothing.
@@ -124,17 +217,28 @@ impl Call<'_> {
     }
 
     /// The state, to change. What is changed must be kept first ([`Call::keep`]).
-    pub(crate) fn change(&self) -> RwLockWriteGuard<'_, State> {
-        self.card
-            .state
-            .write()
-            .unwrap_or_else(PoisonError::into_inner)
+    pub(crate) fn change(&self) -> Changing<'_> {
+        let turn = self.card.changing.lock();
+        Changing {
+            _turn: turn.unwrap_or_else(PoisonError::into_inner),
+            state: &self.card.state,
+            as_it_was: Some(self.state()),
+            changed: None,
+        }
     }
 
     /// The counts of wrong PINs.
     pub(crate) fn failures(&self) -> MutexGuard<'_, Failures> {
         self.card
             .failures
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Private keys that were used last.
+    pub(crate) fn opened(&self) -> MutexGuard<'_, Opened> {
+        self.card
+            .opened
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
     }
@@ -173,6 +277,15 @@ impl Call<'_> {
             .storage
             .change(put, remove)
             .map_err(|_| Refusal::Storage)
+    }
+
+    /// Begins to keep values and to forget others, in the order of the calls. Durable when it is waited for.
+    pub(crate) fn begin_to_keep(
+        &self,
+        put: &[(String, Zeroizing<Vec<u8>>)],
+        remove: &[String],
+    ) -> Written<'_> {
+        self.card.storage.begin(put, remove)
     }
 
     /// Forgets a value, durably.

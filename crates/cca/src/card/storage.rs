@@ -13,9 +13,28 @@ pub type Entry = (String, Zeroizing<Vec<u8>>);
 #[error("{0}")]
 pub struct StorageError(pub String);
 
+/// A change that is being written.
+#[must_use = "it is not durable until it is waited for"]
+pub struct Written<'a>(Box<dyn FnOnce() -> Result<(), StorageError> + 'a>);
+
+impl<'a> Written<'a> {
+    /// One that is written when that function returns.
+    pub fn new(wait: impl FnOnce() -> Result<(), StorageError> + 'a) -> Self {
+        Self(Box::new(wait))
+    }
+
+    /// Waits until it is durable.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn wait(self) -> Result<(), StorageError> {
+        (self.0)()
+    }
+}
+
 /// Keeps a card's state. The caller of the crate implements it: encrypted, on a disk, as it likes.
 ///
-/// Names have up to 100 printable characters of ASCII. Values have up to some thousand bytes, and are to be encrypted: master
+/// Names have up to 100 printable characters of ASCII. Values have up to 128 KiB, most of them up to some hundred bytes, and are to be encrypted: master
 /// keys are among them. A change must be durable when the function returns, because the card then answers.
 pub trait Storage: Send + Sync {
     /// All entries.
@@ -29,6 +48,13 @@ pub trait Storage: Send + Sync {
     /// # Errors
     /// It cannot be written. Nothing is changed.
     fn change(&self, put: &[Entry], remove: &[String]) -> Result<(), StorageError>;
+
+    /// Begins a change, as [`Storage::change`] has it. Changes are written in the order in which they begin, so a caller may hold a lock
+    /// until this returns, and wait for the disk without it.
+    fn begin(&self, put: &[Entry], remove: &[String]) -> Written<'_> {
+        let written = self.change(put, remove);
+        Written::new(move || written)
+    }
 
     /// Writes one entry.
     ///
@@ -70,5 +96,9 @@ impl<S: Storage> Storage for std::sync::Arc<S> {
 
     fn change(&self, put: &[Entry], remove: &[String]) -> Result<(), StorageError> {
         (**self).change(put, remove)
+    }
+
+    fn begin(&self, put: &[Entry], remove: &[String]) -> Written<'_> {
+        (**self).begin(put, remove)
     }
 }

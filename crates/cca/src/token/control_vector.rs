@@ -172,6 +172,15 @@ pub(crate) enum PinUse {
     Gbp = 4,
 }
 
+/// What a key that derives keys (DKYGENKY) derives: bits 19 to 22.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Derives {
+    Data = 1,
+    Mac = 2,
+    MacVer = 3,
+    Pin = 9,
+}
+
 impl ControlVector {
     /// What a key of that type has if nobody asks for less or more.
     pub(crate) fn default_of(of: KeyType, length: Length) -> Outcome<Self> {
@@ -288,6 +297,17 @@ impl ControlVector {
     pub(crate) fn restricted(mut self, first: u8, length: Length) -> Self {
         self.left[0] = first << 4;
         self.in_form(length)
+    }
+
+    /// With what a key that derives keys derives.
+    pub(crate) fn deriving(mut self, what: Derives, length: Length) -> Self {
+        self.left[2] = self.left[2] & 0xe1 | (what as u8) << 1;
+        self.in_form(length)
+    }
+
+    /// What a key that derives keys derives.
+    pub(crate) fn derives(&self) -> u8 {
+        self.left[2] >> 1 & 0x0f
     }
 
     /// The first four bits.

@@ -2,6 +2,7 @@
 
 pub(crate) mod aes;
 mod aeskw;
+pub(crate) mod clear;
 pub(crate) mod control_vector;
 pub(crate) mod des;
 pub(crate) mod external;

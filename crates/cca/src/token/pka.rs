@@ -3,13 +3,14 @@
 //! ```text
 //! 1e external, 1f internal; 00; length; 0000 0000          then sections, each: what it is, version, length, …
 //! 04 RSA public    6 bytes of e, 8 bits of n, 10 bytes of n, 12 e, n
-//! 08 RSA private   50 use, 54 bytes of p, q, dp, dq, u, n; 76 verification pattern, 124 wrapped key, n at the end
+//! 08 RSA private   28 40 in the clear, 50 use, 54 bytes of p, q, dp, dq, u, n; 76 verification pattern, 124 wrapped key, n at the end
 //! 21 EC public     8 curve's kind, 10 bits of p, 12 bytes of the point, 14 the point
 //! 20 EC private    8 use, 12 bits of p, 28 verification pattern, 36 wrapped key
 //! 10 name          4 the private key's name, 64 bytes
 //! ```
 //! The public sections are the publication's. In the private ones the fields are, but not what the secret part has: it is a
-//! PrivateKeyInfo (RFC 5958), wrapped as `card::master` says, bound to the public section and to the use.
+//! PrivateKeyInfo (RFC 5958), wrapped as `card::master` says, bound to the public section and to the use. Keys in the clear, as they come
+//! in, are those of `clear`.
 
 use outboard_engine::scalar::ec::Curve;
 use outboard_engine::scalar::key_wrap::Padding;
@@ -17,6 +18,7 @@ use outboard_engine::scalar::pair::{Kind as PairKind, Pair, Private};
 use outboard_engine::scalar::{ec, rsa};
 use zeroize::Zeroizing;
 
+use super::clear::Clear;
 use crate::answer::{Outcome, Refusal};
 use crate::card::master::{Kind, MasterKey, Masters};
 
@@ -201,7 +203,7 @@ fn element<'a>(input: &mut &'a [u8], tag: u8) -> Option<&'a [u8]> {
 }
 
 /// A token of any kind.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(crate) struct PkaToken {
     pub(crate) public: Public,
     pub(crate) private: Option<PrivateSection>,
@@ -209,20 +211,42 @@ pub(crate) struct PkaToken {
 }
 
 /// A private section.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(crate) struct PrivateSection {
     pub(crate) of: Use,
-    pattern: [u8; 8],
-    /// Empty in a skeleton.
-    wrapped: Vec<u8>,
+    secret: Secret,
+}
+
+/// The private half in a section.
+#[derive(Clone)]
+enum Secret {
+    /// None: it is a skeleton's.
+    None,
+    Wrapped {
+        pattern: [u8; 8],
+        wrapped: Vec<u8>,
+    },
+    Clear(Clear),
+}
+
+/// The number of two bytes at a place.
+pub(super) fn number_at(section: &[u8], place: usize) -> Option<usize> {
+    let bytes = section.get(place..place + 2)?.try_into().ok()?;
+    Some(usize::from(u16::from_be_bytes(bytes)))
 }
 
 impl PrivateSection {
     pub(crate) fn skeleton(of: Use) -> Self {
         Self {
             of,
-            pattern: [0; 8],
-            wrapped: Vec::new(),
+            secret: Secret::None,
+        }
+    }
+
+    pub(crate) fn clear(of: Use, clear: Clear) -> Self {
+        Self {
+            of,
+            secret: Secret::Clear(clear),
         }
     }
 
@@ -234,8 +258,7 @@ impl PrivateSection {
                 body[28 - 4] = 0x08;
                 body[50 - 4] = self.of as u8;
                 body[64 - 4..66 - 4].copy_from_slice(&(n.len() as u16).to_be_bytes());
-                body[76 - 4..84 - 4].copy_from_slice(&self.pattern);
-                body.extend_from_slice(&self.wrapped);
+                self.write(&mut body, 76);
                 body.extend_from_slice(n);
                 section(0x08, &body)
             }
@@ -243,35 +266,46 @@ impl PrivateSection {
                 let mut body = vec![0; 32];
                 body[8 - 4] = self.of as u8;
                 body[12 - 4..14 - 4].copy_from_slice(&(curve.bits() as u16).to_be_bytes());
-                body[28 - 4..36 - 4].copy_from_slice(&self.pattern);
-                body.extend_from_slice(&self.wrapped);
+                self.write(&mut body, 28);
                 section(0x20, &body)
             }
         }
     }
 
-    fn read(section: &[u8]) -> Option<Self> {
-        match section.first()? {
-            0x08 => {
-                let modulus =
-                    usize::from(u16::from_be_bytes(section.get(64..66)?.try_into().ok()?));
-                let end = section
-                    .len()
-                    .checked_sub(modulus)
-                    .filter(|end| *end >= 124)?;
-                Some(Self {
-                    of: Use::read(section[50])?,
-                    pattern: section[76..84].try_into().ok()?,
-                    wrapped: section[124..end].to_vec(),
-                })
+    /// The private half. `place` is where the section has the master key's pattern.
+    fn write(&self, body: &mut Vec<u8>, place: usize) {
+        match &self.secret {
+            Secret::None => {}
+            Secret::Wrapped { pattern, wrapped } => {
+                body[place - 4..place + 4].copy_from_slice(pattern);
+                body.extend_from_slice(wrapped);
             }
-            0x20 => Some(Self {
-                of: Use::read(*section.get(8)?)?,
-                pattern: section.get(28..36)?.try_into().ok()?,
-                wrapped: section[36..].to_vec(),
-            }),
-            _ => None,
+            Secret::Clear(clear) => clear.write(body),
         }
+    }
+
+    fn read(section: &[u8]) -> Option<Self> {
+        let (of, pattern, start, end) = match section.first()? {
+            0x08 => {
+                let end = section.len().checked_sub(number_at(section, 64)?)?;
+                (*section.get(50)?, section.get(76..84)?, 124, end)
+            }
+            0x20 => (*section.get(8)?, section.get(28..36)?, 36, section.len()),
+            _ => return None,
+        };
+        let wrapped = section.get(start..end)?;
+        let secret = match Clear::read(section, end) {
+            Some(clear) => Secret::Clear(clear),
+            None if wrapped.is_empty() => Secret::None,
+            None => Secret::Wrapped {
+                pattern: pattern.try_into().ok()?,
+                wrapped: wrapped.to_vec(),
+            },
+        };
+        Some(Self {
+            of: Use::read(of)?,
+            secret,
+        })
     }
 }
 
@@ -330,7 +364,7 @@ impl PkaToken {
         let is_internal = self
             .private
             .as_ref()
-            .is_some_and(|private| !private.wrapped.is_empty());
+            .is_some_and(|private| matches!(private.secret, Secret::Wrapped { .. }));
         let mut token = vec![
             if is_internal { INTERNAL } else { EXTERNAL },
             0,
@@ -369,7 +403,7 @@ impl PkaToken {
         let private = self
             .private
             .as_ref()
-            .filter(|private| private.wrapped.is_empty())
+            .filter(|private| matches!(private.secret, Secret::None))
             .ok_or(Refusal::TokenVersion)?;
         let kind = match &self.public {
             Public::Rsa { bits, e, .. } => {
@@ -395,24 +429,61 @@ impl PkaToken {
 
     fn with(mut self, info: &[u8], of: Use, master: &MasterKey) -> Outcome<Self> {
         let wrapped = master.wrap(&self.said(of), info, Padding::Zeros)?;
+        let pattern = master.pattern();
         self.private = Some(PrivateSection {
             of,
-            pattern: master.pattern(),
-            wrapped,
+            secret: Secret::Wrapped { pattern, wrapped },
         });
         Ok(self)
     }
 
+    /// The key of a private half that comes in the clear, under its master key. That both halves belong together is asked.
+    pub(crate) fn imported(&self, masters: &Masters) -> Outcome<Self> {
+        let private = self.private.as_ref().ok_or(Refusal::NoPrivateKey)?;
+        let Secret::Clear(clear) = &private.secret else {
+            return Err(Refusal::TokenVersion);
+        };
+        if let Public::Rsa { n, .. } = &self.public
+            && !(256..=512).contains(&n.len())
+        {
+            return Err(Refusal::KeySize);
+        }
+        let pair = Pair::from_info(&clear.info(&self.public)?)?;
+        let new = Self {
+            public: Public::of_pair(&pair)?,
+            private: None,
+            name: self.name.clone(),
+        };
+        new.with(&pair.info, private.of, masters.current(self.public.kind())?)
+    }
+
+    /// What wraps the private half: the master key, and its bytes.
+    fn wrapped<'a>(&self, masters: &'a Masters) -> Outcome<(&'a MasterKey, &[u8], Use)> {
+        let private = self.private.as_ref().ok_or(Refusal::NoPrivateKey)?;
+        match &private.secret {
+            Secret::Wrapped { pattern, wrapped } => {
+                let master = masters.of_pattern(self.public.kind(), pattern)?;
+                Ok((master, wrapped, private.of))
+            }
+            // In the clear, it is no key of the card.
+            Secret::None | Secret::Clear(_) => Err(Refusal::NoPrivateKey),
+        }
+    }
+
     /// The private half's PrivateKeyInfo.
     fn info(&self, masters: &Masters) -> Outcome<(Zeroizing<Vec<u8>>, Use)> {
-        let private = self
-            .private
-            .as_ref()
-            .filter(|private| !private.wrapped.is_empty())
-            .ok_or(Refusal::NoPrivateKey)?;
-        let master = masters.of_pattern(self.public.kind(), &private.pattern)?;
-        let info = master.unwrap(&self.said(private.of), &private.wrapped, Padding::Zeros)?;
-        Ok((info, private.of))
+        let (master, wrapped, of) = self.wrapped(masters)?;
+        let info = master.unwrap(&self.said(of), wrapped, Padding::Zeros)?;
+        Ok((info, of))
+    }
+
+    /// A name for what is computed from this token: another token, or another master key, has another name.
+    pub(crate) fn name_of_private(&self, masters: &Masters) -> Outcome<[u8; 32]> {
+        let (master, wrapped, of) = self.wrapped(masters)?;
+        let length = (wrapped.len() as u32).to_be_bytes();
+        let said = [b"opened".as_slice(), &length, wrapped, &self.said(of)].concat();
+        let name = master.derive(&said)?;
+        name[..].try_into().map_err(|_| Refusal::Resource)
     }
 
     /// The private half, to compute with, and what it may do.

@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 
 use zeroize::Zeroizing;
 
-use super::control_vector::{ControlVector, KeyType, MacUse, PinUse, bit};
+use super::control_vector::{ControlVector, Derives, KeyType, MacUse, PinUse, bit};
 use KeyType::*;
 
 /// A use.
@@ -115,6 +115,11 @@ uses! {
     VerifyPin = |vector| matches!(vector.key_type(), PinGen | PinVer) && vector.has(bit::PIN_VERIFY);
     /// Derives keys by TDES DUKPT.
     DeriveUnique = |vector| vector.key_type() == KeyGenKy && vector.has(bit::UKPT);
+
+    /// Derives the code by which a chip card knows its issuer.
+    DeriveCardCode = |vector| vector.key_type() == DkyGenKy && vector.derives() == Derives::Mac as u8;
+    /// Derives the keys that carry PINs to chip cards.
+    DeriveCardPin = |vector| vector.key_type() == DkyGenKy && vector.derives() == Derives::Pin as u8;
 
     /// Unwraps keys that come in.
     ImportKeys = |vector| vector.key_type() == Importer && vector.has(bit::TRANSPORT);

@@ -61,6 +61,7 @@ impl Verb for MasterKeyProcess {
         let (name, value) = Masters::entry(kind, &registers);
         call.keep(&name, &value)?;
         state.masters.set(kind, registers);
+        call.opened().forget();
         Ok(Done {})
     }
 }

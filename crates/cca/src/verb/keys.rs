@@ -22,11 +22,7 @@ impl Call<'_> {
     pub(crate) fn token(&self, store: Store, identifier: &[u8]) -> Outcome<Zeroizing<Vec<u8>>> {
         match Identifier::parse(identifier)? {
             Identifier::Token(token) => Ok(Zeroizing::new(token.to_vec())),
-            Identifier::Label(label) => {
-                let state = self.state();
-                let token = state.records.token(store, self.caller(), &label)?;
-                Ok(Zeroizing::new(token.to_vec()))
-            }
+            Identifier::Label(label) => self.labelled(store, &label),
         }
     }
 

@@ -3,10 +3,11 @@
 mod administration;
 mod aes_keys;
 mod data;
+mod extensions;
 mod keys;
-mod pending;
 mod pin;
 mod pka;
+mod pka_tokens;
 mod records;
 mod tokens;
 mod tr31;

@@ -1,7 +1,8 @@
 //! Public keys: generated, used to sign, to verify, to encrypt, to decrypt; keys that are kept inside.
 
+use std::sync::Arc;
+
 use outboard_engine::scalar::digest::Digest;
-use outboard_engine::scalar::ec::Curve;
 use outboard_engine::scalar::pair::Private;
 use outboard_engine::scalar::rsa::{self, SaltLength, Scheme};
 use zeroize::Zeroizing;
@@ -14,7 +15,7 @@ use crate::card::Call;
 use crate::card::master::Register;
 use crate::card::records::{Records, Store, mask};
 use crate::request::*;
-use crate::token::pka::{PkaToken as Token, PrivateSection, Public, Use};
+use crate::token::pka::{PkaToken as Token, Use};
 use crate::value::{Identifier, Label, Parser};
 
 impl Call<'_> {
@@ -23,113 +24,37 @@ impl Call<'_> {
         match Identifier::parse(identifier)? {
             Identifier::Token(token) => Token::parse(token),
             Identifier::Label(label) => {
-                let state = self.state();
                 // No record takes the place of a key that is kept inside.
-                let token = state
-                    .records
-                    .token(Store::Retained, self.caller(), &label)
-                    .or_else(|_| state.records.token(Store::Pka, self.caller(), &label));
-                Token::parse(token?)
+                let token = self
+                    .labelled(Store::Retained, &label)
+                    .or_else(|_| self.labelled(Store::Pka, &label))?;
+                Token::parse(&token)
             }
         }
     }
 
     /// The private half of a key, for a use that it allows.
-    pub(super) fn private(&self, identifier: &[u8], allows: fn(Use) -> bool) -> Outcome<Private> {
+    pub(super) fn private(
+        &self,
+        identifier: &[u8],
+        allows: fn(Use) -> bool,
+    ) -> Outcome<Arc<Private>> {
         let token = self.pka(identifier)?;
-        let (private, of) = token.open(&self.state().masters)?;
+        let name = token.name_of_private(&self.state().masters)?;
+        let known = self.opened().get(&name);
+        let (private, of) = match known {
+            Some(known) => known,
+            None => {
+                let (private, of) = token.open(&self.state().masters)?;
+                let private = Arc::new(private);
+                self.opened().keep(name, &private, of);
+                (private, of)
+            }
+        };
         match allows(of) {
             true => Ok(private),
             false => Err(Refusal::ControlVector),
         }
-    }
-}
-
-impl Verb for PkaKeyTokenBuild {
-    type Reply = PkaToken;
-
-    fn run(&self, _: &Call<'_>) -> Outcome<PkaToken> {
-        #[derive(Clone, Copy, PartialEq, Eq)]
-        enum Kind {
-            RsaPublic,
-            RsaCrt,
-            EcPublic,
-            EcPair,
-        }
-        let mut rules = self.rule_array.parse();
-        let kind = rules.required(&[
-            ("RSA-PUBL", Kind::RsaPublic),
-            ("RSA-CRT", Kind::RsaCrt),
-            ("ECC-PUBL", Kind::EcPublic),
-            ("ECC-PAIR", Kind::EcPair),
-        ])?;
-        let of = rules.one(&[
-            ("SIG-ONLY", Use::Sign),
-            ("KEY-MGMT", Use::Both),
-            ("KM-ONLY", Use::Decrypt),
-        ])?;
-        rules.end()?;
-        let structure = &self.key_value_structure;
-        let number = |at: usize| -> Outcome<usize> {
-            let bytes = structure.get(at..at + 2).ok_or(Refusal::Size)?;
-            Ok(usize::from(u16::from_be_bytes([bytes[0], bytes[1]])))
-        };
-        let taken = |at: usize, length: usize| {
-            structure
-                .get(at..at + length)
-                // 8,192 bits; so that a token's length fits its field.
-                .filter(|bytes| bytes.len() <= 1024)
-                .map(<[u8]>::to_vec)
-                .ok_or(Refusal::Size)
-        };
-        let public = match kind {
-            Kind::RsaPublic => {
-                let (modulus, exponent) = (number(2)?, number(4)?);
-                let n = taken(6, modulus)?;
-                Public::Rsa {
-                    n,
-                    bits: number(0)? as u16,
-                    e: taken(6 + modulus, exponent)?,
-                }
-            }
-            // A skeleton: a private key in the clear has no way in here.
-            Kind::RsaCrt => Public::Rsa {
-                n: Vec::new(),
-                bits: number(0)? as u16,
-                e: taken(18, number(4)?)?,
-            },
-            Kind::EcPublic | Kind::EcPair => {
-                let bits = number(2)?;
-                let curve = Curve::ALL
-                    .into_iter()
-                    .find(|curve| curve.bits() == bits && structure[0] == 0);
-                let point = match kind {
-                    Kind::EcPublic => taken(6, number(4)?)?,
-                    _ => Vec::new(),
-                };
-                Public::Ec {
-                    curve: curve.ok_or(Refusal::KeySize)?,
-                    point,
-                }
-            }
-        };
-        let private = match kind {
-            Kind::RsaCrt | Kind::EcPair => Some(PrivateSection::skeleton(of.unwrap_or(Use::Sign))),
-            _ => None,
-        };
-        let name = match self.private_key_name.is_empty() {
-            true => Vec::new(),
-            false => Label::parse(&self.private_key_name)?.padded().to_vec(),
-        };
-        Ok(PkaToken {
-            key_token: Token {
-                public,
-                private,
-                name,
-            }
-            .token()
-            .into(),
-        })
     }
 }
 
@@ -189,6 +114,7 @@ impl Verb for PkaKeyTokenChange {
         rules.end()?;
         call.needs(AccessPoint::TokenChange)?;
         if let Identifier::Label(label) = Identifier::parse(&self.key_identifier)?
+            && !call.is_within()
             && call
                 .state()
                 .records
@@ -285,8 +211,8 @@ impl Verb for DigitalSignatureGenerate {
     fn run(&self, call: &Call<'_>) -> Outcome<Signature> {
         let (how, hash) = signature_rules(self.rule_array.parse(), &self.hash)?;
         call.needs(AccessPoint::SignatureGenerate)?;
-        let (signature, bits) = match (how, call.private(&self.private_key_identifier, Use::signs)?)
-        {
+        let private = call.private(&self.private_key_identifier, Use::signs)?;
+        let (signature, bits) = match (how, &*private) {
             (How::Pkcs1, Private::Rsa(key)) => {
                 let mut signature = vec![0; key.length()];
                 key.sign_unnamed(hash, &mut signature)?;
@@ -451,11 +377,12 @@ impl Verb for PkaDecrypt {
         let padding = rsa_padding(&mut rules)?;
         rules.end()?;
         call.needs(AccessPoint::PkaDecrypt)?;
-        let Private::Rsa(key) = call.private(&self.private_key_identifier, Use::decrypts)? else {
+        let private = call.private(&self.private_key_identifier, Use::decrypts)?;
+        let Private::Rsa(key) = &*private else {
             return Err(Refusal::KeyType);
         };
         Ok(PkaDecrypted {
-            key_value: decrypted(&key, padding, &self.enciphered_key)?
+            key_value: decrypted(key, padding, &self.enciphered_key)?
                 .to_vec()
                 .into(),
         })
@@ -492,6 +419,7 @@ impl Verb for RetainedKeyDelete {
         let place = state.records.own(Store::Retained, call.caller(), &label)?;
         call.forget(&Records::entry(&place))?;
         state.records.remove(&place);
+        call.opened().forget();
         Ok(Done {})
     }
 }

@@ -5,7 +5,7 @@ use super::keys::{LENGTHS, is_of_type};
 use crate::answer::{Outcome, Refusal};
 use crate::card::Call;
 use crate::request::*;
-use crate::token::control_vector::{ControlVector, KeyType, Length, MacUse, bit};
+use crate::token::control_vector::{ControlVector, Derives, KeyType, Length, MacUse, bit};
 use crate::token::des::{EXTERNAL, INTERNAL, Parsed, skeleton};
 use crate::value::{Keyword, Parser, Rules};
 
@@ -101,6 +101,19 @@ fn vector_of(of: KeyType, length: Length, rules: &mut Parser<'_>) -> Outcome<Con
     };
     if let Some(restriction) = restriction {
         vector = vector.restricted(restriction, length);
+    }
+    if of == KeyType::DkyGenKy {
+        // Keys of the last level alone: they derive what is used.
+        rules.has("DKYL0")?;
+        let derives = rules.one(&[
+            ("DDATA", Derives::Data),
+            ("DMAC", Derives::Mac),
+            ("DMV", Derives::MacVer),
+            ("DMPIN", Derives::Pin),
+        ])?;
+        if let Some(derives) = derives {
+            vector = vector.deriving(derives, length);
+        }
     }
     // What the keywords made must be what a token may say.
     let made = ControlVector::parse(vector.left(), vector.right(), length)?;

@@ -54,11 +54,11 @@ impl Verb for SymmetricKeyImport {
         let (algorithm, padding) = transport_rules(&mut rules)?;
         rules.end()?;
         call.needs(AccessPoint::SymmetricKeyImport)?;
-        let Private::Rsa(key) = call.private(&self.rsa_private_key_identifier, Use::decrypts)?
-        else {
+        let private = call.private(&self.rsa_private_key_identifier, Use::decrypts)?;
+        let Private::Rsa(key) = &*private else {
             return Err(Refusal::KeyType);
         };
-        let bytes = decrypted(&key, padding, &self.rsa_enciphered_key)?;
+        let bytes = decrypted(key, padding, &self.rsa_enciphered_key)?;
         let target_key_identifier = match algorithm {
             Symmetric::Aes => call.seal_variable(&aes_data(bytes)?)?.into(),
             Symmetric::Des => call.seal_des(&clear_data_key(&bytes)?)?.into(),

@@ -208,7 +208,8 @@ fn tries_at_the_same_time_are_counted() {
         .iter()
         .filter(|(name, _)| name.starts_with("failures/"))
         // Ten offsets, each with its count.
-        .map(|(_, counts)| counts.chunks(20).map(|part| part[19]).collect::<Vec<_>>())
+        .map(|(_, counts)| counts.as_chunks::<20>().0.to_vec())
+        .map(|counts| counts.iter().map(|part| part[19]).collect::<Vec<_>>())
         .collect();
     assert_eq!(counts, [[1; 10], [1; 10], [1; 10]]);
 }

@@ -2,6 +2,7 @@
 
 mod attacks;
 mod card_values;
+mod change;
 #[path = "../common/mod.rs"]
 mod common;
 mod methods;

@@ -114,17 +114,17 @@ fn format_4_is_translated() {
     let translate = |keys: [&Bytes; 2], profiles: [&str; 2], block: &Bytes, pans: [&str; 2]| {
         let request = EncryptedPinTranslate2 {
             rule_array: Rules::of(&["REFORMAT"]),
-            input_pin_key_identifier: keys[0].clone(),
-            output_pin_key_identifier: keys[1].clone(),
+            input_pin_encrypting_key_identifier: keys[0].clone(),
+            output_pin_encrypting_key_identifier: keys[1].clone(),
             input_pin_profile: profiles[0].into(),
             output_pin_profile: profiles[1].into(),
-            pan_data_in: pans[0].into(),
-            pan_data_out: pans[1].into(),
-            pin_block_in: block.clone(),
+            input_pan_data: pans[0].into(),
+            output_pan_data: pans[1].into(),
+            input_pin_block: block.clone(),
             ..Default::default()
         };
         match card.ask(request) {
-            Ok(Reply::EncryptedPinTranslate2(reply)) => Ok(reply.pin_block_out),
+            Ok(Reply::EncryptedPinTranslate2(reply)) => Ok(reply.output_pin_block),
             Ok(_) => unreachable!("another verb's reply"),
             Err(codes) => Err(codes),
         }
@@ -155,6 +155,50 @@ fn format_4_is_translated() {
         Err((8, 39)),
         "a key that seals"
     );
+    // Under another key, unseen.
+    let other_key = "FFEEDDCCBBAA99887766554433221100";
+    let next = card.aes(&["AES", "PINPROT", "ENCRYPT"], other_key);
+    let open_next = card.aes(&["AES", "PINPROT", "DECRYPT"], other_key);
+    let ask = |rules: &[&str], keys: [&Bytes; 2], profiles: [&str; 2], block: &Bytes| {
+        let request = EncryptedPinTranslate2 {
+            rule_array: Rules::of(rules),
+            input_pin_encrypting_key_identifier: keys[0].clone(),
+            output_pin_encrypting_key_identifier: keys[1].clone(),
+            input_pin_profile: profiles[0].into(),
+            output_pin_profile: profiles[1].into(),
+            input_pan_data: pan.into(),
+            output_pan_data: pan.into(),
+            input_pin_block: block.clone(),
+            ..Default::default()
+        };
+        match card.ask(request)? {
+            Reply::EncryptedPinTranslate2(reply) => Ok(reply.output_pin_block),
+            _ => unreachable!("another verb's reply"),
+        }
+    };
+    let moved = ask(&["TRANSLAT"], [&open, &next], [iso_4; 2], &in_4).expect("a block");
+    assert_ne!(moved, in_4);
+    assert_eq!(
+        translate([&open_next, &des_out], [iso_4, ISO_0], &moved, [pan, pan]),
+        Ok(block.clone())
+    );
+    assert_eq!(
+        ask(&["TRANSLAT"], [&des_in, &seal], [ISO_0, iso_4], &block),
+        Err((8, 106)),
+        "another format"
+    );
+    // As CSNBPTR, where no format 4 is.
+    let again = ask(&["TRANSLAT"], [&des_in, &des_out], [ISO_0; 2], &block);
+    assert_eq!(again, Ok(block.clone()));
+    for (rules, codes) in [
+        (&["REFORMAT", "DUKPT-IP", "ADUKPTBH"][..], (8, 34)),
+        (&["REFORMAT", "DUKPT-BH"], (8, 34)),
+        (&["REFORMAT", "ADUKPTOP"], (8, 39)),
+        (&["REFORMAT", "PAN-CHG"], (8, 33)),
+    ] {
+        let answer = ask(rules, [&open, &seal], [iso_4; 2], &in_4);
+        assert_eq!(answer, Err(codes), "{rules:?}");
+    }
 }
 
 /// X9.24-3:2017: the PIN block of the standard's example (PIN 1234, account 4111111111111111) opens with AES DUKPT; and the
@@ -168,22 +212,21 @@ fn aes_dukpt_is_that_of_x9_24_3() {
     );
     let out = card.des("OPINENC", &[], KEY);
     let request = EncryptedPinTranslate2 {
-        rule_array: Rules::of(&["REFORMAT"]),
-        input_pin_key_identifier: base.clone(),
-        output_pin_key_identifier: out.clone(),
-        input_pin_profile: "ISO-4   NONE            ".into(),
+        rule_array: Rules::of(&["REFORMAT", "ADUKPTIP"]),
+        input_pin_encrypting_key_identifier: base.clone(),
+        output_pin_encrypting_key_identifier: out.clone(),
+        input_pin_profile: "ISO-4   NONE            123456789012345600000001".into(),
         output_pin_profile: ISO_0.into(),
-        pan_data_in: "4111111111111111".into(),
-        pan_data_out: "4111111111111111".into(),
-        pin_block_in: bytes("1dd48e0fc64d89836fa3b71cf4aa3783"),
-        input_ksn: bytes("123456789012345600000001"),
+        input_pan_data: "4111111111111111".into(),
+        output_pan_data: "4111111111111111".into(),
+        input_pin_block: bytes("1dd48e0fc64d89836fa3b71cf4aa3783"),
         ..Default::default()
     };
     let Ok(Reply::EncryptedPinTranslate2(reply)) = card.ask(request) else {
         panic!("a block")
     };
     assert_eq!(
-        Ok(reply.pin_block_out),
+        Ok(reply.output_pin_block),
         encrypt(&card, &out, "1234", ISO_0, "111111111111")
     );
     let skeleton = |rules: &[&str]| {

@@ -21,6 +21,7 @@ impl Administration {
         let status = self.keys.vault.status();
         let pattern = |register: vault::RegisterStatus| register.pattern.map(|it| it.to_string());
         let counts = &self.gate.counts;
+        let (verbs, malformed) = self.gate.coprocessor.counts();
         Status {
             outboard: env!("CARGO_PKG_VERSION").into(),
             pid: std::process::id(),
@@ -45,9 +46,9 @@ impl Administration {
             lanes: card::are_there(),
             locked_memory: self.locked_memory,
             served: Served {
-                done: counts.done.load(Relaxed),
+                done: counts.done.load(Relaxed) + verbs,
                 in_lanes: counts.in_lanes.load(Relaxed),
-                refused: counts.refused.load(Relaxed),
+                refused: counts.refused.load(Relaxed) + malformed,
             },
             // It may name users and keys.
             complaint: administrator(peer)

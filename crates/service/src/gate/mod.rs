@@ -47,7 +47,6 @@ use crate::usage::{self, Command, Purpose};
 use crate::visitor::Visitor;
 use crate::work::{Unpadding, Work};
 use relayed::Relayed;
-use verbs::Verb;
 
 /// Descriptors for everything else: listening sockets, the store, commands.
 const OTHER_DESCRIPTORS: usize = 600;
@@ -58,8 +57,6 @@ pub(crate) struct Gate {
     listeners: Vec<Listener>,
     keys: Arc<Keys>,
     pub(crate) coprocessor: Arc<Coprocessor>,
-    /// Verbs that no worker has begun.
-    verbs: Mutex<Vec<Verb>>,
     identities: Identities,
     connections: Mutex<HashMap<u64, Arc<Connection>>>,
     next: AtomicU64,
@@ -91,11 +88,13 @@ struct Listener {
     relays: Option<PathBuf>,
 }
 
-struct Connection {
-    number: u64,
-    socket: Visitor,
+pub(crate) struct Connection {
+    pub(crate) number: u64,
+    pub(crate) socket: Visitor,
     /// The process at the other end.
-    peer: Peer,
+    pub(crate) peer: Peer,
+    /// Whether the next packet may ask for a verb; as long as the client asks for keys, it does not.
+    asks_for_verbs: AtomicBool,
     /// What is relayed; none where the client sends packets.
     relayed: Option<Relayed>,
     /// The process's command, read when it first uses a key.
@@ -124,8 +123,6 @@ enum Woken {
     Requests(Vec<Arc<Connection>>),
     /// Work that another worker left.
     Left(Pending),
-    /// Verbs that another worker has not begun.
-    Verbs,
     End,
 }
 
@@ -171,8 +168,7 @@ impl Gate {
         Ok(Self {
             epoll,
             listeners,
-            coprocessor: Arc::new(Coprocessor::new(Arc::clone(&keys))),
-            verbs: Mutex::default(),
+            coprocessor: Arc::new(Coprocessor::new(Arc::clone(&keys))?),
             keys,
             identities: Identities::default(),
             connections: Mutex::default(),
@@ -230,7 +226,6 @@ impl Gate {
                     card.has(1);
                     self.run_alone(card, &pending);
                 }
-                Woken::Verbs => drop(leader),
                 Woken::Requests(connections) => {
                     let mut hand: Vec<_> = connections
                         .iter()
@@ -247,11 +242,6 @@ impl Gate {
                     }
                 }
             }
-            if self.has_verbs() {
-                // Others lead on, and help.
-                leads = None;
-                self.run_verbs();
-            }
             card.was_busy(since);
         }
     }
@@ -262,9 +252,6 @@ impl Gate {
             // Before the end: these requests are accepted.
             if let Some(pending) = lock(&self.left).pop() {
                 return Woken::Left(pending);
-            }
-            if self.has_verbs() {
-                return Woken::Verbs;
             }
             if self.ends.load(Relaxed) {
                 return Woken::End;
@@ -357,6 +344,7 @@ impl Gate {
                 number,
                 socket,
                 peer,
+                asks_for_verbs: AtomicBool::new(true),
                 relayed,
                 command: OnceLock::new(),
             };
@@ -369,7 +357,9 @@ impl Gate {
         if let Some(relayed) = &connection.relayed {
             return self.hear(connection, relayed, packet);
         }
-        let packet = match connection.socket.receive(&mut *packet, RecvFlags::TRUNC) {
+        let looks = connection.looks();
+        let flags = looks | RecvFlags::TRUNC;
+        let packet = match connection.socket.receive(&mut *packet, flags) {
             Ok(0) => return self.close(connection),
             // One that is longer than the room is longer than any request.
             Ok(read) => {
@@ -384,7 +374,32 @@ impl Gate {
         let Some(id) = wire::Request::id_of(packet) else {
             return self.close(connection);
         };
-        let request = match wire::Request::decode(packet) {
+        let request = wire::Request::decode(packet);
+        if let Ok(wire::Request {
+            operation: wire::Operation::Verb { .. },
+            ..
+        }) = request
+        {
+            // It may have had a PIN or a key in the clear.
+            zeroize::Zeroize::zeroize(packet);
+            if !looks.is_empty() {
+                return self.hear_verb(connection, id);
+            }
+            // The client asked for keys before. It asks again, and the packet is left where it is.
+            connection.asks_for_verbs.store(true, Relaxed);
+            self.answer(
+                connection,
+                id,
+                Status::Busy,
+                b"the service asks for the request again",
+            );
+            return None;
+        }
+        if !looks.is_empty() {
+            connection.skip();
+            connection.asks_for_verbs.store(false, Relaxed);
+        }
+        let request = match request {
             Ok(request) => request,
             Err(malformed) => {
                 let sentence = malformed.to_string();
@@ -392,12 +407,8 @@ impl Gate {
             }
         };
         match request.operation {
-            wire::Operation::Verb { request } => {
-                let heard = self.hear_verb(connection, id, request);
-                // It may have had a PIN or a key in the clear.
-                zeroize::Zeroize::zeroize(packet);
-                heard
-            }
+            // Handed over above.
+            wire::Operation::Verb { .. } => None,
             wire::Operation::Find { name } => {
                 self.tell(connection, id, self.keys.find(&connection.peer, name))
             }

@@ -159,6 +159,24 @@ impl Service {
         self.directory.path()
     }
 
+    /// The number of its process.
+    pub(crate) fn process_number(&self) -> u32 {
+        self.process.0.id()
+    }
+
+    /// That of the process which carries out verbs, if there is one.
+    pub(crate) fn verbs(&self) -> Option<u32> {
+        let parent = format!("PPid:\t{}", self.process_number());
+        let processes = fs::read_dir("/proc").unwrap().flatten();
+        let mut numbers =
+            processes.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+        numbers.find(|number| {
+            let status = fs::read_to_string(format!("/proc/{number}/status")).unwrap_or_default();
+            // A dead one that is not yet reaped is none.
+            status.lines().any(|line| line == parent) && !status.contains("State:\tZ")
+        })
+    }
+
     /// The lines of its log that complain.
     pub(crate) fn complaints(&self) -> Vec<String> {
         let log = fs::read_to_string(self.path().join("log")).unwrap();

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use super::library::Parameter::{In, Length, Null, Number, Out};
 use super::library::{Library, Verb};
+use super::public_keys;
 use crate::Failure;
 
 /// What the process is told.
@@ -20,7 +21,7 @@ pub struct CallerArguments {
 
 type Token = [u8; 64];
 /// Done once.
-type Task = Box<dyn Fn() -> Result<(), Failure> + Sync>;
+pub(super) type Task = Box<dyn Fn() -> Result<(), Failure> + Sync>;
 
 const ACCOUNT: &[u8] = b"401234567890";
 const PROFILE: &[u8] = b"ISO-0   NONE            ";
@@ -75,7 +76,7 @@ fn run(
     Ok((count.into_inner(), since.elapsed()))
 }
 
-fn good(verb: &str, codes: (i64, i64)) -> Result<(), Failure> {
+pub(super) fn good(verb: &str, codes: (i64, i64)) -> Result<(), Failure> {
     match codes {
         (0, 0) => Ok(()),
         (code, reason) => Err(format!("{verb}: {code}/{reason}").into()),
@@ -178,10 +179,13 @@ fn encrypted(library: &Library, making: &Token, out: &Token) -> Result<[u8; 8], 
 }
 
 fn task(library: &Library, name: &str) -> Result<Task, Failure> {
-    if let Some((kind, length)) = name.split_once('-')
+    if let Some((kind, length)) = name.rsplit_once('-')
         && let Ok(length) = length.parse()
     {
-        return data(library, kind, length);
+        return match public_keys::of_kind(kind) {
+            Some(kind) => public_keys::task(library, kind, length),
+            None => data(library, kind, length),
+        };
     }
     let making = key(library, b"PINGEN  ", b"", 1)?;
     let verifying = key(library, b"PINVER  ", b"", 1)?;
@@ -265,7 +269,7 @@ fn task(library: &Library, name: &str) -> Result<Task, Failure> {
                 }),
             }
         }
-        _ => public_key(library, name)?,
+        _ => return Err(format!("there is no task {name}").into()),
     })
 }
 
@@ -348,88 +352,5 @@ fn data(library: &Library, kind: &str, length: usize) -> Result<Task, Failure> {
             Out(&mut cipher),
         ]);
         good("CSNBENC", codes)
-    }))
-}
-
-fn public_key(library: &Library, name: &str) -> Result<Task, Failure> {
-    // 2,048 bits, no modulus yet, the exponent 65,537.
-    let structure = [&[8, 0, 0, 0, 0, 3][..], &[0; 12], &[1, 0, 1]].concat();
-    let (mut skeleton, mut length) = (vec![0; 3500], 3500);
-    let codes = library.verb("CSNDPKB")?.call([
-        Number(2),
-        In(b"RSA-CRT KEY-MGMT"),
-        Number(structure.len() as i64),
-        In(&structure),
-        Number(0),
-        Null,
-        Null,
-        Null,
-        Null,
-        Null,
-        Null,
-        Null,
-        Null,
-        Null,
-        Null,
-        Null,
-        Length(&mut length),
-        Out(&mut skeleton),
-    ]);
-    good("CSNDPKB", codes)?;
-    skeleton.truncate(length as usize);
-    let verb = library.verb("CSNDPKG")?;
-    let make = move || -> Result<Vec<u8>, Failure> {
-        let (mut key, mut length) = (vec![0; 3500], 3500);
-        let codes = verb.call([
-            Number(1),
-            In(b"MASTER  "),
-            Number(0),
-            Null,
-            Number(skeleton.len() as i64),
-            In(&skeleton),
-            Null,
-            Length(&mut length),
-            Out(&mut key),
-        ]);
-        key.truncate(length as usize);
-        good("CSNDPKG", codes).map(|()| key)
-    };
-    if name == "rsa-generate" {
-        return Ok(Box::new(move || make().map(drop)));
-    }
-    let key = make()?;
-    let sign = library.verb("CSNDDSG")?;
-    let signature = move |key: &[u8]| -> Result<Vec<u8>, Failure> {
-        let (mut signature, mut length, mut bits) = (vec![0; 512], 512, 0);
-        let codes = sign.call([
-            Number(2),
-            In(b"PKCS-1.1SHA-256 "),
-            Number(key.len() as i64),
-            In(key),
-            Number(32),
-            In(&[7; 32]),
-            Length(&mut length),
-            Length(&mut bits),
-            Out(&mut signature),
-        ]);
-        signature.truncate(length as usize);
-        good("CSNDDSG", codes).map(|()| signature)
-    };
-    if name == "sign" {
-        return Ok(Box::new(move || signature(&key).map(drop)));
-    }
-    let (signed, verify) = (signature(&key)?, library.verb("CSNDDSV")?);
-    Ok(Box::new(move || {
-        let codes = verify.call([
-            Number(2),
-            In(b"PKCS-1.1SHA-256 "),
-            Number(key.len() as i64),
-            In(&key),
-            Number(32),
-            In(&[7; 32]),
-            Number(signed.len() as i64),
-            In(&signed),
-        ]);
-        good("CSNDDSV", codes)
     }))
 }

@@ -4,9 +4,11 @@
 //! an encrypted block is one answer.
 
 mod card_values;
+mod change;
 mod derive;
 mod generate;
 mod translate;
+mod translate2;
 mod verify;
 
 use inout::InOutBuf;
@@ -15,7 +17,7 @@ use zeroize::Zeroizing;
 
 use crate::AccessPoint;
 use crate::algorithm::des::Cipher;
-use crate::algorithm::dukpt::{self, Purpose, SERIAL};
+use crate::algorithm::dukpt::{self, AES_SERIAL, Purpose, SERIAL};
 use crate::algorithm::pin::{self, Account, Filling, Format, Pin};
 use crate::answer::{Outcome, Refusal};
 use crate::card::Call;
@@ -27,6 +29,7 @@ pub(super) struct Profile {
     pub(super) format: Format,
     pub(super) pad: Option<u8>,
     serial: Option<[u8; SERIAL]>,
+    aes_serial: Option<[u8; AES_SERIAL]>,
 }
 
 impl Profile {
@@ -61,17 +64,16 @@ impl Profile {
             }
             _ => return Err(Refusal::PadDigit),
         };
-        let serial = match bytes.get(24..44) {
-            Some(digits) => std::str::from_utf8(digits)
-                .ok()
-                .and_then(crate::value::from_hex)
-                .and_then(|serial| serial[..].try_into().ok()),
-            None => None,
+        // A key serial number stands in 20 digits, or in 24 with AES.
+        let digits = |count: usize| {
+            let digits = std::str::from_utf8(bytes.get(24..24 + count)?).ok()?;
+            crate::value::from_hex(digits)
         };
         Ok(Self {
             format,
             pad,
-            serial,
+            serial: digits(20).and_then(|serial| serial[..].try_into().ok()),
+            aes_serial: digits(24).and_then(|serial| serial[..].try_into().ok()),
         })
     }
 
@@ -178,20 +180,27 @@ pub(super) fn sealed(
     Ok(*block)
 }
 
-/// A PIN in format 4, encrypted (ISO 9564-1, 9.4.2).
-pub(super) fn sealed_format_4(key: &[u8], pin: &Pin, account: &Account) -> Outcome<[u8; 16]> {
-    let mut block = pin::field_of_format_4(pin)?;
+/// A field of format 4, encrypted for an account (ISO 9564-1, 9.4.2).
+pub(super) fn sealed_format_4(
+    key: &[u8],
+    mut field: Zeroizing<[u8; 16]>,
+    account: &Account,
+) -> Outcome<[u8; 16]> {
     let encrypt = |block: &mut [u8; 16]| {
         aes::begin(key, Mode::Ecb, true)?.update(InOutBuf::from(&mut block[..]))
     };
-    encrypt(&mut block)?;
-    crate::algorithm::des::xor(&mut *block, &account.field_of_format_4()?);
-    encrypt(&mut block)?;
-    Ok(*block)
+    encrypt(&mut field)?;
+    crate::algorithm::des::xor(&mut *field, &account.field_of_format_4()?);
+    encrypt(&mut field)?;
+    Ok(*field)
 }
 
-/// The PIN of an encrypted block in format 4.
-pub(super) fn opened_format_4(key: &[u8], block: &[u8], account: &Account) -> Outcome<Pin> {
+/// The field of an encrypted block in format 4, whatever is in it.
+pub(super) fn opened_format_4(
+    key: &[u8],
+    block: &[u8],
+    account: &Account,
+) -> Outcome<Zeroizing<[u8; 16]>> {
     let mut block = Zeroizing::new(<[u8; 16]>::try_from(block).map_err(|_| Refusal::Size)?);
     let decrypt = |block: &mut [u8; 16]| {
         aes::begin(key, Mode::Ecb, false)?.update(InOutBuf::from(&mut block[..]))
@@ -199,7 +208,7 @@ pub(super) fn opened_format_4(key: &[u8], block: &[u8], account: &Account) -> Ou
     decrypt(&mut block)?;
     crate::algorithm::des::xor(&mut *block, &account.field_of_format_4()?);
     decrypt(&mut block)?;
-    pin::extract_format_4(&block)
+    Ok(block)
 }
 
 /// One of the three elements of a data array: 16 characters each.

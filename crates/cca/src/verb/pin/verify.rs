@@ -281,7 +281,7 @@ impl Verb for EncryptedPinVerify {
             for (count, account) in counts.iter_mut().zip(accounts) {
                 // A blocked account answers as a wrong PIN does.
                 *count = failures
-                    .count(account, compared)?
+                    .count(account, compared, call.caller().user)?
                     .ok_or(Refusal::PinNotVerified)?;
             }
         }
@@ -292,24 +292,31 @@ impl Verb for EncryptedPinVerify {
             Err(Refusal::PinBlockInconsistent) => false,
             Err(other) => return Err(*other),
         };
+        // Written in the order in which this lock is taken. The disk is waited for without it.
         let mut failures = call.failures();
-        if is_right {
-            for (count, account) in counts.into_iter().zip(accounts) {
-                let left = failures.without(account, compared);
-                match (count, left.is_empty()) {
-                    // None was stored.
-                    (1, _) => {}
-                    (_, true) => call.forget(&account.entry())?,
-                    (_, false) => call.keep(&account.entry(), &limits::value(&left))?,
+        let (mut put, mut remove) = (Vec::new(), Vec::new());
+        for (count, account) in counts.into_iter().zip(accounts) {
+            let is_left = !is_right || failures.forgive(account, compared);
+            match (is_right && count == 1, is_left) {
+                // None was stored.
+                (true, _) => {}
+                (false, false) => remove.push(account.entry()),
+                // The counts as they are now: others may have tried meanwhile, and stored theirs.
+                (false, true) => {
+                    let value = failures.value(account);
+                    put.push((account.entry(), Zeroizing::new(value)));
                 }
-                failures.set(account, left);
             }
-            return Ok(Done {});
         }
-        for account in accounts {
-            // The counts as they are now: others may have tried meanwhile, and stored theirs.
-            call.keep(&account.entry(), &limits::value(failures.of(account)))?;
+        let changes = !(put.is_empty() && remove.is_empty());
+        let written = changes.then(|| call.begin_to_keep(&put, &remove));
+        drop(failures);
+        if let Some(written) = written {
+            written.wait().map_err(|_| Refusal::Storage)?;
         }
-        Err(Refusal::PinNotVerified)
+        match is_right {
+            true => Ok(Done {}),
+            false => Err(Refusal::PinNotVerified),
+        }
     }
 }

@@ -5,13 +5,14 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use outboard_cca::{Answer, Description, Refusal, Request};
+use outboard_cca::{Answer, Bytes, Description, Refusal, Request};
 use outboard_client::{Client, Problem, Settings};
 use outboard_wording::printable;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use zeroize::Zeroizing;
 
+use crate::completion;
 use crate::output::print_json;
 use crate::{Failure, WrongUsage};
 
@@ -21,9 +22,10 @@ const MOST: u64 = 256 * 1024;
 #[derive(clap::Args)]
 pub(super) struct Arguments {
     /// The verb: CSNBKGN or key-generate
+    #[arg(add = completion::verbs())]
     verb: String,
     /// Parameters; without any, a JSON object comes from standard input
-    #[arg(value_name = "NAME=VALUE")]
+    #[arg(value_name = "NAME=VALUE", add = completion::verb_parameters())]
     parameters: Vec<String>,
     /// How many seconds the answer is waited for: RSA keys take long
     #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=3600))]
@@ -42,6 +44,22 @@ struct Answered {
     reply: Option<Value>,
 }
 
+/// The answer of a verb, waited for so many seconds.
+pub(super) fn asked(request: &Request, directory: &Path, limit: u64) -> Result<Answer, Failure> {
+    let encoded = request.encode()?;
+    let client = Client::new(Settings::of(directory));
+    let mut answer = Zeroizing::new(Vec::new());
+    let changes = request.description().changes();
+    client
+        .verb(&encoded, changes, Duration::from_secs(limit), &mut answer)
+        .map_err(|problem| match problem {
+            // What the service does not understand was refused by the gate, not by the coprocessor.
+            Problem::Refused { sentence, .. } => sentence,
+            problem => problem.to_string(),
+        })?;
+    Ok(Answer::decode(&answer)?)
+}
+
 pub(super) fn run(arguments: &Arguments, directory: &Path) -> Result<ExitCode, Failure> {
     let verb = known(&arguments.verb)?;
     let parameters = match &arguments.parameters[..] {
@@ -55,18 +73,17 @@ pub(super) fn run(arguments: &Arguments, directory: &Path) -> Result<ExitCode, F
             verb.name, verb.name
         ))
     })?;
-    let encoded = request.encode()?;
-    let client = Client::new(Settings::of(directory));
-    let limit = Duration::from_secs(arguments.limit);
-    let mut answer = Zeroizing::new(Vec::new());
-    client
-        .verb(&encoded, verb.changes(), limit, &mut answer)
-        .map_err(|problem| match problem {
-            // What the service does not understand was refused by the gate, not by the coprocessor.
-            Problem::Refused { sentence, .. } => sentence,
-            problem => problem.to_string(),
-        })?;
-    let answer = Answer::decode(&answer)?;
+    answered(request, directory, arguments.limit)
+}
+
+/// Calls a verb and prints its answer.
+pub(super) fn answered(
+    request: Request,
+    directory: &Path,
+    limit: u64,
+) -> Result<ExitCode, Failure> {
+    let verb = request.description();
+    let answer = asked(&request, directory, limit)?;
     let reply = answer
         .reply
         .as_ref()
@@ -115,12 +132,54 @@ fn from_input(verb: &Description) -> Result<Value, Failure> {
     }
     let value: Value = serde_json::from_slice(&text)
         .map_err(|error| WrongUsage(format!("standard input is no JSON document: {error}")))?;
-    Ok(match value {
+    let mut parameters = match value {
         Value::Object(mut one) if one.len() == 1 && one.contains_key(verb.name) => {
             one.remove(verb.name).unwrap_or_default()
         }
         other => other,
-    })
+    };
+    for known in verb.parameters {
+        let given = parameters.get_mut(known.name);
+        let numbers = match (known.kind, given) {
+            ("u32", Some(one)) => std::slice::from_mut(one),
+            ("Vec<u16>", Some(Value::Array(all))) => &mut all[..],
+            _ => continue,
+        };
+        // JSON has no hexadecimal numbers: they come as texts.
+        for one in numbers {
+            if let Value::String(text) = one {
+                *one = number(text).map_err(|reason| {
+                    WrongUsage(format!("{}: '{}': {reason}", known.name, printable(text)))
+                })?;
+            }
+        }
+    }
+    Ok(parameters)
+}
+
+/// A number, decimal or, after `0x`, hexadecimal.
+fn number(text: &str) -> Result<Value, String> {
+    let text = text.trim();
+    let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
+    let number = match digits {
+        // A sign is no digit.
+        Some(digits) if digits.starts_with('+') => None,
+        Some(digits) => u64::from_str_radix(digits, 16).ok(),
+        None => text.parse::<u64>().ok(),
+    };
+    let number = number.map(Value::from);
+    number.ok_or_else(|| "it is no number (27, or 0x1b)".to_owned())
+}
+
+/// Numbers with commas between them, perhaps in brackets as in JSON.
+fn numbers(text: &str) -> Result<Value, String> {
+    let inner = text.trim();
+    let inner = inner
+        .strip_prefix('[')
+        .and_then(|inner| inner.strip_suffix(']'));
+    let words = inner.unwrap_or(text).split(',');
+    let words = words.filter(|word| !word.trim().is_empty());
+    words.map(number).collect()
 }
 
 fn from_words(verb: &Description, words: &[String]) -> Result<Value, Failure> {
@@ -140,6 +199,8 @@ fn from_words(verb: &Description, words: &[String]) -> Result<Value, Failure> {
             "Bytes" => bytes(value).map_err(wrong)?,
             "Keyword" => value.into(),
             "Rules" => value.split(',').filter(|it| !it.is_empty()).collect(),
+            "u32" => number(value).map_err(wrong)?,
+            "Vec<u16>" => numbers(value).map_err(wrong)?,
             _ => serde_json::from_str(value).map_err(|error| wrong(error.to_string()))?,
         };
         if parameters.insert(name.to_owned(), value).is_some() {
@@ -147,6 +208,14 @@ fn from_words(verb: &Description, words: &[String]) -> Result<Value, Failure> {
         }
     }
     Ok(parameters.into())
+}
+
+/// The bytes that a value stands for.
+pub(super) fn from_value(value: &str) -> Result<Bytes, String> {
+    let digits = bytes(value)?;
+    let digits = digits.as_str().unwrap_or_default();
+    let wanted = "an even number of hexadecimal digits, text:ABC or @FILE is needed";
+    outboard_cca::from_hex(digits).ok_or_else(|| wanted.to_owned())
 }
 
 /// Hexadecimal digits of what a value stands for.
@@ -182,7 +251,31 @@ mod tests {
         let value = from_words(verb, &words).expect("they are parameters");
         assert_eq!(value["rule_array"][1], "NOEPB");
         assert_eq!(value["pin_check_length"], 4);
-        for wrong in ["form", "from=RANDOM"] {
+        for wrong in ["form", "from=RANDOM", "pin_check_length=four"] {
+            assert!(from_words(verb, &[wrong.to_owned()]).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn numbers_are_decimal_or_hexadecimal() {
+        let verb = Description::of("OBAACP").expect("it is there");
+        for (word, expected) in [
+            ("enable=[27,28]", &[27, 28][..]),
+            ("enable=0x001b,0x1C", &[27, 28]),
+            ("enable=[0X1b, 28]", &[27, 28]),
+            ("enable=195", &[195]),
+            ("enable=[]", &[]),
+        ] {
+            let value = from_words(verb, &[word.to_owned()]).expect("they are numbers");
+            assert_eq!(value["enable"], serde_json::json!(expected), "{word}");
+        }
+        for wrong in [
+            "enable=0x",
+            "enable=1b",
+            "enable=0x+1b",
+            "enable=-1",
+            "enable=[27;28]",
+        ] {
             assert!(from_words(verb, &[wrong.to_owned()]).is_err(), "{wrong}");
         }
     }

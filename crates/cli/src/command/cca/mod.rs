@@ -2,6 +2,7 @@
 
 mod call;
 mod text;
+mod udx;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -16,6 +17,7 @@ use outboard_wire::SYSTEM_DIRECTORY;
 use serde::Serialize;
 
 use crate::command::keys::{Grantee, text::subject};
+use crate::completion;
 use crate::output::{print, print_json};
 use crate::{Failure, WrongUsage};
 
@@ -28,15 +30,18 @@ Examples:
   outboard cca call CSNBRNG form=RANDOM     Call a verb
   outboard cca call key-generate key_form=OP key_length=DOUBLE key_type_1=DATA
   outboard cca call CSNBPTR < request.json  The same with parameters from JSON
+  outboard cca call access-points enable=0x1b,0x1c   Switch access-control points on
   outboard cca status                       Count the calls of each verb
+  outboard cca udx add limit limit.wasm --verb CSNBMGN2 --key mac=text:SHOP.MAC
+                                            Add a verb of your own, a WebAssembly module
 
 Verb: one call of IBM's Common Cryptographic Architecture (CCA), for example CSNBPTR, which translates an encrypted \
 PIN. The coprocessor carries verbs out in software. It is for development, tests and migration. It is not \
 tamper-proof and not certified: never give it keys that protect real accounts.
 
 Parameters: NAME=VALUE, or without any a JSON object from standard input, {\"form\": \"RANDOM\"}. A value is a keyword; \
-several keywords with commas between them; a number; or bytes. Bytes are hexadecimal digits, text:ABC for the \
-characters themselves, or @FILE for a file's content. Other users can see the words of a command: give a clear PIN or \
+several keywords with commas between them; a number, decimal or as 0x1b; several numbers with commas; or bytes. Bytes \
+are hexadecimal digits, text:ABC for the characters themselves, or @FILE for a file's content. Other users can see the words of a command: give a clear PIN or \
 a clear key from standard input or a file.
 
 Exit status of 'call': the verb's return code. 0 done, 4 not verified, 8 refused, 12 the coprocessor cannot, 16 the \
@@ -81,6 +86,7 @@ enum Command {
     /// List the verbs, or show what a verb takes and makes
     Verbs {
         /// A verb: CSNBKGN or key-generate
+        #[arg(add = completion::verbs())]
         verb: Option<String>,
         /// Print a JSON document
         #[arg(long)]
@@ -88,6 +94,9 @@ enum Command {
     },
     /// Call a verb; prints a JSON document
     Call(call::Arguments),
+    /// Add, grant, list and call user-defined extensions: verbs of your own, as WebAssembly modules
+    #[command(subcommand)]
+    Udx(udx::Command),
 }
 
 #[derive(clap::Args)]
@@ -162,6 +171,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
             }
         }
         Command::Call(what) => return call::run(&what, &directory),
+        Command::Udx(what) => return udx::run(what, &directory),
     }
     Ok(ExitCode::SUCCESS)
 }

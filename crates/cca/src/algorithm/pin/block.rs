@@ -1,163 +1,11 @@
-//! PINs, account numbers, and PIN blocks (ISO 9564-1; the older ones of IBM, VISA and Eurocheque).
-//!
-//! Whether the digits and the filling of a block are right is decided without a branch on them. How long a PIN is shows in
-//! time, its digits do not.
+//! How a PIN is written into a block, and how it comes out.
 
 use outboard_engine::scalar::randomise;
-use outboard_engine::scalar::wipe;
 use subtle::{Choice, ConditionallySelectable, ConstantTimeEq, ConstantTimeLess};
 use zeroize::Zeroizing;
 
+use super::{Account, LENGTHS, Pin};
 use crate::answer::{Outcome, Refusal};
-
-/// The shortest and the longest PIN.
-pub(crate) const LENGTHS: std::ops::RangeInclusive<usize> = 4..=12;
-
-/// A PIN. Its digits are wiped.
-#[derive(Clone)]
-pub(crate) struct Pin {
-    digits: [u8; 16],
-    length: usize,
-}
-
-impl Drop for Pin {
-    fn drop(&mut self) {
-        wipe(&mut self.digits);
-    }
-}
-
-impl Pin {
-    /// Of 4 to 12 digits, as numbers.
-    pub(crate) fn new(digits: &[u8]) -> Outcome<Self> {
-        let is_decimal = digits
-            .iter()
-            .fold(Choice::from(1), |good, digit| good & digit.ct_lt(&10));
-        match bool::from(is_decimal) {
-            true => Self::of_any(digits),
-            false => Err(Refusal::ClearPin),
-        }
-    }
-
-    /// Of 4 to 12 digits, decimal or not: see [`Digits::Any`].
-    fn of_any(digits: &[u8]) -> Outcome<Self> {
-        if !LENGTHS.contains(&digits.len()) {
-            return Err(Refusal::PinLength);
-        }
-        let mut pin = Self {
-            digits: [0; 16],
-            length: digits.len(),
-        };
-        pin.digits[..digits.len()].copy_from_slice(digits);
-        Ok(pin)
-    }
-
-    /// Of characters, filled up with blanks.
-    pub(crate) fn of_text(text: &[u8]) -> Outcome<Self> {
-        Self::new(&numbers(text.trim_ascii_end()).ok_or(Refusal::ClearPin)?)
-    }
-
-    /// Drawn: of so many digits.
-    pub(crate) fn random(length: usize) -> Outcome<Self> {
-        if !LENGTHS.contains(&length) {
-            return Err(Refusal::PinLength);
-        }
-        let mut digits = Zeroizing::new(Vec::with_capacity(length));
-        while digits.len() < length {
-            let mut byte = Zeroizing::new([0]);
-            randomise(&mut *byte)?;
-            // 250 is the largest multiple of ten.
-            if byte[0] < 250 {
-                digits.push(byte[0] % 10);
-            }
-        }
-        Self::new(&digits)
-    }
-
-    pub(crate) fn digits(&self) -> &[u8] {
-        &self.digits[..self.length]
-    }
-
-    /// As characters, filled up with blanks to 16.
-    pub(crate) fn text(&self) -> Zeroizing<Vec<u8>> {
-        let mut text = Zeroizing::new(vec![b' '; 16]);
-        text.iter_mut()
-            .zip(self.digits())
-            .for_each(|(to, digit)| *to = b'0' + digit);
-        text
-    }
-}
-
-/// The numbers that decimal characters stand for. None if one is no digit.
-pub(crate) fn numbers(text: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
-    let good = text.iter().fold(Choice::from(1), |good, byte| {
-        good & byte.wrapping_sub(b'0').ct_lt(&10)
-    });
-    let numbers = Zeroizing::new(text.iter().map(|byte| byte.wrapping_sub(b'0')).collect());
-    bool::from(good).then_some(numbers)
-}
-
-/// An account number, as far as a PIN block has it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Account {
-    /// The 12 digits right of which only the check digit is.
-    twelve: [u8; 12],
-    /// All digits, with the check digit: only format 4 has them.
-    whole: Option<Vec<u8>>,
-}
-
-impl Account {
-    /// Of the 12 characters that most verbs take.
-    pub(crate) fn of_twelve(text: &[u8]) -> Outcome<Self> {
-        let digits = numbers(text).ok_or(Refusal::PanData)?;
-        match <[u8; 12]>::try_from(&digits[..]) {
-            Ok(twelve) => Ok(Self {
-                twelve,
-                whole: None,
-            }),
-            Err(_) => Err(Refusal::PanData),
-        }
-    }
-
-    /// Of a whole number, 10 to 19 characters, the last of which is the check digit.
-    pub(crate) fn of_whole(text: &[u8]) -> Outcome<Self> {
-        let text = text.trim_ascii_end();
-        let digits = numbers(text).ok_or(Refusal::PanData)?;
-        if !(10..=19).contains(&digits.len()) {
-            return Err(Refusal::PanData);
-        }
-        let mut twelve = [0; 12];
-        let before_check = &digits[..digits.len() - 1];
-        let taken = before_check.len().min(12);
-        twelve[12 - taken..].copy_from_slice(&before_check[before_check.len() - taken..]);
-        Ok(Self {
-            twelve,
-            whole: Some(digits.to_vec()),
-        })
-    }
-
-    pub(crate) fn twelve(&self) -> &[u8; 12] {
-        &self.twelve
-    }
-
-    /// Four zeros and the 12 digits, as nibbles: what formats 0 and 3 add.
-    fn field(&self) -> [u8; 16] {
-        let mut field = [0; 16];
-        field[4..].copy_from_slice(&self.twelve);
-        field
-    }
-
-    /// The second block of format 4: how many digits there are above 12, the digits, zeros.
-    pub(crate) fn field_of_format_4(&self) -> Outcome<[u8; 16]> {
-        let whole = self.whole.as_ref().ok_or(Refusal::PanData)?;
-        let mut nibbles = [0; 32];
-        let start = 12_usize.saturating_sub(whole.len());
-        nibbles[0] = whole.len().saturating_sub(12) as u8;
-        nibbles[1 + start..1 + start + whole.len()].copy_from_slice(whole);
-        Ok(std::array::from_fn(|at| {
-            nibbles[2 * at] << 4 | nibbles[2 * at + 1]
-        }))
-    }
-}
 
 /// How a PIN is written into a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -459,45 +307,6 @@ pub(crate) fn extract_format_4(field: &[u8; 16]) -> Outcome<Pin> {
     }
 }
 
-/// From which format into which a PIN may be translated (PCI PIN security requirement 3-3). A pair that is not allowed cannot
-/// be made, so nobody can translate by it.
-///
-/// | from | to |
-/// |---|---|
-/// | 0, 3, 4 | 0, 3, 4, with the same account number |
-/// | 1 | 0, 1, 3, 4 |
-/// | 2 | nothing: it is for chip cards (CSNBPCU) |
-/// | others | the same, if they are allowed at all |
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Pair {
-    from: Format,
-    to: Format,
-}
-
-impl Pair {
-    pub(crate) fn new(from: Format, to: Format, other_formats: bool) -> Outcome<Self> {
-        let is_allowed = match (from, to) {
-            (Iso0 | Iso3 | Iso4, Iso0 | Iso3 | Iso4) => true,
-            (Iso1, Iso0 | Iso1 | Iso3 | Iso4) => true,
-            (Iso0 | Iso1 | Iso2 | Iso3 | Iso4, _) | (_, Iso0 | Iso1 | Iso2 | Iso3 | Iso4) => false,
-            (from, to) => other_formats && from == to,
-        };
-        match is_allowed {
-            true => Ok(Self { from, to }),
-            false => Err(Refusal::PinBlockFormat),
-        }
-    }
-
-    /// The account number of the new block: another than that of the old block is refused.
-    pub(crate) fn account(self, from: &Account, to: &Account) -> Outcome<()> {
-        let is_bound = self.from.has_account();
-        match !is_bound || from == to {
-            true => Ok(()),
-            false => Err(Refusal::PanData),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -593,34 +402,5 @@ mod tests {
             assert_eq!(extract_format_4(&field).unwrap().digits(), pin.digits());
         }
         assert!(extract_format_4(&[0; 16]).is_err());
-    }
-
-    /// Every pair of formats: only those that PCI PIN 3-3 allows.
-    #[test]
-    fn only_allowed_pairs_exist() {
-        for (_, from) in Format::KEYWORDS {
-            for (_, to) in Format::KEYWORDS {
-                for others in [false, true] {
-                    let is_allowed = match (from, to) {
-                        (Iso0 | Iso3 | Iso4, Iso0 | Iso3 | Iso4)
-                        | (Iso1, Iso0 | Iso1 | Iso3 | Iso4) => true,
-                        (from, to) => others && from == to && !from.is_iso(),
-                    };
-                    assert_eq!(
-                        Pair::new(*from, *to, others).is_ok(),
-                        is_allowed,
-                        "{from:?} to {to:?}"
-                    );
-                }
-            }
-        }
-        let (one, other) = (
-            Account::of_twelve(b"123456789012").unwrap(),
-            Account::of_twelve(b"123456789013").unwrap(),
-        );
-        for (from, is_bound) in [(Iso0, true), (Iso3, true), (Iso1, false)] {
-            let pair = Pair::new(from, Iso0, false).unwrap();
-            assert_eq!(pair.account(&one, &other).is_err(), is_bound);
-        }
     }
 }

@@ -1,0 +1,340 @@
+//! The workers: each waits for requests, carries one out, and answers it.
+//!
+//! A verb that may take long has a thread of its own, of which there are few: the workers go on meanwhile.
+
+use std::collections::HashMap;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+
+use outboard_cca::{self as cca, Answer, Request};
+use outboard_wire::{self as wire, MOST, MOST_MESSAGE, Operation, Status};
+use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
+use rustix::event::{EventfdFlags, eventfd};
+use rustix::io::Errno;
+use rustix::net::SendFlags;
+use zeroize::{Zeroize, Zeroizing};
+
+use super::client::{Client, Turn};
+use super::{Out, crash};
+use crate::complaints::{About, Complaints};
+use crate::coprocessor::board::{Board, MOST_LONG, MOST_WORKERS, Place};
+use crate::coprocessor::pair::FromVerbs;
+use crate::gate::lock;
+
+/// How many verbs that take long run at a time for one user.
+const MOST_LONG_OF_USER: usize = 2;
+
+/// The number of what wakes workers at the end. Connections have others.
+const END: u64 = u64::MAX;
+
+/// In the place of an answer that fits no packet: the labels of a list, for example.
+const TOO_LONG: Answer = Answer {
+    return_code: 8,
+    reason_code: 1106,
+    reply: None,
+};
+
+/// What the workers wait for.
+pub(super) struct Watched {
+    epoll: OwnedFd,
+    end: OwnedFd,
+}
+
+impl Watched {
+    pub(super) fn new() -> io::Result<Self> {
+        let epoll = epoll::create(CreateFlags::CLOEXEC)?;
+        let end = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
+        epoll::add(&epoll, &end, EventData::new_u64(END), EventFlags::IN)?;
+        Ok(Self { epoll, end })
+    }
+}
+
+/// The coprocessor, and who asks it.
+pub(super) struct Verbs {
+    watched: Watched,
+    card: cca::Coprocessor,
+    board: &'static Board,
+    out: &'static Out,
+    clients: Mutex<HashMap<u64, Arc<Client>>>,
+    /// The users of verbs that take long and are under way.
+    long: Mutex<[Option<u32>; MOST_LONG]>,
+    ends: AtomicBool,
+    complaints: Complaints,
+}
+
+/// A request that is to be carried out.
+struct Call {
+    client: Arc<Client>,
+    id: u32,
+    request: Request,
+}
+
+impl Verbs {
+    pub(super) fn new(
+        card: cca::Coprocessor,
+        board: &'static Board,
+        out: &'static Out,
+        watched: Watched,
+    ) -> Self {
+        board.set_records(card.records());
+        Self {
+            watched,
+            card,
+            board,
+            out,
+            clients: Mutex::default(),
+            long: Mutex::default(),
+            ends: AtomicBool::new(false),
+            complaints: Complaints::default(),
+        }
+    }
+
+    /// Starts the workers: twice as many as processors, for one that waits for the disk keeps no processor.
+    pub(super) fn start(self: &Arc<Self>, processors: usize) -> io::Result<Vec<JoinHandle<()>>> {
+        let workers = 0..(2 * processors).min(MOST_WORKERS);
+        let start = |worker| {
+            let verbs = Arc::clone(self);
+            let thread = std::thread::Builder::new().name("verbs".into());
+            thread.spawn(move || verbs.work(verbs.board.of_worker(worker)))
+        };
+        workers.map(start).collect()
+    }
+
+    /// Ends the workers, once each has answered what it has begun.
+    pub(super) fn end(&self) {
+        self.ends.store(true, Relaxed);
+        // It stays readable, so every worker wakes.
+        let _ = rustix::io::write(&self.watched.end, &1_u64.to_ne_bytes());
+    }
+
+    /// Serves a connection.
+    pub(super) fn serve(&self, client: Client) {
+        let (number, client) = (client.number, Arc::new(client));
+        lock(&self.clients).insert(number, Arc::clone(&client));
+        let flags = EventFlags::IN | EventFlags::ONESHOT;
+        if epoll::add(
+            &self.watched.epoll,
+            &client,
+            EventData::new_u64(number),
+            flags,
+        )
+        .is_err()
+        {
+            self.let_go(&client);
+        }
+    }
+
+    /// Serves a connection no more, once its request is answered.
+    pub(super) fn give_back(&self, number: u64) {
+        let client = lock(&self.clients).get(&number).cloned();
+        let Some(client) = client else { return };
+        let mut turn = lock(&client.turn);
+        match *turn {
+            Turn::Idle => {
+                *turn = Turn::Back;
+                drop(turn);
+                self.let_go(&client);
+            }
+            Turn::Busy => *turn = Turn::Last,
+            Turn::Last | Turn::Back => {}
+        }
+    }
+
+    /// The service has the connection again, and what is unread in it.
+    fn let_go(&self, client: &Client) {
+        // The service has it open, too, so epoll would go on watching it.
+        let _ = epoll::delete(&self.watched.epoll, client);
+        lock(&self.clients).remove(&client.number);
+        self.out.say(&FromVerbs::Back(client.number));
+    }
+
+    /// Carries out requests until the end.
+    fn work(self: &Arc<Self>, place: &'static Place) {
+        crash::at(place);
+        let mut room = Zeroizing::new(vec![0; MOST + 1]);
+        while !self.ends.load(Relaxed) {
+            let mut events = [Event {
+                flags: EventFlags::empty(),
+                data: EventData::new_u64(END),
+            }];
+            // None where a signal interrupts it.
+            let Ok(1) = epoll::wait(&self.watched.epoll, &mut events, None) else {
+                continue;
+            };
+            let number = { events[0].data }.u64();
+            let client = lock(&self.clients).get(&number).cloned();
+            let Some(client) = client else { continue };
+            match &mut *lock(&client.turn) {
+                turn @ Turn::Idle => *turn = Turn::Busy,
+                _ => continue,
+            }
+            self.hear(&client, &mut room, place);
+        }
+    }
+
+    /// Reads a request and carries it out. What is none of a verb's is the service's.
+    fn hear(self: &Arc<Self>, client: &Arc<Client>, room: &mut [u8], place: &'static Place) {
+        let packet = match client.look(room) {
+            Ok(length @ 1..=MOST) => &mut room[..length],
+            Err(Errno::AGAIN | Errno::INTR) => return self.finish(client),
+            // It ended, or brings descriptors, or what is longer than any request.
+            _ => return self.finish_as(client, Turn::Back),
+        };
+        let Some(id) = wire::Request::id_of(packet) else {
+            return self.finish_as(client, Turn::Back);
+        };
+        place.begin(client.number, id, None);
+        let request = match wire::Request::decode(packet) {
+            Ok(wire::Request {
+                operation: Operation::Verb { request },
+                ..
+            }) => Request::decode(request),
+            _ => {
+                place.end();
+                return self.finish_as(client, Turn::Back);
+            }
+        };
+        // It may have had a PIN or a key in the clear.
+        packet.zeroize();
+        match request {
+            Ok(request) => {
+                let client = Arc::clone(client);
+                let call = Call {
+                    client,
+                    id,
+                    request,
+                };
+                match call.request.description().takes_long() {
+                    true => self.run_apart(call, place),
+                    false => self.run(&call, place),
+                }
+            }
+            Err(malformed) => {
+                self.board.malformed.fetch_add(1, Relaxed);
+                let about = About::Key(None, Status::Malformed);
+                self.complaints.of(&client.peer(), about, malformed);
+                let sentence = malformed.to_string();
+                self.answer(client, id, Status::Malformed, sentence.as_bytes());
+                place.end();
+                self.finish(client);
+            }
+        }
+    }
+
+    /// Carries out a verb that may take long, while the workers go on.
+    fn run_apart(self: &Arc<Self>, call: Call, place: &'static Place) {
+        let user = call.client.caller.user;
+        let Some(number) = self.permit(user) else {
+            // The client tries again, for as long as it likes.
+            let sentence = b"the coprocessor has too many verbs under way that take long";
+            self.answer(&call.client, call.id, Status::Busy, sentence);
+            place.end();
+            return self.finish(&call.client);
+        };
+        let call = Arc::new(call);
+        let (verbs, apart) = (Arc::clone(self), Arc::clone(&call));
+        let run = move || {
+            let place = verbs.board.of_long(number);
+            crash::at(place);
+            verbs.run(&apart, place);
+            lock(&verbs.long)[number] = None;
+        };
+        let thread = std::thread::Builder::new().name("coprocessor".into());
+        match thread.spawn(run) {
+            Ok(_) => place.end(),
+            Err(_) => {
+                self.run(&call, place);
+                lock(&self.long)[number] = None;
+            }
+        }
+    }
+
+    /// Room for a verb of that user that takes long; none if there is no more.
+    fn permit(&self, user: u32) -> Option<usize> {
+        let mut long = lock(&self.long);
+        let of_user = long.iter().filter(|other| **other == Some(user)).count();
+        if of_user >= MOST_LONG_OF_USER {
+            return None;
+        }
+        let number = long.iter().position(Option::is_none)?;
+        long[number] = Some(user);
+        Some(number)
+    }
+
+    /// Carries out a verb. The answer always fits a packet.
+    fn run(&self, call: &Call, place: &'static Place) {
+        let Call {
+            client,
+            id,
+            request,
+        } = call;
+        let verb = request.verb();
+        place.begin(client.number, *id, Some(verb));
+        #[cfg(debug_assertions)]
+        crash::on_demand(request);
+        let answer = self.card.dispatch(client.caller, request);
+        let counts = self.board.verb(verb);
+        let count = match answer.return_code {
+            0 => &counts.done,
+            4 => &counts.unverified,
+            _ => &counts.refused,
+        };
+        count.fetch_add(1, Relaxed);
+        if request.description().changes() {
+            self.board.set_records(self.card.records());
+        }
+        match answer.encode() {
+            Ok(bytes) if bytes.len() <= MOST_MESSAGE => {
+                self.answer(client, *id, Status::Done, &bytes);
+            }
+            _ => {
+                let bytes = TOO_LONG.encode().unwrap_or_default();
+                self.answer(client, *id, Status::Done, &bytes);
+            }
+        }
+        place.end();
+        self.finish(client);
+    }
+
+    /// Answers, and takes the request out of the socket: in this order, so that a request that the process does not answer stays.
+    fn answer(&self, client: &Client, id: u32, status: Status, bytes: &[u8]) {
+        let mut packet = Vec::with_capacity(8 + bytes.len());
+        wire::Answer { id, status, bytes }.encode(&mut packet);
+        let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
+        let sent = rustix::net::send(client, &packet, flags);
+        packet.zeroize();
+        client.skip();
+        if sent.is_err() {
+            // It does not read its answers.
+            client.shut();
+        }
+    }
+
+    /// Waits for the connection's next request, or gives it back.
+    fn finish(&self, client: &Client) {
+        self.finish_as(client, Turn::Idle);
+    }
+
+    fn finish_as(&self, client: &Client, next: Turn) {
+        let mut turn = lock(&client.turn);
+        *turn = match *turn {
+            Turn::Last => Turn::Back,
+            _ => next,
+        };
+        if *turn == Turn::Idle {
+            let data = EventData::new_u64(client.number);
+            let flags = EventFlags::IN | EventFlags::ONESHOT;
+            // Before anybody gives it back.
+            let watched = epoll::modify(&self.watched.epoll, client, data, flags);
+            if watched.is_ok() {
+                return;
+            }
+            *turn = Turn::Back;
+        }
+        drop(turn);
+        self.let_go(client);
+    }
+}

@@ -123,7 +123,7 @@ fn info_tells_from_when_on_cards_pay() {
     says(&text, "1.2 times scalar across the lanes");
     says(
         &text,
-        "wide    2.5 times scalar across the lanes; with 'post-quantum = yes'",
+        "2.5 times scalar across the lanes; with 'post-quantum = yes'",
     );
     let wide = text
         .lines()

@@ -12,6 +12,7 @@
 #   make test-processors tests on other processors, which QEMU emulates: Arm, s390x, RISC-V, older x86-64 (docs/processors.md)
 #   make measure    measure every workload, smaller (MEASURE=--quick); results and a report in outboard-results
 #   make results    the same, into results/: the figures and pictures of README and docs
+#   make java-peers fetch Amazon's and Google's providers for the workload java: target/bench/java-peers
 #   make liberty    fetch Open Liberty for the workload trading: target/bench/liberty
 #   make bench      measure each operation through EVP: stock and Outboard take turns in one process
 #   make deny       check licences and advisories of all dependencies
@@ -66,12 +67,12 @@ run_packages   = $(build_packages) openssh-server openssh-sftp-server openssh-cl
 measure_packages = $(run_packages) rsync wrk haproxy apache2-bin stunnel4 linux-perf softhsm2 postgresql \
                  openjdk-17-jdk-headless tomcat10-common libpostgresql-jdbc-java
 test_packages  = $(run_packages) rsync python3 postgresql wrk valgrind perl chromium \
-                 haproxy apache2 stunnel4 linux-perf systemd logrotate \
+                 haproxy apache2 stunnel4 linux-perf systemd logrotate zsh fish \
                  opensc gnutls-bin libnss3-tools openjdk-17-jdk-headless python3-pip softhsm2 \
                  tomcat10 libpostgresql-jdbc-java
 jar_packages   = $(build_packages) openjdk-17-jdk-headless
 
-.PHONY: build jar run test documents-check site test-evp test-openssl test-others test-token test-debian13 test-processors test-java java-soak tested emulated measure results report bench install uninstall fmt lint check deny deny-licences help need-build need-jar need-run need-measure need-test liberty
+.PHONY: build jar run test documents-check site test-evp test-openssl test-others test-token test-debian13 test-processors test-java java-soak tested emulated measure results report bench install uninstall fmt lint check deny deny-licences help need-build need-jar need-run need-measure need-test liberty java-peers
 .DEFAULT_GOAL := build
 
 build: need-build
@@ -214,6 +215,21 @@ $(liberty)/wlp/bin/tools/ws-server.jar:
 	python3 -m zipfile -e $(liberty)/repository/io/openliberty/openliberty-runtime/$(liberty_version)/*.zip $(liberty)
 	rm -rf $(liberty)/repository
 	@test -e $@
+
+# What a Java user would pick instead: Amazon's and Google's providers, from Maven Central (8 MB, once), for
+# 'outboard-bench run java --peers accp=target/bench/java-peers/accp.jar,conscrypt=target/bench/java-peers/conscrypt.jar'.
+java_peers = target/bench/java-peers
+
+java-peers: $(java_peers)/accp.jar $(java_peers)/conscrypt.jar
+
+$(java_peers)/accp.jar: artifact = software.amazon.cryptools:AmazonCorrettoCryptoProvider:2.5.0:jar:linux-x86_64
+$(java_peers)/conscrypt.jar: artifact = org.conscrypt:conscrypt-openjdk-uber:2.5.2:jar
+$(java_peers)/%.jar:
+	@command -v mvn > /dev/null || scripts/need.sh maven
+	mvn -q -B org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy -Dmaven.repo.local=$(abspath $(java_peers))/repository \
+	    -Dartifact=$(artifact) -DoutputDirectory=$(abspath $(java_peers))/$*
+	mv $(java_peers)/$*/*.jar $@
+	rm -rf $(java_peers)/repository $(java_peers)/$*
 
 # Licences and advisories of all dependencies; see deny.toml. The list of advisories is fetched from the network.
 deny: deny-licences

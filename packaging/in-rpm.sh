@@ -1,5 +1,5 @@
-# The life of the .rpm on one machine: Debian 13, whose package rpm installs them. No archive of a distribution with rpm is needed; so
-# what is not shown here is dnf, and a libcrypto of Fedora's. packaging/test.sh runs it in packaging/machine.sh.
+# The life of the .rpm on one machine: Debian 13, whose packages rpm and dnf install them. No archive of a distribution with rpm is
+# needed; so what is not shown here is a libcrypto of Fedora's. packaging/test.sh runs it in packaging/machine.sh.
 
 old=$1 new=$2
 set -E
@@ -79,3 +79,35 @@ while read -r file; do
     [ ! -e "$file" ] || die "$file is left"
 done <files
 openssl version >/dev/null
+
+step "dnf checks the signatures, resolves what the packages need, installs, upgrades and removes"
+# A stand-in has what the packages ask of such a system.
+mkdir -p /etc/yum.repos.d
+{
+    printf 'Name: stand-in\nVersion: 1\nRelease: 1\nSummary: What the system has\nLicense: none\nBuildArch: noarch\n'
+    command rpm -qp --requires "/files/$old/rpm/"*.rpm "/files/$new/rpm/"*.rpm | grep -vE '^(rpmlib|outboard|libpkcs11-outboard)' |
+        sed 's/ >= / = /; s/^/Provides: /' | sort -u
+    printf '%%description\nA stand-in.\n%%files\n'
+} >stand-in.spec
+rpmbuild -bb --quiet --define "_rpmdir $PWD" stand-in.spec >/dev/null
+rpm -i noarch/stand-in-1-1.noarch.rpm
+repository() {
+    sed "s|file://.*/rpm|file:///files/$1/rpm|" "/files/$1/rpm/outboard.repo" >/etc/yum.repos.d/outboard.repo
+    grep -q '^gpgcheck=1' /etc/yum.repos.d/outboard.repo
+}
+dnf() { command dnf -y --releasever=9 "$@" 2>&1; }
+repository "$old"
+said=$(dnf install outboard-service outboard-bench libpkcs11-outboard) || die "$said"
+has "$said" 'Installing dependencies'
+[ "$(command rpm -q --qf '%{VERSION}-%{RELEASE}' outboard)" = "$old" ] || die "$(command rpm -q outboard)"
+repository "$new"
+said=$(dnf upgrade --refresh) || die "$said"
+[ "$(command rpm -q --qf '%{VERSION}-%{RELEASE}' outboard)" = "$new" ] || die "$said"
+said=$(dnf remove outboard) || die "$said"
+! command rpm -q outboard outboard-service >/dev/null || die "$said"
+cmp /etc/ssl/openssl.cnf before
+# A package that somebody changed on the way.
+cp -r "/files/$old/rpm" changed
+for package in changed/*.rpm; do printf x | dd of="$package" bs=1 seek=$(($(stat -c %s "$package") - 100)) conv=notrunc status=none; done
+sed -i "s|^baseurl=.*|baseurl=file://$PWD/changed|" /etc/yum.repos.d/outboard.repo
+! said=$(dnf install outboard --refresh) || die "dnf takes a package that was changed"

@@ -28,8 +28,11 @@ make_root() {
     echo "making $directory/$1" >&2
     rm -rf "${directory:?}/$1"
     set -- "$1" "${2:-}" "${3:-main}"
+    # Debian 13 stands in for the systems of the .rpm.
+    include=$programs
+    [ "$1" != trixie ] || include=$include,dnf
     # shellcheck disable=SC2086
-    mmdebstrap --mode=root --variant=minbase --components="$3" ${2:+--keyring="$2"} --include="$programs" \
+    mmdebstrap --mode=root --variant=minbase --components="$3" ${2:+--keyring="$2"} --include="$include" \
         --aptopt='Acquire::Retries "5"' "$1" "$directory/$1" >"$directory/$1.log" 2>&1 || {
         echo "$1 cannot be made; see $directory/$1.log:" >&2
         tail -n 3 "$directory/$1.log" >&2

@@ -1,12 +1,13 @@
 #!/bin/sh
 # Makes sure that one of cargo's tools is there: installs it where cargo has its programs, unless there is one in PATH.
 #
-#   packaging/tool.sh cargo-auditable | cargo-deny
+#   packaging/tool.sh cargo-auditable | cargo-deny | cargo-fuzz
 set -eu
 
 case $1 in
 cargo-auditable) version=0.7.7 ;;
 cargo-deny) version=0.20.2 ;;
+cargo-fuzz) version=0.13.2 ;;
 *)
     echo "unknown tool '$1'" >&2
     exit 2

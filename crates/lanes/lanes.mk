@@ -22,7 +22,7 @@
 #   make lanes-fault          check that a flipped bit anywhere releases nothing wrong, and that each check is needed
 #                             for that (slow: it emulates; LANES_FAULTS=number for each operation; make test draws a few)
 #   make lanes-fuzz           compare random batches with AWS-LC
-#                             (FUZZ_SECONDS=60 for each target; needs cargo-fuzz and a nightly compiler)
+#                             (FUZZ_SECONDS=60 for each target; installs cargo-fuzz)
 
 CARGO        ?= cargo
 PYTHON       ?= python3
@@ -110,8 +110,6 @@ lanes-fault:
 	$(lanes_emulated) $(lanes_faults) -- --nocapture
 
 lanes-fuzz:
-	cd crates/lanes && for target in rsa curves; do \
-	    mkdir -p fuzz/corpus/$$target && \
-	    $(CARGO) +nightly fuzz run -s none --target-dir $(abspath target/fuzz) $$target \
-	        fuzz/corpus/$$target fuzz/seeds/$$target -- -max_len=2100 -max_total_time=$(FUZZ_SECONDS) || exit; \
+	for target in rsa curves; do \
+	    scripts/fuzz.sh lanes $$target none -max_len=2100 -max_total_time=$(FUZZ_SECONDS) || exit; \
 	done

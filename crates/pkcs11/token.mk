@@ -3,7 +3,7 @@
 #   make token-stress        drawn calls of all functions, from one thread and from four, in so many processes (TOKEN_ROUNDS=500);
 #                            the same with a token of the card service
 #   make token-fuzz          the same calls, chosen by a fuzzer that sees which code they reach (FUZZ_SECONDS=60 or
-#                            FUZZ_RUNS=1000000; needs cargo-fuzz and a nightly compiler)
+#                            FUZZ_RUNS=1000000; installs cargo-fuzz)
 
 TOKEN_ROUNDS ?= 500
 
@@ -14,6 +14,4 @@ token-stress:
 	TOKEN_ROUNDS=$(TOKEN_ROUNDS) $(CARGO) test --locked -p outboard-cli --test token_drawn
 
 token-fuzz:
-	cd crates/pkcs11 && mkdir -p fuzz/corpus/calls && \
-	    $(CARGO) +nightly fuzz run -s none --target-dir $(abspath target/fuzz) calls fuzz/corpus/calls -- \
-	        -max_len=8192 -len_control=10 $(fuzz_limit)
+	scripts/fuzz.sh pkcs11 calls none -max_len=8192 -len_control=10 $(fuzz_limit)

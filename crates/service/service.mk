@@ -3,8 +3,8 @@
 #   make service-stress      200 kills of the card service while nginx and HAProxy shake hands with its keys and ssh logs in
 #                            (KILLS=200, spread over so many seconds: SECONDS=300)
 #   make service-fuzz        the card service's messages with bytes that a fuzzer chooses: requests, references, what ssh
-#                            clients say (FUZZ_SECONDS=60 or FUZZ_RUNS=10000000 for each target; needs cargo-fuzz and a
-#                            nightly compiler)
+#                            clients say (FUZZ_SECONDS=60 or FUZZ_RUNS=10000000 for each target; installs
+#                            cargo-fuzz)
 
 KILLS        ?= 200
 SECONDS      ?= 300
@@ -17,8 +17,6 @@ service-stress: need-test
 	OUTBOARD_TEST_ALL=1 OUTBOARD_KILLS=$(KILLS) OUTBOARD_SECONDS=$(SECONDS) $(CARGO) test --locked -p outboard-cli --test service_killed -- --nocapture
 
 service-fuzz:
-	cd crates/service && for target in request reference agent; do \
-	    mkdir -p fuzz/corpus/$$target && \
-	    $(CARGO) +nightly fuzz run -s none --target-dir $(abspath target/fuzz) $$target \
-	        fuzz/corpus/$$target fuzz/seeds/$$target -- -max_len=2100 $(fuzz_limit) || exit; \
+	for target in request reference agent; do \
+	    scripts/fuzz.sh service $$target none -max_len=2100 $(fuzz_limit) || exit; \
 	done

@@ -31,34 +31,50 @@ server() {
     done
 }
 
-run() {
-    local script name options status
-    cd "$source"
-    set -m
-    server 4433 & server 4434 -verify 1 &
-    set +m
-    sleep 1
+# one SCRIPT: against the servers of this place among those that work side by side ($place).
+one() {
+    local name=$1 port=$((4433 + 2 * place)) options status
+    options="-p $port"
+    # Those that send a client's certificate.
+    ! grep -q '^ -k ' "tlsfuzzer/_apps/$(tr - _ <<<"$name").py" ||
+        options="-p $((port + 1)) -k tests/clientX509Key.pem -c tests/clientX509Cert.pem"
+    # Its clients are stock: only the server is tested.
+    # shellcheck disable=SC2086
+    OPENSSL_CONF= PYTHONPATH=$cache/drawn:. timeout --kill-after=10 "${SCRIPT_LIMIT:-120}" "$cache/python/bin/python" \
+        "scripts/$name.py" -h 127.0.0.1 $options -n 20 >"$out/$name.out" 2>&1 && status=0 || status=$?
+    # "NAME ..." begins a test, and "OK" ends one that passed.
+    awk '
+        function ended() { if (name != "") print (fine ? "" : "not ") "ok - " name; name = "" }
+        / \.\.\.$/ { ended(); name = $0; sub(/ \.\.\.$/, "", name); gsub(/[#\/]/, ".", name); fine = 0 }
+        /^OK/ { fine = 1 }
+        /^Test end/ { ended() }
+        END { ended(); print (late ? "not " : "") "ok - ended in time" }
+    ' late=$((status > 123)) "$out/$name.out" >"$out/$name.tap"
+}
+
+# The names of the scripts to be run; ONLY may hold patterns of them.
+names() {
+    local script name
     for script in scripts/test-*.py; do
         name=$(basename "$script" .py)
-        ! matches "$name" "$left_out" && matches "$name" "${ONLY:-*}" || continue
-        options='-p 4433'
-        # Those that send a client's certificate.
-        ! grep -q '^ -k ' "tlsfuzzer/_apps/$(tr - _ <<<"$name").py" ||
-            options='-p 4434 -k tests/clientX509Key.pem -c tests/clientX509Cert.pem'
-        # Its clients are stock: only the server is tested.
-        # shellcheck disable=SC2086
-        OPENSSL_CONF= PYTHONPATH=$cache/drawn:. timeout --kill-after=10 120 "$cache/python/bin/python" "$script" \
-            -h 127.0.0.1 $options -n 20 >"$out/$name.out" 2>&1 && status=0 || status=$?
-        # "NAME ..." begins a test, and "OK" ends one that passed.
-        awk '
-            function ended() { if (name != "") print (fine ? "" : "not ") "ok - " name; name = "" }
-            / \.\.\.$/ { ended(); name = $0; sub(/ \.\.\.$/, "", name); gsub(/[#\/]/, ".", name); fine = 0 }
-            /^OK/ { fine = 1 }
-            /^Test end/ { ended() }
-            END { ended(); print (late ? "not " : "") "ok - ended in time" }
-        ' late=$((status > 123)) "$out/$name.out" >"$out/$name.tap"
+        ! matches "$name" "$left_out" && matches "$name" "${ONLY:-*}" && echo "$name"
     done
-    kill -- -"$(jobs -p | head -1)" -"$(jobs -p | tail -1)"
+}
+
+run() {
+    local place servers=()
+    cd "$source"
+    set -m
+    for place in 0 1; do
+        server $((4433 + 2 * place)) & servers+=($!)
+        server $((4434 + 2 * place)) -verify 1 & servers+=($!)
+    done
+    set +m
+    sleep 1
+    export cache out
+    export -f one matches
+    names | xargs -r -P 2 -n 1 --process-slot-var=place bash -c 'one "$1"' -
+    kill -- "${servers[@]/#/-}"
 }
 
 suite() {

@@ -14,13 +14,14 @@ import java.util.Map;
  * java Caller KEYS [PROVIDER]     KEYS: a directory with NAME.crt and NAME.key, in PEM; PROVIDER: a class, which comes first
  *
  * MILLISECONDS sign KEY THREADS      signatures; THREADS: 1, 16, "16 virtual"
+ * MILLISECONDS lone KEY              signatures, each after a pause
  * MILLISECONDS agree CURVE           key agreements by one thread
  * MILLISECONDS generate CURVE        key pairs by one thread
  * MILLISECONDS handshake KEY VERSION handshakes by one thread
  * </pre>
  *
- * The answer to a line is how often it was done, and in how many nanoseconds: elapsed ones, and for handshakes those of the
- * server's CPU time.
+ * The answer to a line is how often it was done, and in how many nanoseconds: elapsed ones (without the pauses), and for handshakes
+ * those of the server's CPU time.
  */
 final class Caller {
     private final Path keys;
@@ -56,6 +57,8 @@ final class Caller {
             case "sign":
                 Operation signature = Operations.signature(new Identity(keys, what));
                 return new Threads(task.subList(2, task.size()), signature);
+            case "lone":
+                return new Lone(Operations.signature(new Identity(keys, what)));
             case "agree":
                 return new Threads(List.of("1"), Operations.agreement(what));
             case "generate":

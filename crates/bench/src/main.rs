@@ -85,6 +85,7 @@ enum AnyCommand {
 }
 
 fn main() -> ExitCode {
+    outboard_manual::complete(Cli::<Command>::command);
     let outcome = match Cli::<AnyCommand>::parse().command {
         AnyCommand::Public(command) => command.run(),
         AnyCommand::Generate { directory } => generate(directory),

@@ -364,10 +364,18 @@ fn jvms_sign_shake_hands_and_agree() {
         return;
     };
     for (name, label, some) in [
-        ("signatures", "threads", ["1", "16"]),
-        ("agreements", "curve", ["P-256", "X25519"]),
+        (
+            "signatures",
+            "threads",
+            &["1", "1, seldom", "16", "16 virtual"][..],
+        ),
+        ("agreements", "curve", &["P-256", "X25519"]),
     ] {
-        assert_eq!(values(table(&result, name), label), some);
+        let mut some = some.to_vec();
+        // Java 17 has no virtual threads.
+        let measured = values(table(&result, name), label);
+        some.retain(|value| measured.contains(value) || !value.ends_with("virtual"));
+        assert_eq!(measured, some);
     }
     assert_eq!(
         values(table(&result, "handshakes"), "protocol"),

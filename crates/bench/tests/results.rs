@@ -253,9 +253,9 @@ fn help_teaches_and_pages_are_made_of_it() {
     for (file, part) in [
         ("man/outboard-bench.1", "EXAMPLES"),
         ("man/outboard-bench-run.1", "quick"),
-        ("outboard-bench.bash", "compare"),
-        ("_outboard-bench", "compare"),
-        ("outboard-bench.fish", "compare"),
+        ("outboard-bench.bash", "OUTBOARD_COMPLETE"),
+        ("_outboard-bench", "OUTBOARD_COMPLETE"),
+        ("outboard-bench.fish", "OUTBOARD_COMPLETE"),
     ] {
         let text = std::fs::read_to_string(directory.path().join(file)).expect(file);
         assert!(text.contains(part), "{file}: {part}");

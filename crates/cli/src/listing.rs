@@ -1,5 +1,6 @@
 //! The counts of the ledger, as tables.
 
+use crate::completion;
 use crate::output::{To, remark};
 use crate::table::{Align, Table};
 use outboard_ledger::Queueing;
@@ -12,7 +13,7 @@ use std::path::PathBuf;
 #[derive(clap::Args)]
 pub(crate) struct WhichArguments {
     /// This process only; an error where it has counted nothing
-    #[arg(long, value_name = "PID")]
+    #[arg(long, value_name = "PID", add = completion::processes())]
     pid: Option<u32>,
     /// This program's processes only
     #[arg(long, value_name = "PROGRAM")]

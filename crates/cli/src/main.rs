@@ -10,6 +10,7 @@
 //!                    ├─▶ outboard-file-replacement  changing a file so that no process reads half of it
 //!                    ├─▶ outboard-ledger-report  what the ledger counted, added up
 //!                    ├─▶ listing           the same as tables
+//!                    ├─▶ completion        keys, processes and users, as a shell offers them
 //!                    ├─▶ keystrokes        single keystrokes from a terminal
 //!                    ├─▶ outboard-accounts  users and groups by name and number
 //!                    ├─▶ outboard-wording  counts, sizes and times, as people read them
@@ -17,6 +18,7 @@
 //! ```
 
 mod command;
+mod completion;
 mod keystrokes;
 mod listing;
 mod output;
@@ -24,7 +26,7 @@ mod stage;
 mod supervise;
 mod table;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 use std::process::ExitCode;
 
 /// The reason why a command failed: one sentence that names the thing, the reason and the remedy.
@@ -111,6 +113,7 @@ enum AnyCommand {
 }
 
 fn main() -> ExitCode {
+    outboard_manual::complete(Cli::<Command>::command);
     // clap prints usage errors itself and exits with 2.
     let outcome = match Cli::<AnyCommand>::parse().command {
         AnyCommand::Public(command) => command.run(),
@@ -152,7 +155,6 @@ impl Command {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     /// Each paragraph is one line, because the terminal's width decides where a line breaks. Examples have columns.
     #[test]

@@ -209,17 +209,30 @@ fn edits_made_meanwhile_stay() {
 fn a_dry_run_changes_nothing() {
     let (directory, configuration, module) = system("rhel-9.cnf");
     let before = fs::read(&configuration).expect("it is ours");
-    let dry = outboard()
-        .args(["enable", "--dry-run", "--offer", "all", "--config"])
+    let would = || {
+        let dry = outboard()
+            .args(["enable", "--dry-run", "--offer", "all", "--config"])
+            .arg(&configuration)
+            .arg("--module")
+            .arg(&module)
+            .assert()
+            .success();
+        stdout(&dry)
+    };
+    says(&would(), "[provider_sect]\noutboard = outboard_sect\n");
+    assert!(would().contains("offer = all\n"));
+    assert_eq!(fs::read(&configuration).expect("it is ours"), before);
+    assert_eq!(names(directory.path()), ["openssl.cnf", "outboard.so"]);
+
+    let enable = ["enable", "--offer", "all", "--config"];
+    let enable = outboard()
+        .args(enable)
         .arg(&configuration)
         .arg("--module")
         .arg(&module)
-        .assert()
-        .success();
-    says(&stdout(&dry), "[provider_sect]\noutboard = outboard_sect\n");
-    assert!(stdout(&dry).contains("offer = all\n"));
-    assert_eq!(fs::read(&configuration).expect("it is ours"), before);
-    assert_eq!(names(directory.path()), ["openssl.cnf", "outboard.so"]);
+        .assert();
+    enable.success();
+    says(&would(), "already loads Outboard; nothing would be changed");
 }
 
 #[test]

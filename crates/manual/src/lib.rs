@@ -4,13 +4,15 @@
 //! "Examples:" becomes the section EXAMPLES, "Exit status:" EXIT STATUS, any other NOTES.
 
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io;
 use std::path::Path;
 
-use clap::ValueHint;
-use clap_complete::Shell;
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, bold, roman};
+
+mod completion;
+
+pub use completion::complete;
 
 /// A command and what its definition does not say.
 #[derive(Clone, Debug)]
@@ -51,14 +53,12 @@ impl Manual {
         let pages = directory.join("man");
         fs::create_dir_all(&pages)?;
         let name = self.command.get_name().to_owned();
-        for shell in [Shell::Bash, Shell::Zsh, Shell::Fish] {
-            let file =
-                clap_complete::generate_to(shell, &mut self.command.clone(), &name, directory)?;
-            let more = after_dashes(shell, &name, &self.runs_programs());
-            File::options()
-                .append(true)
-                .open(file)?
-                .write_all(more.as_bytes())?;
+        for (shell, file) in completion::shells(&name) {
+            completion::write(
+                shell,
+                &self.command,
+                &mut File::create(directory.join(file))?,
+            )?;
         }
         let mut command = self.command.clone().disable_help_subcommand(true);
         command.build();
@@ -101,19 +101,6 @@ impl Manual {
         section(&mut roff, "SEE ALSO", self.see_also);
         let mut file = File::create(pages.join(format!("{}.5", page.name)))?;
         roff.to_writer(&mut file)
-    }
-
-    /// The subcommands that run another program: the words after `--` are a command line.
-    fn runs_programs(&self) -> Vec<String> {
-        let runs = |command: &&clap::Command| {
-            command
-                .get_positionals()
-                .any(|argument| argument.get_value_hint() == ValueHint::CommandWithArguments)
-        };
-        let subcommands = self.command.get_subcommands().filter(runs);
-        subcommands
-            .map(|command| command.get_name().to_owned())
-            .collect()
     }
 
     /// Writes the pages of a command and of all below it.
@@ -168,53 +155,6 @@ impl Manual {
     }
 }
 
-/// Lines for a shell's completions of `name`: after `name SUBCOMMAND … --`, the words are completed as those of the
-/// command line that they are. zsh does that by itself.
-fn after_dashes(shell: Shell, name: &str, subcommands: &[String]) -> String {
-    if subcommands.is_empty() {
-        return String::new();
-    }
-    match shell {
-        Shell::Bash => format!(
-            "
-_{name}_program() {{
-    local index
-    if [[ \" {list} \" == *\" ${{COMP_WORDS[1]}} \"* ]]; then
-        for ((index = 2; index < COMP_CWORD; index++)); do
-            if [[ ${{COMP_WORDS[index]}} == -- ]]; then
-                if declare -F _command_offset >/dev/null; then
-                    _command_offset $((index + 1))
-                elif ((index + 1 == COMP_CWORD)); then
-                    COMPREPLY=($(compgen -c -- \"${{COMP_WORDS[COMP_CWORD]}}\"))
-                else
-                    COMPREPLY=($(compgen -f -- \"${{COMP_WORDS[COMP_CWORD]}}\"))
-                fi
-                return
-            fi
-        done
-    fi
-    _{name} \"$@\"
-}}
-complete -F _{name}_program -o bashdefault -o default {name}
-",
-            list = subcommands.join(" "),
-        ),
-        Shell::Fish => format!(
-            "
-function __fish_{name}_program
-    set -l words (commandline -opc) (commandline -ct)
-    set -l dashes (contains -i -- -- $words)
-    complete -C (string join ' ' -- $words[(math $dashes + 1)..])
-end
-complete -c {name} -n '__fish_seen_subcommand_from {list}; and contains -- -- (commandline -opc)' \
-    -xa '(__fish_{name}_program)'
-",
-            list = subcommands.join(" "),
-        ),
-        _ => String::new(),
-    }
-}
-
 fn section(roff: &mut Roff, title: &str, text: &str) {
     roff.control("SH", [title]).text([roman(text)]);
 }
@@ -231,46 +171,6 @@ fn verbatim(roff: &mut Roff, title: &str, text: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// What bash offers for the words of a line, the last of which is being typed.
-    fn offered(script: &Path, words: &str) -> String {
-        let session = "source $0; COMP_WORDS=($1); COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
-            _upper_program upper \"${COMP_WORDS[COMP_CWORD]}\" \"${COMP_WORDS[COMP_CWORD-1]}\"
-            echo \"${COMPREPLY[@]}\"";
-        let said = std::process::Command::new("bash")
-            .args(["--norc", "-c", session])
-            .arg(script)
-            .arg(words)
-            .output()
-            .expect("bash is installed");
-        String::from_utf8(said.stdout).expect("a text")
-    }
-
-    #[test]
-    fn the_words_after_dashes_are_a_command_line() {
-        let program = clap::Arg::new("program")
-            .trailing_var_arg(true)
-            .num_args(1..)
-            .value_hint(ValueHint::CommandWithArguments);
-        let run = clap::Command::new("run")
-            .arg(
-                clap::Arg::new("stock")
-                    .long("stock")
-                    .action(clap::ArgAction::SetTrue),
-            )
-            .arg(program);
-        let manual = Manual {
-            command: clap::Command::new("upper").subcommand(run),
-            files: "",
-            see_also: "",
-        };
-        let directory = tempfile::tempdir().expect("a temporary directory");
-        manual.write(directory.path()).expect("it is ours");
-        let script = directory.path().join("upper.bash");
-        assert!(offered(&script, "upper run --st").contains("--stock"));
-        assert!(offered(&script, "upper run -- mkfi").contains("mkfifo"));
-        assert!(!offered(&script, "upper run -- ls --st").contains("--stock"));
-    }
 
     #[test]
     fn settings_have_a_page_of_their_own() {
@@ -336,7 +236,7 @@ mod tests {
         let below = read("man/upper-below.1");
         assert!(below.contains("Does a part") && !below.contains("/etc/upper"));
         for name in ["upper.bash", "_upper", "upper.fish"] {
-            assert!(read(name).contains("below"), "{name}");
+            assert!(read(name).contains("OUTBOARD_COMPLETE"), "{name}");
         }
     }
 }

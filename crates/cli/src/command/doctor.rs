@@ -1,6 +1,7 @@
 //! `outboard doctor`: what is wrong, why, and the remedy.
 
 use crate::Failure;
+use crate::completion;
 use crate::output::{BAD, GOOD, NOTE, print, print_json, styled};
 use outboard_advice::ssh::SSH_DIRECTORY;
 use outboard_inspect::{self as inspect, Finding, State};
@@ -27,7 +28,7 @@ Exit status: 0 all is well, 1 a problem was found.";
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
     /// Check this running process
-    #[arg(long, value_name = "PID")]
+    #[arg(long, value_name = "PID", add = completion::processes())]
     pid: Option<u32>,
     /// Check this program: a path, or a name in PATH
     #[arg(long, value_name = "PROGRAM", conflicts_with = "pid")]
@@ -36,11 +37,11 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["pid", "program"])]
     key: Option<PathBuf>,
     /// With --key: the user whose program uses the key
-    #[arg(long, value_name = "USER", requires = "key")]
+    #[arg(long, value_name = "USER", requires = "key", add = completion::users())]
     user: Option<String>,
     /// Check this running Java server, or this JDK [default: JAVA_HOME and PATH]
     #[arg(long, value_name = "PID|JDK", num_args = 0..=1, default_missing_value = "",
-          conflicts_with_all = ["pid", "program", "key"])]
+          add = completion::java_servers(), conflicts_with_all = ["pid", "program", "key"])]
     java: Option<OsString>,
     /// The directory with the drop-ins of 'outboard advise ssh'
     #[arg(long, value_name = "DIRECTORY", default_value = SSH_DIRECTORY, conflicts_with_all = ["pid", "program", "java"])]

@@ -422,13 +422,17 @@ fn check(candidate: &Path, module: &Path, observer: Option<&Observer>) -> Result
 impl Report {
     fn text(&self, dry_run: bool) -> String {
         let file = self.configuration.display();
-        let mut text = if dry_run {
+        let mut text = if !self.changed {
+            let nothing = match dry_run {
+                true => "nothing would be changed",
+                false => "nothing was changed",
+            };
+            format!("{file} already loads Outboard; {nothing}.\n")
+        } else if dry_run {
             format!(
                 "These lines would be added at the end of {file}:\n\n{}\n",
                 self.lines
             )
-        } else if !self.changed {
-            format!("{file} already loads Outboard; nothing was changed.\n")
         } else {
             format!(
                 "{file} now loads Outboard. Programs that start from now on use it.\n\

@@ -41,13 +41,7 @@ fn help_teaches_and_files_are_generated() {
         .arg(directory.path())
         .assert()
         .success();
-    for file in [
-        "man/outboard.1",
-        "man/outboard-run.1",
-        "outboard.bash",
-        "_outboard",
-        "outboard.fish",
-    ] {
+    for file in ["man/outboard.1", "man/outboard-run.1"] {
         let text = fs::read_to_string(directory.path().join(file)).expect(file);
         assert!(
             text.contains("doctor") || file == "man/outboard-run.1",

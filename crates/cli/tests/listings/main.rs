@@ -2,6 +2,7 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+mod completion;
 mod doctor;
 mod help;
 mod info;

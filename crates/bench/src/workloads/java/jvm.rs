@@ -19,10 +19,11 @@ macro_rules! source {
     };
 }
 
-const SOURCES: [(&str, &str); 5] = [
+const SOURCES: [(&str, &str); 6] = [
     source!("Caller.java"),
     source!("Handshakes.java"),
     source!("Identity.java"),
+    source!("Lone.java"),
     source!("Operations.java"),
     source!("Threads.java"),
 ];

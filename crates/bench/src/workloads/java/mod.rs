@@ -10,6 +10,9 @@
 mod jvm;
 
 use std::path::PathBuf;
+use std::sync::OnceLock;
+
+use outboard_programs::Launch;
 
 use crate::Failure;
 use crate::proof::{Expected, Proof};
@@ -28,13 +31,17 @@ const AGREEMENTS: &str = "agreements";
 
 const RATE: Measure = Measure::higher("rate", "1/s");
 const CPU: Measure = Measure::lower("CPU", "s");
+const ELAPSED: Measure = Measure::lower("elapsed", "s");
 const SERVER_CPU: Measure = Measure::lower("server CPU", "s");
 
 /// Milliseconds.
 const WINDOW: u64 = 150;
 
-/// The threads of the program that signs.
-const THREADS: [&str; 2] = ["1", "16"];
+/// The threads of the program that signs. Virtual ones came with Java 21.
+const THREADS: [&str; 3] = ["1", "16", "16 virtual"];
+
+/// One thread that signs after a pause.
+const LONE: &str = "1, seldom";
 
 /// Curves, and what Outboard calls an agreement and a new key.
 const CURVES: [(&str, [&str; 2]); 2] = [
@@ -74,7 +81,7 @@ impl Workload for Java {
         let mut steps = Vec::new();
         let number = |part, number| if options.runs(part) { number } else { 0 };
         let of_key =
-            number(SIGNATURES, THREADS.len()) + number(HANDSHAKES, versions(options).len());
+            number(SIGNATURES, threads().len() + 1) + number(HANDSHAKES, versions(options).len());
         if of_key > 0 {
             let seconds = setups * (0.5 + of_key as f64 * window);
             steps.extend(
@@ -101,7 +108,7 @@ impl Workload for Java {
         }
         session.note(
             "each set-up has a JVM of its own with one key, or one curve. The set-ups take turns. Before, each is warmed up. CPU is that of \
-             the whole process for one operation. A handshake is a full one of SSLEngines in memory; server CPU is that of the \
+             the whole process for one operation. A signature that is asked for seldom comes after a pause of 2 ms; elapsed is without it. A handshake is a full one of SSLEngines in memory; server CPU is that of the \
              server's calls.",
         );
         if session.options().runs(SIGNATURES) {
@@ -147,7 +154,7 @@ fn measure_key(
     let mut stand = Stand::start(session, program, setups, key.name)?;
     let mut measured = Vec::new();
     if session.options().runs(SIGNATURES) {
-        for threads in THREADS {
+        for &threads in threads() {
             let task = format!("sign {} {threads}", key.name);
             let comparison = stand.compare(session, &task, |window| {
                 let count = window.count as f64;
@@ -156,6 +163,11 @@ fn measure_key(
             let labels = [("key", key.name), ("threads", threads)];
             measured.push((SIGNATURES, labels, &[RATE, CPU][..], comparison));
         }
+        let comparison = stand.compare(session, &format!("lone {}", key.name), |window| {
+            vec![window.elapsed / window.count as f64]
+        })?;
+        let labels = [("key", key.name), ("threads", LONE)];
+        measured.push((SIGNATURES, labels, &[ELAPSED][..], comparison));
     }
     if session.options().runs(HANDSHAKES) {
         for &(version, protocol) in versions(session.options()) {
@@ -275,6 +287,23 @@ fn keys(options: &Options) -> &'static [Key] {
     ];
     const SOME: [Key; 3] = [Key::RSA_2048, Key::RSA_4096, Key::P256];
     options.pick(&ALL[..], &SOME[..], &SOME[2..])
+}
+
+/// Those of [`THREADS`] that this Java has.
+fn threads() -> &'static [&'static str] {
+    static HAS_VIRTUAL: OnceLock<bool> = OnceLock::new();
+    let has_virtual = || {
+        let told = Launch::new("java").and_then(|java| java.arg("--version").finish());
+        let version = told.ok().and_then(|told| {
+            let number = told.output.split([' ', '.', '-', '+']).nth(1)?;
+            number.parse::<u32>().ok()
+        });
+        version.is_some_and(|version| version >= 21)
+    };
+    match HAS_VIRTUAL.get_or_init(has_virtual) {
+        true => &THREADS,
+        false => &THREADS[..2],
+    }
 }
 
 /// As Java has them, and as people do.

@@ -3,6 +3,7 @@
 mod service;
 
 use crate::Failure;
+use crate::completion;
 use crate::keystrokes::Keys;
 use crate::listing::{self, WhichArguments};
 use crate::output::{self, print, print_json};
@@ -58,10 +59,10 @@ pub(crate) struct Arguments {
     #[arg(long)]
     json: bool,
     /// Set this card of the card service offline
-    #[arg(long, value_name = "CARD", exclusive = true)]
+    #[arg(long, value_name = "CARD", exclusive = true, add = completion::cards())]
     offline: Option<Name>,
     /// Set this card of the card service online again
-    #[arg(long, value_name = "CARD", exclusive = true)]
+    #[arg(long, value_name = "CARD", exclusive = true, add = completion::cards())]
     online: Option<Name>,
 }
 

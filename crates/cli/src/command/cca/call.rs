@@ -12,6 +12,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use zeroize::Zeroizing;
 
+use crate::completion;
 use crate::output::print_json;
 use crate::{Failure, WrongUsage};
 
@@ -21,9 +22,10 @@ const MOST: u64 = 256 * 1024;
 #[derive(clap::Args)]
 pub(super) struct Arguments {
     /// The verb: CSNBKGN or key-generate
+    #[arg(add = completion::verbs())]
     verb: String,
     /// Parameters; without any, a JSON object comes from standard input
-    #[arg(value_name = "NAME=VALUE")]
+    #[arg(value_name = "NAME=VALUE", add = completion::verb_parameters())]
     parameters: Vec<String>,
     /// How many seconds the answer is waited for: RSA keys take long
     #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=3600))]

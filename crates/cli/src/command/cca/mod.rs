@@ -17,6 +17,7 @@ use outboard_wire::SYSTEM_DIRECTORY;
 use serde::Serialize;
 
 use crate::command::keys::{Grantee, text::subject};
+use crate::completion;
 use crate::output::{print, print_json};
 use crate::{Failure, WrongUsage};
 
@@ -85,6 +86,7 @@ enum Command {
     /// List the verbs, or show what a verb takes and makes
     Verbs {
         /// A verb: CSNBKGN or key-generate
+        #[arg(add = completion::verbs())]
         verb: Option<String>,
         /// Print a JSON document
         #[arg(long)]

@@ -6,6 +6,7 @@ mod report;
 mod trial;
 
 use crate::Failure;
+use crate::completion;
 use crate::output::{print, print_json};
 use outboard_file_replacement::{create, replace};
 use outboard_installation::{self as installation, backup_of};
@@ -50,7 +51,7 @@ pub(crate) struct Arguments {
     #[arg(long = "for", value_name = "JDK")]
     jdk: Option<PathBuf>,
     /// For the keys of this token of the card service
-    #[arg(long, value_name = "NAME", conflicts_with = "coprocessor")]
+    #[arg(long, value_name = "NAME", conflicts_with = "coprocessor", add = completion::tokens())]
     token: Option<String>,
     /// For the keys that 'outboard keys' manages (slot 0)
     #[arg(long)]
@@ -76,7 +77,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     whole_jdk: bool,
     /// Let this user try it, who has the server's grant
-    #[arg(long, value_name = "USER")]
+    #[arg(long, value_name = "USER", add = completion::users())]
     user: Option<String>,
     /// With --token: try a login with the PIN in the first line of this file
     #[arg(long, value_name = "FILE", requires = "token")]

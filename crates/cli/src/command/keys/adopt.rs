@@ -11,6 +11,7 @@ use outboard_wire::AGENT_SOCKET;
 use zeroize::Zeroizing;
 
 use super::{key, private_key, sshd, text};
+use crate::completion;
 use crate::output::print;
 use crate::{Failure, WrongUsage};
 use outboard_accounts::{self as accounts, Account};
@@ -34,7 +35,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "FILE")]
     passphrase: Option<PathBuf>,
     /// Let this user use the key, by name or number; repeat the option for others
-    #[arg(long, value_name = "USER")]
+    #[arg(long, value_name = "USER", add = completion::users())]
     user: Vec<String>,
     /// Keep no copy of the file
     #[arg(long)]

@@ -15,10 +15,12 @@ use outboard_wire::{self as wire, KeyType, Operation, Reference};
 use zeroize::Zeroizing;
 
 use crate::Failure;
+use crate::completion;
 
 #[derive(clap::Args)]
 pub(super) struct Arguments {
     /// The key's name
+    #[arg(add = completion::keys())]
     pub(super) name: String,
     /// The certificate's subject: /CN=example.org/O=Shop
     #[arg(long, value_name = "SUBJECT")]

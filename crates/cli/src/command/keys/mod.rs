@@ -16,6 +16,7 @@ use outboard_wire::{KeyType, SYSTEM_DIRECTORY};
 use serde::Serialize;
 use zeroize::Zeroizing;
 
+use crate::completion;
 use crate::output::{complain, print, print_json, remark};
 use crate::{Failure, WrongUsage};
 use outboard_accounts::{self as accounts, Account};
@@ -62,7 +63,7 @@ enum Command {
         /// The key's name
         name: String,
         /// rsa-2048, rsa-3072, rsa-4096, p256, p384, p521 or ed25519
-        #[arg(long = "type", value_name = "TYPE")]
+        #[arg(long = "type", value_name = "TYPE", add = completion::key_types())]
         kind: KeyType,
         /// Let the key leave the service later
         #[arg(long)]
@@ -87,6 +88,7 @@ enum Command {
     /// certificate file go on reading it.
     Certify {
         /// The key's name
+        #[arg(add = completion::keys())]
         name: String,
         /// Take the key's certificates away
         #[arg(long)]
@@ -105,6 +107,7 @@ enum Command {
     /// Show a key
     Show {
         /// The key's name
+        #[arg(add = completion::keys())]
         name: String,
         /// Print a JSON document
         #[arg(long)]
@@ -113,11 +116,13 @@ enum Command {
     /// Print the reference that a key file holds
     Reference {
         /// The key's name
+        #[arg(add = completion::keys())]
         name: String,
     },
     /// Print the public half, as PEM
     Public {
         /// The key's name
+        #[arg(add = completion::keys())]
         name: String,
     },
     /// Print a certificate request that the key signs, as PEM
@@ -125,6 +130,7 @@ enum Command {
     /// Give a key or a token another name; references stay valid
     Rename {
         /// The key's name
+        #[arg(add = completion::keys())]
         name: String,
         /// Its new name
         to: String,
@@ -132,6 +138,7 @@ enum Command {
     /// Destroy a key
     Delete {
         /// The key's name
+        #[arg(add = completion::keys())]
         name: String,
         /// Confirm that the key is lost
         #[arg(long)]
@@ -142,6 +149,7 @@ enum Command {
     /// Agree to an act, where the key's policy asks several administrators
     Approve {
         /// The key's name
+        #[arg(add = completion::keys())]
         name: String,
         /// The act; 'policy' with the options of 'outboard keys policy'
         #[arg(value_parser = ["export", "delete", "policy"])]
@@ -152,6 +160,7 @@ enum Command {
     /// Print the private half of an exportable key, as PEM
     Export {
         /// The key's name
+        #[arg(add = completion::keys())]
         name: String,
     },
     /// Copy the store, while it serves, to a file beside it; encrypted as the store is
@@ -173,6 +182,7 @@ enum Command {
 #[derive(clap::Args)]
 struct GrantArguments {
     /// The key's name
+    #[arg(add = completion::keys())]
     name: String,
     #[command(flatten)]
     grantee: Grantee,
@@ -182,10 +192,10 @@ struct GrantArguments {
 #[derive(clap::Args)]
 pub(in crate::command) struct Grantee {
     /// A user, by name or number
-    #[arg(long, required_unless_present = "group", conflicts_with = "group")]
+    #[arg(long, required_unless_present = "group", conflicts_with = "group", add = completion::users())]
     user: Option<String>,
     /// A group, by name or number
-    #[arg(long)]
+    #[arg(long, add = completion::groups())]
     group: Option<String>,
     /// The right to administer, instead of the right to use
     #[arg(long)]
@@ -195,6 +205,7 @@ pub(in crate::command) struct Grantee {
 #[derive(clap::Args)]
 struct PolicyArguments {
     /// The key's name
+    #[arg(add = completion::keys())]
     name: String,
     #[command(flatten)]
     limits: Limits,
@@ -228,7 +239,8 @@ struct Limits {
         long,
         value_name = "USER",
         value_delimiter = ',',
-        requires = "approvals"
+        requires = "approvals",
+        add = completion::users()
     )]
     administrators: Option<Vec<String>>,
 }

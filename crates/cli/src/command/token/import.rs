@@ -14,10 +14,12 @@ use super::objects::{self, Class, Made, Object};
 use super::{ask, pin};
 use crate::Failure;
 use crate::command::keys::private_key;
+use crate::completion;
 
 #[derive(clap::Args)]
 pub(super) struct Arguments {
     /// The token's name
+    #[arg(add = completion::tokens())]
     pub(super) name: String,
     /// What programs call the key: no other object has that label
     label: String,

@@ -18,6 +18,7 @@ use outboard_wording::printable;
 use serde::Serialize;
 
 use crate::command::keys::{Grantee, done, grant, rename};
+use crate::completion;
 use crate::output::{complain, print, print_json};
 use crate::{Failure, WrongUsage};
 use outboard_inspect::card_service::option;
@@ -79,6 +80,7 @@ enum Command {
     /// Change the user's PIN, or the security officer's
     SetPin {
         /// The token's name
+        #[arg(add = completion::tokens())]
         name: String,
         /// The security officer's PIN, instead of the user's
         #[arg(long)]
@@ -91,6 +93,7 @@ enum Command {
     /// Give the user a new PIN, and unlock it, with the security officer's PIN
     ResetPin {
         /// The token's name
+        #[arg(add = completion::tokens())]
         name: String,
         #[command(flatten)]
         officer: pin::OfficerPin,
@@ -100,6 +103,7 @@ enum Command {
     /// List a token's objects
     Objects {
         /// The token's name
+        #[arg(add = completion::tokens())]
         name: String,
         /// Print a JSON document
         #[arg(long)]
@@ -110,6 +114,7 @@ enum Command {
     /// Say which objects Java, OpenSSH, GnuTLS or OpenSSL will not see, and why
     Check {
         /// The token's name
+        #[arg(add = completion::tokens())]
         name: String,
         /// Print a JSON document
         #[arg(long)]
@@ -122,6 +127,7 @@ enum Command {
     /// Destroy the objects of a label, or the object of an id
     Remove {
         /// The token's name
+        #[arg(add = completion::tokens())]
         name: String,
         /// A label, or an id of 32 hexadecimal digits
         object: String,
@@ -131,6 +137,7 @@ enum Command {
     /// Show or set what keys a token takes and makes
     Policy {
         /// The token's name
+        #[arg(add = completion::tokens())]
         name: String,
         /// Only these: rsa-2048, p256, and so on; 'all': every type
         #[arg(long, value_delimiter = ',')]
@@ -146,6 +153,7 @@ enum Command {
     /// Give a token another name; programs see no change
     Rename {
         /// The token's name
+        #[arg(add = completion::tokens())]
         name: String,
         /// Its new name
         to: String,
@@ -153,6 +161,7 @@ enum Command {
     /// Destroy a token and all its objects
     Delete {
         /// The token's name
+        #[arg(add = completion::tokens())]
         name: String,
         /// Confirm that its keys are lost
         #[arg(long)]
@@ -163,6 +172,7 @@ enum Command {
 #[derive(clap::Args)]
 struct GrantArguments {
     /// The token's name
+    #[arg(add = completion::tokens())]
     name: String,
     #[command(flatten)]
     grantee: Grantee,

@@ -6,6 +6,7 @@
 #   make test       formatting, lints, every test
 #   make test-openssl, make test-others   test suites of others, with stock and with Outboard: the same results
 #   make test-token test suites of others against the PKCS #11 module
+#   make test-coprocessor openCryptoki's tests with its token for CCA cards on libcsulcca.so (as root)
 #   make test-debian13   programs of Debian 13 (Java 25, OpenSSL 3.5, OpenSSH 10) with what is built here
 #   make test-java  real Java servers and the JDK's own tests, with the PKCS #11 module and with outboard.jar
 #   make java-soak  a million handshakes of a JVM leave nothing behind (HANDSHAKES=)
@@ -72,7 +73,7 @@ test_packages  = $(run_packages) rsync python3 postgresql wrk valgrind perl chro
                  tomcat10 libpostgresql-jdbc-java
 jar_packages   = $(build_packages) openjdk-17-jdk-headless
 
-.PHONY: build jar run test documents-check site test-evp test-openssl test-others test-token test-debian13 test-processors test-java java-soak tested emulated measure results report bench install uninstall fmt lint check deny deny-licences help need-build need-jar need-run need-measure need-test liberty java-peers
+.PHONY: build jar run test documents-check site test-evp test-openssl test-others test-token test-coprocessor test-debian13 test-processors test-java java-soak tested emulated measure results report bench install uninstall fmt lint check deny deny-licences help need-build need-jar need-run need-measure need-test liberty java-peers
 .DEFAULT_GOAL := build
 
 build: need-build
@@ -130,6 +131,10 @@ test-others: build
 # Test suites of others against the PKCS #11 module: docs/token.md tells what they say.
 test-token: build
 	scripts/suites/run.sh token-pkcs11test token-p11test token-provider token-programs
+
+# openCryptoki's token for CCA cards on libcsulcca.so: docs/coprocessor.md tells what passes. As root.
+test-coprocessor: build
+	scripts/suites/run.sh opencryptoki
 
 # Tests of whole programs, run in Debian 13 (scripts/debian13.sh). Left out is what that system does not have, and a ledger on its
 # root: a file of an overlay has another device number in /proc/PID/maps than for stat.

@@ -9,6 +9,7 @@
 #   make cards-model          test the queue in every order of its threads' steps, more closely
 #                             (PREEMPTIONS=4)
 #   make cards-anywhere       test cards and HAProxy without lanes: batches run one by one
+#   make kem-anywhere         test ML-KEM's path wide without lanes: emulated
 #   make cards-sanitize       run the tests under ThreadSanitizer, which reports unordered accesses of two
 #                             threads; needs a nightly toolchain with its sources   (SANITIZED=5)
 
@@ -17,7 +18,7 @@ ROUNDS      ?= 200
 PREEMPTIONS ?= 4
 SANITIZED   ?= 5
 
-.PHONY: bench-cards cards-stress cards-model cards-anywhere cards-sanitize
+.PHONY: bench-cards cards-stress cards-model cards-anywhere kem-anywhere cards-sanitize
 
 bench-cards:
 	$(CARGO) bench -q -p outboard-engine --bench cards -- $(ONLY)
@@ -32,6 +33,11 @@ cards-anywhere:
 	$(CARGO) test -q -p outboard-engine --features stand-in-lanes --test card
 	$(CARGO) test -q -p outboard-provider --features stand-in-lanes --test jobs --test jobs_in_lanes --test killed \
 	  --test programs -- --skip soak
+
+# The compiler takes minutes to optimise emulated kernels; little is lost without.
+kem-anywhere:
+	$(CARGO) test -q --locked -p outboard-engine --lib --features emulated-lanes \
+	  --config profile.dev.package.outboard-lanes.opt-level=1 --config profile.dev.package.outboard-lanes.debug=0 kem
 
 cards-sanitize:
 	@rustc +nightly --version >/dev/null 2>&1 && test -d "$$(rustc +nightly --print sysroot)/lib/rustlib/src/rust/library" || \

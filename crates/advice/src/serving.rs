@@ -76,4 +76,18 @@ impl Serving {
             None => OpenSsl::stock(workplace)?,
         })
     }
+
+    /// The same with the keys and groups that Outboard adds.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub(super) fn post_quantum(&self, workplace: &Workplace) -> Result<OpenSsl, Error> {
+        Ok(match &self.outboard {
+            Some(outboard) => {
+                let settings = "post-quantum = yes\n";
+                OpenSsl::outboard_with(workplace, outboard, "post-quantum", settings)?
+            }
+            None => OpenSsl::stock(workplace)?,
+        })
+    }
 }

@@ -182,6 +182,10 @@ refusals! {
     KeyBlockHeader = 8 / 2047,
     /// A wrapping key is weaker than the key that it would wrap.
     WeakWrapping = 8 / 2149,
+    /// The type of the elliptic curve is not valid, or not supported.
+    CurveType = 8 / 6015,
+    /// The size of the elliptic curve is not valid, or not supported.
+    CurveSize = 8 / 6017,
     /// The size of the RSA key, or the curve, is not supported.
     KeySize = 8 / 11000,
     /// The message does not decrypt under this key.

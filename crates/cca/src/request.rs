@@ -483,6 +483,11 @@ verbs! {
     } => AddedExtensions { extensions: Vec<ExtensionInfo> };
     /// Ours, not CCA's: calls a user-defined extension.
     CallExtension "OBUDXC" CallExtension { name: Bytes, input: Bytes } => ExtensionAnswer { code: u32, output: Bytes };
+
+    /// Says which of several cards a program means: there is one.
+    ResourceAllocate "CSUACRA" ResourceAllocate { rule_array: Rules, resource_name: Bytes } => Done;
+    /// Takes that back.
+    ResourceDeallocate "CSUACRD" ResourceDeallocate { rule_array: Rules, resource_name: Bytes } => Done;
 }
 
 impl Request {

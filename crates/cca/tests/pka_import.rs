@@ -128,6 +128,52 @@ fn an_rsa_key_comes_in_and_is_bound_to_its_use() {
     assert_eq!(import(&card, &["RSA"], &clear), Err((8, 90)));
 }
 
+/// RSA-AESC: the same key under APKA-MK, in a section of its own.
+#[test]
+fn an_rsa_key_is_under_the_other_master_key_too() {
+    let card = Card::new();
+    let numbers = rsa();
+    let clear = build(&card, &["RSA-AESC", "KEY-MGMT"], &structure(&numbers)).expect("a token");
+    assert_eq!((clear[8], clear[8 + 11]), (0x31, 0x40));
+    let key = import(&card, &[], &clear).expect("a key");
+    // What openCryptoki reads of it: the modulus.
+    assert_eq!((key[8], key[8 + 62], key[8 + 63]), (0x31, 1, 0));
+    assert_eq!(key[8 + 134..8 + 134 + 256], numbers[0][..]);
+    let digest = [5; 51];
+    let signature = sign(&card, &key, &["PKCS-1.1"], &digest).expect("a signature");
+    assert!(is_verified(&card, &key, &["PKCS-1.1"], &digest, &signature));
+    // A section of the other kind, of the same key: it does not open.
+    let other = build(&card, &["RSA-CRT", "KEY-MGMT"], &structure(&numbers)).expect("a token");
+    let other = import(&card, &[], &other).expect("a key");
+    let (secret, other_secret) = (&key[8 + 134 + 256..], &other[8 + 124..]);
+    let length = usize::from(u16::from_be_bytes([key[10], key[11]])) - 134 - 256;
+    let mut mixed = other.to_vec();
+    mixed[8 + 124..8 + 124 + length].copy_from_slice(&secret[..length]);
+    mixed[8 + 76..8 + 84].copy_from_slice(&key[8 + 116..8 + 124]);
+    assert!(sign(&card, &mixed.into(), &["PKCS-1.1"], &digest).is_err());
+    assert_ne!(secret[..length], other_secret[..length]);
+    // It follows APKA-MK.
+    card.master(&["ASYM-MK", "RANDOM"]);
+    card.master(&["ASYM-MK", "SET"]);
+    card.master(&["ASYM-MK", "CLR-OLD"]);
+    assert!(sign(&card, &key, &["PKCS-1.1"], &digest).is_ok());
+    card.master(&["APKA-MK", "RANDOM"]);
+    card.master(&["APKA-MK", "SET"]);
+    let request = PkaKeyTokenChange {
+        rule_array: Rules::of(&["RTCMK"]),
+        key_identifier: key.clone(),
+    };
+    let Ok(Reply::PkaKeyTokenChange(changed)) = card.ask(request) else {
+        panic!("not changed")
+    };
+    card.master(&["APKA-MK", "CLR-OLD"]);
+    assert_eq!(sign(&card, &key, &["PKCS-1.1"], &digest), Err((8, 24)));
+    assert_eq!(
+        sign(&card, &changed.key_identifier, &["PKCS-1.1"], &digest),
+        Ok(signature)
+    );
+}
+
 /// Numbers that do not belong together, or are missing, are no key.
 #[test]
 fn no_key_comes_of_wrong_numbers() {
@@ -201,6 +247,13 @@ fn keys_on_curves_come_in() {
     let zero = bytes(&format!("0000 0100 0020 0000 {}", "00".repeat(32)));
     let token = build(&card, &["ECC-PAIR"], &zero).expect("a token");
     assert!(import(&card, &["ECC"], &token).is_err());
+    // Brainpool's curves are of type 1; P-192 is too small.
+    for (other, codes) in [
+        ("0100 0100 0000 0000", (8, 6015)),
+        ("0000 00C0 0000 0000", (8, 6017)),
+    ] {
+        assert_eq!(build(&card, &["ECC-PAIR"], &bytes(other)), Err(codes));
+    }
     let long = bytes(&format!("0000 0100 0021 0000 {}", "01".repeat(33)));
     let token = build(&card, &["ECC-PAIR"], &long).expect("a token");
     assert!(import(&card, &["ECC"], &token).is_err());

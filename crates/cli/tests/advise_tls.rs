@@ -363,3 +363,42 @@ fn what_is_asked_for_is_measured() {
         Value::from(vec!["TLS_AES_128_GCM_SHA256"])
     );
 }
+
+/// A group that Outboard would add is measured, and kept out of the lines for servers.
+#[test]
+fn groups_that_outboard_would_add_are_measured() {
+    let measured = outboard()
+        .args(["advise", "tls", "--quick", "--json", "--module"])
+        .arg(module())
+        .args(["--only", "X25519,X25519MLKEM768,TLS_AES_128_GCM_SHA256"])
+        .assert()
+        .success();
+    let document = document(&measured, "outboard-advise-tls");
+    let measured = &document["measured"];
+    let has_own = measured["costs"].as_array().expect("a list").len() == 3;
+    if has_own {
+        eprintln!("skipped: this OpenSSL has the group itself");
+        return;
+    }
+    let added = measured["post_quantum"].as_array().expect("a list");
+    assert_eq!(added.len(), 1, "{added:?}");
+    assert_eq!(added[0]["name"], "X25519MLKEM768");
+    for name in ["outboard_seconds", "client_seconds"] {
+        assert!(added[0][name].as_f64() > Some(1e-6), "{added:?}");
+    }
+    assert_eq!(document["advice"]["groups"], Value::from(vec!["X25519"]));
+    let snippets = document["snippets"].to_string();
+    assert!(!snippets.contains("MLKEM"), "{snippets}");
+    says(
+        &document["notes"].to_string(),
+        "a handshake with X25519MLKEM768 takes",
+    );
+
+    // The same from the document.
+    let stand = Stand::new();
+    let file = stand.workplace.write("costs.json", document.to_string());
+    file.expect("it is ours");
+    let text = stdout(&stand.advise(&["--for", "nginx"]).success());
+    says(&text, "only with 'outboard enable --post-quantum'");
+    says(&text, "a handshake with X25519MLKEM768 takes");
+}

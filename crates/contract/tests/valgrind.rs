@@ -19,15 +19,16 @@ use std::{env, fs, thread};
 use common::{PROGRAM, SYSTEM_LIBCRYPTO, Scenario, configuration, scenarios};
 
 /// What part of `make test` runs.
-const FEW: [&str; 4] = [
+const FEW: [&str; 5] = [
     "end/before-cleanup/used-keys",
     "end/cleanup-by-hand/operations",
     "derive/low-order",
     "contexts/two",
+    "post-quantum/X25519MLKEM768",
 ];
 
 /// One of each theme, and each algorithm of ours.
-const MORE: [&str; 29] = [
+const MORE: [&str; 37] = [
     "lists/names",
     "key/ec-P-256",
     "key/x25519",
@@ -47,6 +48,14 @@ const MORE: [&str; 29] = [
     "derive/peers/ec-P-256",
     "derive/settings/ec-P-256",
     "derive/settings/x25519",
+    "post-quantum/ML-KEM-512",
+    "post-quantum/ML-KEM-768",
+    "post-quantum/ML-KEM-1024",
+    "post-quantum/SecP256r1MLKEM768",
+    "post-quantum/SecP384r1MLKEM1024",
+    "post-quantum/ML-DSA-44",
+    "post-quantum/ML-DSA-65",
+    "post-quantum/ML-DSA-87",
     "gcm/128/orders",
     "gcm/256/controls",
     "gcm/256/records",
@@ -78,7 +87,11 @@ fn no_error_and_no_leak_that_stock_has_not() {
     assert!(!chosen.is_empty(), "no scenario begins with {wanted}");
     let workplace = tempfile::tempdir().unwrap();
     let stock = configuration(workplace.path(), "stock", None);
-    let ours = configuration(workplace.path(), "ours", Some("cards = 0\n"));
+    let ours = configuration(
+        workplace.path(),
+        "ours",
+        Some("cards = 0\npost-quantum = yes\n"),
+    );
 
     let next = AtomicUsize::new(0);
     let complaints = Mutex::new(Vec::new());

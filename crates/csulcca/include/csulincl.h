@@ -1199,6 +1199,28 @@ extern void SECURITYAPI CSNBMKP(
     unsigned char *rule_array,
     unsigned char *key_part);
 
+/* Says which of several cards a program means: there is one. */
+extern void SECURITYAPI CSUACRA(
+    long *return_code,
+    long *reason_code,
+    long *exit_data_length,
+    unsigned char *exit_data,
+    long *rule_array_count,
+    unsigned char *rule_array,
+    long *resource_name_length,
+    unsigned char *resource_name);
+
+/* Takes that back. */
+extern void SECURITYAPI CSUACRD(
+    long *return_code,
+    long *reason_code,
+    long *exit_data_length,
+    unsigned char *exit_data,
+    long *rule_array_count,
+    unsigned char *rule_array,
+    long *resource_name_length,
+    unsigned char *resource_name);
+
 /* Tests the random number generator and algorithms with known answers. */
 extern void SECURITYAPI CSUARNT(
     long *return_code,

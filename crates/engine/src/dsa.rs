@@ -6,35 +6,19 @@
 //! verify      message, context, signature ──▶ whether it is one
 //! ```
 //!
-//! The one path is `scalar`, which is AWS-LC.
+//! A message may come in parts, and be of any length ([`Message`]). The one path is `scalar`, which is AWS-LC. Keys:
+//! `lattice.rs`.
 
-use std::time::Instant;
-
-use zeroize::Zeroizing;
-
-use crate::card::stack;
+use crate::Operation;
 use crate::error::{Error, Result};
-use crate::scalar::ml_dsa as scalar;
-use crate::scalar::randomise;
-use crate::{Operation, Path, ledger};
+use crate::lattice::{self, counted};
+use crate::scalar::ml_dsa::Key as Scalar;
+use crate::scalar::{SecretBytes, randomise};
 
-pub use crate::scalar::ml_dsa::{MAX_CONTEXT, SEED, Set};
-
-/// As much stack as an operation of AWS-LC uses at most, in bytes, with room to spare: signing with ML-DSA-87 uses 128 KiB.
-const STACK: usize = 192 << 10;
-
-/// A seed (FIPS 204's ξ).
-pub type Seed = Zeroizing<[u8; SEED]>;
+pub use crate::scalar::ml_dsa::{MAX_CONTEXT, MU, Message, Mu, SEED, Set};
 
 /// A key: the public half, and the private one where it is known.
-pub struct Key {
-    set: Set,
-    public: Box<[u8]>,
-    private: Option<Box<Zeroizing<Vec<u8>>>>,
-    /// On the heap: what is moved leaves a copy behind.
-    seed: Option<Box<Seed>>,
-    scalar: scalar::Key,
-}
+pub type Key = lattice::Key<Scalar>;
 
 impl Set {
     /// Every set.
@@ -68,105 +52,99 @@ impl Set {
     }
 }
 
+impl lattice::Form for Scalar {
+    type Set = Set;
+
+    const SEED: usize = SEED;
+
+    fn private_length(set: Set) -> usize {
+        set.private_length()
+    }
+
+    fn stack(set: Set) -> usize {
+        set.stack()
+    }
+
+    fn of_seed(set: Set, seed: &[u8]) -> Result<Self> {
+        let seed = seed.try_into().map_err(|_| Error::InvalidKey)?;
+        Self::from_seed(set, seed)
+    }
+
+    fn of_private(set: Set, bytes: &[u8]) -> Result<Self> {
+        Self::private(set, bytes)
+    }
+
+    fn of_pair(set: Set, _: &[u8], private: &[u8]) -> Result<Self> {
+        Self::private(set, private)
+    }
+
+    fn of_public(set: Set, bytes: &[u8]) -> Result<Self> {
+        Self::public(set, bytes)
+    }
+
+    fn is_public(set: Set, bytes: &[u8]) -> bool {
+        bytes.len() == set.public_length()
+    }
+
+    fn public(&self) -> Result<Box<[u8]>> {
+        self.public_bytes().map(Vec::into_boxed_slice)
+    }
+
+    fn private_into(&self, half: &mut [u8]) -> Result<()> {
+        Self::private_into(self, half)
+    }
+}
+
 /// Makes a key.
 ///
 /// # Errors
-/// [`Error::Randomness`](crate::Error::Randomness)
+/// [`Error::Randomness`]
 pub fn generate(set: Set) -> Result<Key> {
-    let mut seed = Box::new(Seed::new([0; SEED]));
-    randomise(&mut seed[..])?;
+    let mut seed = SecretBytes::zeros(SEED);
+    randomise(&mut seed)?;
     seeded(set, seed)
 }
 
-/// The key of a seed.
+/// The key of a seed (FIPS 204's ξ).
 ///
 /// # Errors
-/// [`Error::InvalidKey`](crate::Error::InvalidKey)
-pub fn seeded(set: Set, seed: Box<Seed>) -> Result<Key> {
-    counted(set.keygen(), || {
-        let key = scalar::Key::from_seed(set, &seed)?;
-        Ok(Key {
-            set,
-            public: key.public_bytes()?.into(),
-            private: Some(Box::new(key.private_bytes()?)),
-            seed: Some(seed),
-            scalar: key,
-        })
-    })
+/// [`Error::InvalidKey`]: it has another length.
+pub fn seeded(set: Set, seed: SecretBytes) -> Result<Key> {
+    counted::<Scalar, _>(set, set.keygen(), || Key::of_seed(set, seed))
 }
 
 impl Key {
-    /// A public half.
+    /// Begins a message in a context of at most [`MAX_CONTEXT`] bytes, for [`Key::sign_mu`] or [`Key::verify_mu`].
     ///
     /// # Errors
-    /// [`Error::InvalidKey`](crate::Error::InvalidKey): it has another length.
-    pub fn public(set: Set, bytes: &[u8]) -> Result<Self> {
-        if bytes.len() != set.public_length() {
-            return Err(Error::InvalidKey);
-        }
-        Ok(Self {
-            set,
-            scalar: scalar::Key::public(set, bytes)?,
-            public: bytes.into(),
-            private: None,
-            seed: None,
-        })
+    /// [`Error::InvalidInput`]: the context is longer. [`Error::Resource`].
+    pub fn begin(&self, context: &[u8]) -> Result<Message> {
+        self.form()?.begin(context)
     }
 
-    /// A private half, as FIPS 204 encodes it, which the public one is computed of.
+    /// Signs a message in a context, as [`Key::sign_mu`].
     ///
     /// # Errors
-    /// [`Error::InvalidKey`](crate::Error::InvalidKey)
-    pub fn private(set: Set, bytes: &[u8]) -> Result<Self> {
-        let key = on_own_stack(|| scalar::Key::private(set, bytes))?;
-        Ok(Self {
-            set,
-            public: key.public_bytes()?.into(),
-            private: Some(Box::new(Zeroizing::new(bytes.to_vec()))),
-            seed: None,
-            scalar: key,
-        })
-    }
-
-    /// The parameter set.
-    pub fn set(&self) -> Set {
-        self.set
-    }
-
-    /// The bytes of the public half.
-    pub fn public_bytes(&self) -> &[u8] {
-        &self.public
-    }
-
-    /// The bytes of the private half; none where it is not known.
-    pub fn private_bytes(&self) -> Option<&[u8]> {
-        self.private.as_deref().map(|bytes| &bytes[..])
-    }
-
-    /// The seed that the key was made of; none where it is not known.
-    pub fn seed(&self) -> Option<&[u8; SEED]> {
-        self.seed.as_deref().map(|seed| &**seed)
-    }
-
-    /// The same key without its private half.
-    ///
-    /// # Errors
-    /// [`Error::Resource`](crate::Error::Resource)
-    pub fn to_public(&self) -> Result<Self> {
-        Self::public(self.set, &self.public)
-    }
-
-    /// Signs a message, in a context of at most [`MAX_CONTEXT`] bytes, with fresh randomness (hedged). The signature is
-    /// verified first: a fault in a computation with the private half could betray it.
-    ///
-    /// # Errors
-    /// [`Error::InvalidInput`](crate::Error::InvalidInput): the context is longer.
-    /// [`Error::NoPrivateKey`](crate::Error::NoPrivateKey). [`Error::Randomness`](crate::Error::Randomness).
-    /// [`Error::Failed`](crate::Error::Failed): the signature is wrong.
+    /// As [`Key::begin`] and [`Key::sign_mu`].
     pub fn sign(&self, message: &[u8], context: &[u8]) -> Result<Vec<u8>> {
-        counted(self.set.signing(), || {
-            let signature = self.scalar.sign(message, context)?;
-            match self.scalar.verify(message, context, &signature) {
+        self.sign_by(|| self.mu(message, context))
+    }
+
+    /// Signs what [`Message::finish`] gave, with fresh randomness (hedged). The signature is verified first: a fault in a
+    /// computation with the private half could betray it.
+    ///
+    /// # Errors
+    /// [`Error::NoPrivateKey`]. [`Error::Randomness`]. [`Error::Failed`]: the signature is wrong.
+    pub fn sign_mu(&self, mu: &Mu) -> Result<Vec<u8>> {
+        self.sign_by(|| Ok(*mu))
+    }
+
+    fn sign_by(&self, mu: impl FnOnce() -> Result<Mu>) -> Result<Vec<u8>> {
+        let set = self.set();
+        counted::<Scalar, _>(set, set.signing(), || {
+            let (mu, form) = (mu()?, self.form()?);
+            let signature = form.sign_mu(&mu)?;
+            match form.verify_mu(&mu, &signature) {
                 true => Ok(signature),
                 false => Err(Error::Failed),
             }
@@ -176,28 +154,31 @@ impl Key {
     /// Whether that is a signature of the message in that context.
     ///
     /// # Errors
-    /// [`Error::Resource`](crate::Error::Resource)
+    /// As [`Key::verify_mu`].
     pub fn verify(&self, message: &[u8], context: &[u8], signature: &[u8]) -> Result<bool> {
-        counted(self.set.verification(), || {
-            Ok(self.scalar.verify(message, context, signature))
+        self.verify_by(|| self.mu(message, context), signature)
+    }
+
+    /// Whether that is a signature of what [`Message::finish`] gave.
+    ///
+    /// # Errors
+    /// [`Error::Resource`]
+    pub fn verify_mu(&self, mu: &Mu, signature: &[u8]) -> Result<bool> {
+        self.verify_by(|| Ok(*mu), signature)
+    }
+
+    fn verify_by(&self, mu: impl FnOnce() -> Result<Mu>, signature: &[u8]) -> Result<bool> {
+        let set = self.set();
+        counted::<Scalar, _>(set, set.verification(), || {
+            Ok(self.form()?.verify_mu(&mu()?, signature))
         })
     }
-}
 
-/// Runs an operation and counts it; one that fails, with its reason.
-fn counted<R>(operation: Operation, run: impl FnOnce() -> Result<R>) -> Result<R> {
-    let started = Instant::now();
-    let result = on_own_stack(run);
-    match &result {
-        Ok(_) => ledger::record(operation, Path::Scalar, 0, started.elapsed()),
-        Err(error) => ledger::fall_back(operation, (*error).into()),
+    fn mu(&self, bytes: &[u8], context: &[u8]) -> Result<Mu> {
+        let mut message = self.begin(context)?;
+        message.update(bytes)?;
+        message.finish()
     }
-    result
-}
-
-/// Runs what needs more stack than a caller may have, and clears what it used.
-fn on_own_stack<R>(run: impl FnOnce() -> Result<R>) -> Result<R> {
-    stack::on_own(|| outboard_lanes::wiped(STACK, run)).unwrap_or(Err(Error::Resource))
 }
 
 #[cfg(test)]
@@ -208,7 +189,7 @@ mod tests {
     fn what_one_half_signs_the_other_verifies_in_the_same_context_alone() {
         for set in Set::ALL {
             let key = generate(set).expect("there is randomness");
-            let public = key.to_public().expect("a public half");
+            let public = key.to_public();
             let signature = key.sign(b"message", b"context").expect("it works");
             assert_eq!(signature.len(), set.signature_length());
             let verify = |message: &[u8], context: &[u8], signature: &[u8]| {
@@ -222,6 +203,16 @@ mod tests {
             changed[99] ^= 1;
             assert_eq!(verify(b"message", b"context", &changed), Ok(false));
             assert_eq!(public.sign(b"message", b""), Err(Error::NoPrivateKey));
+            let mut parts = key.begin(b"context").expect("it is short");
+            parts.update(b"mess").expect("it works");
+            let copy = parts.duplicate().expect("there is memory");
+            for mut parts in [parts, copy] {
+                parts.update(b"age").expect("it works");
+                let mu = parts.finish().expect("it works");
+                assert_eq!(public.verify_mu(&mu, &signature), Ok(true));
+                let again = key.sign_mu(&mu).expect("it works");
+                assert_eq!(verify(b"message", b"context", &again), Ok(true));
+            }
             let long = [0; MAX_CONTEXT + 1];
             assert_eq!(key.sign(b"message", &long), Err(Error::InvalidInput));
         }

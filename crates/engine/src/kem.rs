@@ -6,40 +6,27 @@
 //! decapsulate dk, c ─────▶ secret
 //! ```
 //!
-//! A path computes these three from bytes: [`seeded`], [`Key::encapsulate_by`] and [`Key::decapsulate`] choose it. Path
-//! `scalar` is AWS-LC. Another path stands in its own file, works on [`Key::public_bytes`] and [`Key::private_bytes`],
-//! and hands back to `scalar` what it does not do.
+//! A path computes these three from bytes. Path `scalar` is AWS-LC, path `wide` is one operation across the lanes
+//! (`kem/wide.rs`). What the lanes do not do, path `scalar` does. Keys: `lattice.rs`.
 
-use std::time::Instant;
+mod wide;
 
 use zeroize::Zeroizing;
 
-use crate::card::stack;
 use crate::error::{Error, Result};
-use crate::scalar::ml_kem as scalar;
-use crate::scalar::randomise;
-use crate::{Operation, Path, ledger};
+use crate::lattice::{self, counted};
+use crate::scalar::ml_kem::Key as Scalar;
+use crate::scalar::{SecretBytes, randomise};
+use crate::{Operation, Path};
 
 pub use crate::scalar::ml_kem::{SECRET, SEED, Set};
+pub use wide::are_there as has_lanes;
 
 /// A shared secret. On the heap: what is moved leaves a copy behind.
 pub type Secret = Zeroizing<Vec<u8>>;
 
-/// As much stack as an operation of AWS-LC uses at most, in bytes, with room to spare: ML-KEM-1024 was seen to use 24 KiB.
-const STACK: usize = 64 << 10;
-
-/// The bytes of d and z (FIPS 203, 7.1).
-pub type Seed = Zeroizing<[u8; SEED]>;
-
-/// A key: the public half, and the private one where it is known.
-pub struct Key {
-    set: Set,
-    public: Box<[u8]>,
-    private: Option<Box<Zeroizing<Vec<u8>>>>,
-    /// On the heap: what is moved leaves a copy behind.
-    seed: Option<Box<Seed>>,
-    scalar: scalar::Key,
-}
+/// A key: the public half (FIPS 203's encapsulation key), and the private one (its decapsulation key) where it is known.
+pub type Key = lattice::Key<Scalar>;
 
 impl Set {
     /// Every set.
@@ -73,95 +60,75 @@ impl Set {
     }
 }
 
+impl lattice::Form for Scalar {
+    type Set = Set;
+
+    const SEED: usize = SEED;
+
+    fn private_length(set: Set) -> usize {
+        set.private_length()
+    }
+
+    fn stack(set: Set) -> usize {
+        set.stack()
+    }
+
+    fn of_seed(set: Set, seed: &[u8]) -> Result<Self> {
+        let seed = seed.try_into().map_err(|_| Error::InvalidKey)?;
+        Self::from_seed(set, seed)
+    }
+
+    fn of_private(set: Set, bytes: &[u8]) -> Result<Self> {
+        Self::private(set, bytes)
+    }
+
+    fn of_pair(set: Set, public: &[u8], private: &[u8]) -> Result<Self> {
+        Self::pair(set, public, private)
+    }
+
+    fn of_public(set: Set, bytes: &[u8]) -> Result<Self> {
+        Self::known_public(set, bytes)
+    }
+
+    fn is_public(set: Set, bytes: &[u8]) -> bool {
+        set.is_public(bytes)
+    }
+
+    fn public(&self) -> Result<Box<[u8]>> {
+        self.public_bytes().map(Vec::into_boxed_slice)
+    }
+
+    fn private_into(&self, half: &mut [u8]) -> Result<()> {
+        Self::private_into(self, half)
+    }
+}
+
 /// Makes a key.
 ///
 /// # Errors
-/// [`Error::Randomness`](crate::Error::Randomness)
+/// [`Error::Randomness`]
 pub fn generate(set: Set, path: Path) -> Result<Key> {
-    let mut seed = Box::new(Seed::new([0; SEED]));
-    randomise(&mut seed[..])?;
+    let mut seed = SecretBytes::zeros(SEED);
+    randomise(&mut seed)?;
     seeded(set, path, seed)
 }
 
-/// The key of a seed.
+/// The key of a seed: d, then z (FIPS 203, 7.1).
 ///
 /// # Errors
-/// [`Error::Resource`](crate::Error::Resource)
-pub fn seeded(set: Set, path: Path, seed: Box<Seed>) -> Result<Key> {
-    counted(set.keygen(), path, || {
-        let key = scalar::Key::from_seed(set, &seed)?;
-        Ok(Key {
-            set,
-            public: key.public_bytes()?.into(),
-            private: Some(Box::new(key.private_bytes()?)),
-            seed: Some(seed),
-            scalar: key,
-        })
-    })
+/// [`Error::InvalidKey`]: it has another length. [`Error::Resource`].
+pub fn seeded(set: Set, path: Path, seed: SecretBytes) -> Result<Key> {
+    if let Some((public, private)) = wide::on(path, set.keygen(), || wide::generate(set, &seed)) {
+        return Ok(Key::of_halves(set, public, private, seed));
+    }
+    counted::<Scalar, _>(set, set.keygen(), || Key::of_seed(set, seed))
 }
 
 impl Key {
-    /// A public half (FIPS 203's encapsulation key). That its numbers are reduced is checked (7.2).
-    ///
-    /// # Errors
-    /// [`Error::InvalidKey`](crate::Error::InvalidKey)
-    pub fn public(set: Set, bytes: &[u8]) -> Result<Self> {
-        Ok(Self {
-            set,
-            scalar: scalar::Key::public(set, bytes)?,
-            public: bytes.into(),
-            private: None,
-            seed: None,
-        })
-    }
-
-    /// A private half (FIPS 203's decapsulation key), which has the public one in it. That it is whole is checked (7.3).
-    ///
-    /// # Errors
-    /// [`Error::InvalidKey`](crate::Error::InvalidKey). [`Error::Randomness`](crate::Error::Randomness).
-    pub fn private(set: Set, bytes: &[u8]) -> Result<Self> {
-        let key = on_own_stack(|| scalar::Key::private(set, bytes))?;
-        Ok(Self {
-            set,
-            public: key.public_bytes()?.into(),
-            private: Some(Box::new(Zeroizing::new(bytes.to_vec()))),
-            seed: None,
-            scalar: key,
-        })
-    }
-
-    /// The parameter set.
-    pub fn set(&self) -> Set {
-        self.set
-    }
-
-    /// The bytes of the public half.
-    pub fn public_bytes(&self) -> &[u8] {
-        &self.public
-    }
-
-    /// The bytes of the private half; none where it is not known.
-    pub fn private_bytes(&self) -> Option<&[u8]> {
-        self.private.as_deref().map(|bytes| &bytes[..])
-    }
-
-    /// The seed that the key was made of; none where it is not known.
-    pub fn seed(&self) -> Option<&[u8; SEED]> {
-        self.seed.as_deref().map(|seed| &**seed)
-    }
-
-    /// The same key without its private half.
-    ///
-    /// # Errors
-    /// [`Error::Resource`](crate::Error::Resource)
-    pub fn to_public(&self) -> Result<Self> {
-        Self::public(self.set, &self.public)
-    }
-
     /// A new secret, with the ciphertext that tells it to the private half.
     ///
     /// # Errors
-    /// [`Error::Randomness`](crate::Error::Randomness)
+    /// [`Error::Randomness`]
     pub fn encapsulate(&self, path: Path) -> Result<(Vec<u8>, Secret)> {
         let mut message = Zeroizing::new([0; SECRET]);
         randomise(&mut *message)?;
@@ -171,10 +138,15 @@ impl Key {
     /// The same by that randomness (FIPS 203, 6.2), for vectors.
     ///
     /// # Errors
-    /// [`Error::Failed`](crate::Error::Failed)
+    /// [`Error::Failed`]
     pub fn encapsulate_by(&self, path: Path, message: &[u8; SECRET]) -> Result<(Vec<u8>, Secret)> {
-        counted(self.set.encapsulation(), path, || {
-            let (ciphertext, secret) = self.scalar.encapsulate_by(message)?;
+        let (set, public) = (self.set(), self.public_bytes());
+        let operation = set.encapsulation();
+        if let Some(both) = wide::on(path, operation, || wide::encapsulate(set, public, message)) {
+            return Ok(both);
+        }
+        counted::<Scalar, _>(set, operation, || {
+            let (ciphertext, secret) = self.form()?.encapsulate_by(message)?;
             Ok((ciphertext, Zeroizing::new(secret.to_vec())))
         })
     }
@@ -183,32 +155,20 @@ impl Key {
     /// (implicit rejection).
     ///
     /// # Errors
-    /// [`Error::InvalidInput`](crate::Error::InvalidInput): it is not as long as a ciphertext.
-    /// [`Error::NoPrivateKey`](crate::Error::NoPrivateKey).
+    /// [`Error::InvalidInput`]: it is not as long as a ciphertext.
+    /// [`Error::NoPrivateKey`].
     pub fn decapsulate(&self, path: Path, ciphertext: &[u8]) -> Result<Secret> {
-        counted(self.set.decapsulation(), path, || {
-            let secret = self.scalar.decapsulate(ciphertext)?;
+        let (set, operation) = (self.set(), self.set().decapsulation());
+        let across_lanes = || wide::decapsulate(set, self.private_bytes()?, ciphertext);
+        if let Some(secret) = wide::on(path, operation, across_lanes) {
+            return Ok(secret);
+        }
+        counted::<Scalar, _>(set, operation, || {
+            let secret = self.form()?.decapsulate(ciphertext)?;
             Ok(Zeroizing::new(secret.to_vec()))
         })
     }
 }
-
-/// Runs an operation and counts it; one that fails, with its reason. Whatever path was asked for, this one is `scalar`.
-fn counted<R>(operation: Operation, _path: Path, run: impl FnOnce() -> Result<R>) -> Result<R> {
-    let started = Instant::now();
-    let result = on_own_stack(run);
-    match &result {
-        Ok(_) => ledger::record(operation, Path::Scalar, 0, started.elapsed()),
-        Err(error) => ledger::fall_back(operation, (*error).into()),
-    }
-    result
-}
-
-/// Runs what needs more stack than a job of OpenSSL's has (32 KiB, without a guard page), and clears what it used.
-fn on_own_stack<R>(run: impl FnOnce() -> Result<R>) -> Result<R> {
-    stack::on_own(|| outboard_lanes::wiped(STACK, run)).unwrap_or(Err(Error::Resource))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -217,7 +177,7 @@ mod tests {
     fn both_ends_have_one_secret_and_a_changed_ciphertext_gives_another() {
         for set in Set::ALL {
             let key = generate(set, Path::Scalar).expect("there is randomness");
-            let public = key.to_public().expect("a public half");
+            let public = key.to_public();
             let (mut ciphertext, secret) = public.encapsulate(Path::Scalar).expect("it works");
             let decapsulate = |bytes: &[u8]| key.decapsulate(Path::Scalar, bytes);
             assert_eq!(decapsulate(&ciphertext).as_ref(), Ok(&secret));
@@ -228,6 +188,49 @@ mod tests {
             assert_eq!(decapsulate(&ciphertext[1..]), Err(Error::InvalidInput));
             let without = public.decapsulate(Path::Scalar, &ciphertext);
             assert_eq!(without, Err(Error::NoPrivateKey));
+        }
+    }
+
+    /// Where there are no lanes, path `wide` is path `scalar`; with the feature `emulated-lanes` they are there.
+    #[test]
+    fn both_paths_compute_the_same() {
+        assert!(has_lanes() || !cfg!(feature = "emulated-lanes"));
+        const PATHS: [Path; 2] = [Path::Scalar, Path::Wide];
+        for set in Set::ALL {
+            for round in 0..3 {
+                let mut seed = SecretBytes::zeros(SEED);
+                randomise(&mut seed).expect("there is randomness");
+                let keys = PATHS.map(|path| seeded(set, path, seed.clone()).expect("a key"));
+                let [one, other] = &keys;
+                assert_eq!(one.public_bytes(), other.public_bytes());
+                assert!(one.private_bytes() == other.private_bytes() && one.seed() == other.seed());
+                let message = [round; SECRET];
+                let [both, again] =
+                    PATHS.map(|path| one.encapsulate_by(path, &message).expect("it works"));
+                assert_eq!(both, again);
+                let (mut ciphertext, secret) = both;
+                let decapsulate = |ciphertext: &[u8]| {
+                    // Each key on each path: a key of the lanes must work on path `scalar`.
+                    let secrets = keys
+                        .iter()
+                        .flat_map(|key| PATHS.map(|path| key.decapsulate(path, ciphertext)));
+                    let secrets: Vec<_> = secrets.map(|one| one.expect("a secret")).collect();
+                    assert!(secrets.iter().all(|one| *one == secrets[0]));
+                    secrets[0].clone()
+                };
+                assert_eq!(decapsulate(&ciphertext), secret);
+                ciphertext[usize::from(round)] ^= 1;
+                assert_ne!(decapsulate(&ciphertext), secret);
+            }
+            let key = generate(set, Path::Wide).expect("there is randomness");
+            for path in PATHS {
+                let (ciphertext, secret) = key.to_public().encapsulate(path).expect("it works");
+                assert_eq!(key.decapsulate(path, &ciphertext), Ok(secret));
+                assert_eq!(key.decapsulate(path, &[]), Err(Error::InvalidInput));
+                let public = key.to_public();
+                let without = public.decapsulate(path, &ciphertext);
+                assert_eq!(without, Err(Error::NoPrivateKey));
+            }
         }
     }
 

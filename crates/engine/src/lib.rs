@@ -7,8 +7,9 @@
 //!
 //! scalar/    AWS-LC on the caller's thread
 //! card/      the lanes: what can be asked of them, `wide` (alone.rs) and `card`
-//! kem.rs     ML-KEM: its keys and their paths
-//! dsa.rs     ML-DSA: its keys and signatures
+//! kem.rs     ML-KEM on its paths
+//! dsa.rs     ML-DSA: its signatures
+//! lattice.rs the keys of both
 //! front.rs   how a front that is not OpenSSL's opens all that
 //! ```
 //!
@@ -20,6 +21,7 @@ mod error;
 pub mod fork;
 pub mod front;
 pub mod kem;
+pub mod lattice;
 pub mod scalar;
 
 pub use error::{Error, Result};

@@ -71,7 +71,7 @@ fn saved(row: &Row, queueing: Option<&Queueing>, profile: &Profile) -> Option<f6
                 .iter()
                 .find(|one| one.operation == row.operation)?;
             let fill = queueing.and_then(Queueing::average_fill).unwrap_or(1.0);
-            lanes.batch_ns / fill.max(1.0)
+            lanes.batch_ns? / fill.max(1.0)
         }
         Path::Wide => {
             let mut lanes = profile.lanes.iter();

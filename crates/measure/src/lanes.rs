@@ -9,10 +9,11 @@ use std::sync::{Arc, Barrier};
 use std::time::Duration;
 
 use outboard_engine::card::{self, DEPTH, Request};
+use outboard_engine::kem;
 use outboard_engine::scalar::ec::{self, Curve};
 use outboard_engine::scalar::{ed25519, rsa, x25519};
 use outboard_libcrypto::{Context, Job, Library};
-use outboard_operation::Operation;
+use outboard_operation::{Operation, Path};
 use outboard_profile::{LanesMeasurement, Queueing};
 
 use crate::clock;
@@ -24,23 +25,52 @@ use crate::{Error, Instant, KeyKind, Keys, Plan, Result, duel, statistics};
 /// # Errors
 /// What OpenSSL says where a key cannot be made; [`Error::Lanes`] where the lanes are wrong.
 pub fn measure(context: &Context, keys: &Keys, budget: Duration) -> Result<Vec<LanesMeasurement>> {
-    if !card::are_there() {
-        return Ok(Vec::new());
-    }
-    let operations = Operation::ALL
+    let operations: Vec<_> = Operation::ALL
         .iter()
         .copied()
-        .filter(|&one| card::takes(one));
-    let operations: Vec<_> = operations.collect();
+        .filter(|&one| is_there(one))
+        .collect();
     let plan = Plan {
-        budget: budget / operations.len() as u32,
+        budget: budget / u32::try_from(operations.len()).unwrap_or(u32::MAX).max(1),
         ..Plan::default()
     };
     let measured = operations.into_iter().map(|operation| {
+        if operation.is_wide_alone() {
+            return across_alone(operation, &plan);
+        }
         let batch = batch(context, keys, operation)?;
         of(operation, &batch, &plan)
     });
     measured.collect()
+}
+
+/// Whether the lanes of this machine do that.
+fn is_there(operation: Operation) -> bool {
+    card::takes(operation) && card::are_there() || operation.is_wide_alone() && kem::has_lanes()
+}
+
+/// What the lanes do one at a time alone: ML-KEM.
+fn across_alone(operation: Operation, plan: &Plan) -> Result<LanesMeasurement> {
+    let of_operation = |set: &kem::Set| {
+        [set.keygen(), set.encapsulation(), set.decapsulation()].contains(&operation)
+    };
+    let set = kem::Set::ALL.into_iter().find(of_operation);
+    let set = set.ok_or(Error::Lanes(operation))?;
+    let key = kem::generate(set, Path::Scalar)?;
+    let (ciphertext, _) = key.encapsulate(Path::Scalar)?;
+    let once = |path| match operation {
+        _ if operation == set.keygen() => kem::generate(set, path).map(drop),
+        _ if operation == set.encapsulation() => key.encapsulate(path).map(drop),
+        _ => key.decapsulate(path, &ciphertext).map(drop),
+    };
+    let on = |path| move |iterations| (0..iterations).try_for_each(|_| Ok(once(path)?));
+    let wide = duel(&mut on(Path::Scalar), &mut on(Path::Wide), plan)?;
+    Ok(LanesMeasurement {
+        operation,
+        scalar_ns: wide.scores[0].nanoseconds,
+        batch_ns: None,
+        wide_ns: Some(wide.scores[1].nanoseconds),
+    })
 }
 
 /// Eight requests of an operation: all with one key, as a server has one.
@@ -120,7 +150,7 @@ fn of(operation: Operation, batch: &[Request], plan: &Plan) -> Result<LanesMeasu
     Ok(LanesMeasurement {
         operation,
         scalar_ns: outcome.scores[0].nanoseconds,
-        batch_ns: outcome.scores[1].nanoseconds,
+        batch_ns: Some(outcome.scores[1].nanoseconds),
         // By the ratio, for the two were measured after each other.
         wide_ns: Some(outcome.scores[0].nanoseconds / wide.scores[1].ratio),
     })
@@ -276,14 +306,27 @@ mod tests {
         let context = Context::new(&library).unwrap();
         let keys = Keys::new(&context);
         let found = measure(&context, &keys, Duration::ZERO).unwrap();
-        if !card::are_there() {
-            assert!(found.is_empty());
-            return;
+        for operation in Operation::ALL.iter().copied() {
+            let one = found.iter().find(|one| one.operation == operation);
+            assert_eq!(one.is_some(), is_there(operation), "{}", operation.name());
+            let Some(one) = one else { continue };
+            let times = [Some(one.scalar_ns), one.batch_ns, one.wide_ns];
+            assert!(times.iter().flatten().all(|&time| time > 0.0), "{one:?}");
+            assert_eq!(one.batch_ns.is_none(), operation.is_wide_alone());
         }
-        for operation in Operation::ALL.iter().filter(|&&one| card::takes(one)) {
-            let one = found.iter().find(|one| one.operation == *operation);
-            let one = one.unwrap_or_else(|| panic!("{} is missing", operation.name()));
-            assert!(one.scalar_ns > 0.0 && one.batch_ns > 0.0, "{one:?}");
+    }
+
+    /// Measured on whatever lanes there are; where there are none, path `wide` is path `scalar`.
+    #[test]
+    fn what_has_no_card_is_measured_across_the_lanes() {
+        for &operation in Operation::ALL.iter().filter(|one| one.is_wide_alone()) {
+            let plan = Plan {
+                budget: Duration::ZERO,
+                ..Plan::default()
+            };
+            let one = across_alone(operation, &plan).unwrap();
+            assert!(one.wide_ns.is_some_and(|time| time > 0.0) && one.scalar_ns > 0.0);
+            assert_eq!(one.break_even(), 9);
         }
     }
 

@@ -8,6 +8,7 @@
 //! ```
 
 mod kernel;
+mod lattice;
 
 use inout::InOutBuf;
 use outboard_engine::scalar::aes_gcm::{AesGcm, TAG_LENGTH};
@@ -122,6 +123,17 @@ pub fn callers(
 /// If it is no post-quantum operation.
 pub fn kernel_of(operation: Operation) -> Result<Box<Contender<'static>>> {
     kernel::post_quantum(operation)
+}
+
+/// The same by the engine, on path `scalar`.
+///
+/// # Errors
+/// If a key cannot be made.
+///
+/// # Panics
+/// If it is no post-quantum operation.
+pub fn engine_of(operation: Operation) -> Result<Box<Contender<'static>>> {
+    lattice::contender(operation)
 }
 
 const CIPHER_KEY: [u8; 32] = [0x42; 32];

@@ -84,10 +84,13 @@ impl Lanes {
         let of_scalar = |nanoseconds: f64| nanoseconds / lanes.scalar_ns;
         Some(Self {
             alone: of_scalar(match lanes.break_even() {
-                1 => lanes.batch_ns,
+                1 => lanes.batch_ns.unwrap_or_else(|| lanes.alone_ns()),
                 _ => lanes.alone_ns(),
             }),
-            in_company: (path == Route::Card).then(|| of_scalar(lanes.batch_ns / 8.0 + queueing)),
+            in_company: (path == Route::Card)
+                .then_some(lanes.batch_ns)
+                .flatten()
+                .map(|batch| of_scalar(batch / 8.0 + queueing)),
         })
     }
 }
@@ -191,7 +194,7 @@ mod tests {
         let rsa = |algorithm, scalar_ns, batch_ns| LanesMeasurement {
             operation: algorithm,
             scalar_ns,
-            batch_ns,
+            batch_ns: Some(batch_ns),
             wide_ns: None,
         };
         let mut draw = profile().measurements.swap_remove(0);

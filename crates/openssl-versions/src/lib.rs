@@ -39,9 +39,16 @@ $cc -o bin/openssl apps/openssl-bin-*.o apps/libapps.a \
     "lib/libssl.so.$major" "lib/libcrypto.so.$major" -ldl -pthread
 "#;
 
+/// Of these, what OpenSSL before 3.5 does not know.
+const LATER_OPTIONS: &[&str] = &["no-slh-dsa"];
+
 /// An OpenSSL to test with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Version {
+    /// 3.2, the first whose libssl takes signatures of TLS from a provider.
+    V3_2,
+    /// 3.4, the last without post-quantum algorithms.
+    V3_4,
     /// 3.5, with long-term support.
     V3_5,
     /// 4.0, without engines.
@@ -60,13 +67,18 @@ pub struct Installation {
 }
 
 impl Version {
-    /// Every version.
+    /// Every version that has post-quantum algorithms of its own.
     pub const ALL: [Self; 2] = [Self::V3_5, Self::V4_0];
+
+    /// Those before, whose libssl takes signatures of TLS from a provider.
+    pub const BEFORE_POST_QUANTUM: [Self; 2] = [Self::V3_2, Self::V3_4];
 
     /// `3.5.5`.
     pub fn number(self) -> &'static str {
         // The crates' versions are like 300.5.5+3.5.5.
         let version = match self {
+            Self::V3_2 => "3.2.1",
+            Self::V3_4 => "3.4.1",
             Self::V3_5 => openssl_src_3_5::version(),
             Self::V4_0 => openssl_src_4_0::version(),
         };
@@ -75,11 +87,27 @@ impl Version {
             .map_or(version, |(_, number)| number)
     }
 
-    fn source(self) -> PathBuf {
+    /// `libcrypto.so.3`.
+    pub fn libcrypto(self) -> &'static str {
         match self {
+            Self::V3_2 | Self::V3_4 | Self::V3_5 => "libcrypto.so.3",
+            Self::V4_0 => "libcrypto.so.4",
+        }
+    }
+
+    fn source(self) -> Result<PathBuf, Box<dyn Error>> {
+        Ok(match self {
+            Self::V3_2 => source_of("3.2")?,
+            Self::V3_4 => source_of("3.4")?,
             Self::V3_5 => openssl_src_3_5::source_dir(),
             Self::V4_0 => openssl_src_4_0::source_dir(),
-        }
+        })
+    }
+
+    fn options(self) -> impl Iterator<Item = &'static str> {
+        let is_older = matches!(self, Self::V3_2 | Self::V3_4);
+        let options = OPTIONS.split_whitespace();
+        options.filter(move |option| !is_older || !LATER_OPTIONS.contains(option))
     }
 
     /// Builds it below the target directory unless that was done before.
@@ -122,10 +150,10 @@ fn build(version: Version, directory: &Path) -> Result<(), Box<dyn Error>> {
     File::create(&log)?;
     run(
         Command::new("perl")
-            .arg(version.source().join("Configure"))
+            .arg(version.source()?.join("Configure"))
             .arg(format!("--prefix={}", directory.display()))
             .arg(format!("--openssldir={}", configuration.display()))
-            .args(OPTIONS.split_whitespace()),
+            .args(version.options()),
         directory,
         &log,
     )?;
@@ -141,6 +169,26 @@ fn build(version: Version, directory: &Path) -> Result<(), Box<dyn Error>> {
         directory,
         &log,
     )
+}
+
+/// The source that the package in that directory names; cargo fetches it if it is not there yet.
+fn source_of(directory: &str) -> Result<PathBuf, Box<dyn Error>> {
+    let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join(directory);
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let output = Command::new(cargo)
+        .args(["metadata", "--locked", "--format-version", "1"])
+        .arg("--manifest-path")
+        .arg(manifest.join("Cargo.toml"))
+        .output()?;
+    if !output.status.success() {
+        return Err(String::from_utf8_lossy(&output.stderr).into());
+    }
+    let metadata: serde_json::Value = serde_json::from_slice(&output.stdout)?;
+    let packages = metadata["packages"].as_array().ok_or("no packages")?;
+    let source = packages.iter().find(|one| one["name"] == "openssl-src");
+    let manifest = source.and_then(|source| source["manifest_path"].as_str());
+    let manifest = Path::new(manifest.ok_or("no openssl-src")?);
+    Ok(manifest.with_file_name("openssl"))
 }
 
 fn run(command: &mut Command, directory: &Path, log: &Path) -> Result<(), Box<dyn Error>> {
@@ -182,13 +230,15 @@ mod tests {
 
     #[test]
     fn versions_are_what_they_are_called() {
+        assert!(Version::V3_2.number().starts_with("3.2."));
+        assert!(Version::V3_4.number().starts_with("3.4."));
         assert!(Version::V3_5.number().starts_with("3.5."));
         assert!(Version::V4_0.number().starts_with("4.0."));
     }
 
     #[test]
     fn each_says_its_version() {
-        for version in Version::ALL {
+        for version in Version::ALL.into_iter().chain(Version::BEFORE_POST_QUANTUM) {
             let built = version.installation().unwrap();
             let output = Command::new(built.programs.join("openssl"))
                 .arg("version")

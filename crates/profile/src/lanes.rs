@@ -14,8 +14,10 @@ pub struct LanesMeasurement {
     pub operation: Operation,
     /// Median nanoseconds of one on path `scalar`.
     pub scalar_ns: f64,
-    /// Median nanoseconds of a batch with all eight lanes filled; with fewer it takes as long.
-    pub batch_ns: f64,
+    /// Median nanoseconds of a batch with all eight lanes filled; with fewer it takes as long. Absent where the lanes do one
+    /// at a time alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub batch_ns: Option<f64>,
     /// Median nanoseconds of one across all eight lanes. Absent where the lanes don't do that, and in profiles of
     /// earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -75,12 +77,12 @@ impl LanesMeasurement {
 
     /// The fewest that do so though they are queued; 9 where none do.
     fn least(&self, costs: &Queueing) -> u8 {
-        (1..NEVER)
-            .find(|&filled| {
-                let alone = f64::from(filled) * self.alone_ns();
-                alone >= self.batch_ns * MARGIN + costs.of(filled)
-            })
-            .unwrap_or(NEVER)
+        let pays = |batch: f64, filled| {
+            let alone = f64::from(filled) * self.alone_ns();
+            alone >= batch * MARGIN + costs.of(filled)
+        };
+        let least = |batch| (1..NEVER).find(|&filled| pays(batch, filled));
+        self.batch_ns.and_then(least).unwrap_or(NEVER)
     }
 }
 
@@ -128,6 +130,10 @@ pub(super) fn choose(
     let break_even = break_even(lanes, &busy);
     for one in lanes {
         let Some((in_lanes, queued)) = break_even.get(one.operation) else {
+            // Programs get these by another setting, and before OpenSSL 3.5 there is no stock to lose against.
+            if one.operation.is_wide_alone() && one.is_wide() {
+                choices.set(one.operation, Path::Wide);
+            }
             continue;
         };
         let gains_alone = one.is_wide() || in_lanes == 1;
@@ -146,7 +152,7 @@ pub(super) fn choose(
 
 /// Whether one alone beats stock: across the lanes, or with one of them filled.
 fn beats_stock(lanes: &LanesMeasurement, measurements: &[Measurement]) -> bool {
-    let ours = lanes.alone_ns().min(lanes.batch_ns);
+    let ours = lanes.batch_ns.unwrap_or(f64::MAX).min(lanes.alone_ns());
     measurements
         .iter()
         .find(|one| one.operation == lanes.operation)

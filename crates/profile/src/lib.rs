@@ -238,10 +238,12 @@ impl Profile {
         self.choices.path(operation)
     }
 
-    /// How many operations take one of Outboard's own paths. 0: this machine has nothing to gain, as far as is known.
+    /// How many operations that every OpenSSL has take one of Outboard's own paths. 0: this machine has nothing to gain, as
+    /// far as is known.
     pub fn chosen(&self) -> usize {
-        let choices = self.choices.iter();
-        choices.filter(|(_, path)| *path != Path::Stock).count()
+        Operation::compared()
+            .filter(|&operation| self.offers(operation))
+            .count()
     }
 
     /// How many requests must come together for the lanes to pay, and what goes across them alone.

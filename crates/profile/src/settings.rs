@@ -61,12 +61,13 @@ pub const ALL: [Setting; 11] = [
     },
     Setting {
         name: "post-quantum",
-        values: "yes or no",
+        values: "yes, no or certificates",
         default: "no",
         meaning: "Whether programs get ML-KEM and ML-DSA keys and the groups X25519MLKEM768, SecP256r1MLKEM768 and \
                   SecP384r1MLKEM1024 of TLS 1.3, if their OpenSSL is older than 3.5 and so has none. This holds for \
                   every program that loads Outboard, whatever the settings offer, algorithms, programs and except say: \
-                  a list of groups that names an unknown group is refused whole.",
+                  a list of groups that names an unknown group is refused whole. certificates: as yes, and ML-DSA in \
+                  certificates of TLS 1.3 with OpenSSL 3.2 to 3.4. libssl then has a fault (docs/post-quantum.md).",
     },
     Setting {
         name: "programs",
@@ -149,14 +150,27 @@ pub fn asynchronous(value: &str) -> Result<bool, String> {
     }
 }
 
+/// What programs get of post-quantum algorithms.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PostQuantum {
+    /// Nothing.
+    #[default]
+    No,
+    /// Keys, signatures and groups of TLS.
+    Yes,
+    /// Certificates of TLS, too.
+    Certificates,
+}
+
 /// Reads `post-quantum`.
 ///
 /// # Errors
 /// The allowed values, if the value is another one.
-pub fn post_quantum(value: &str) -> Result<bool, String> {
+pub fn post_quantum(value: &str) -> Result<PostQuantum, String> {
     match value {
-        "yes" => Ok(true),
-        "no" => Ok(false),
+        "yes" => Ok(PostQuantum::Yes),
+        "no" => Ok(PostQuantum::No),
+        "certificates" => Ok(PostQuantum::Certificates),
         _ => Err(complaint("post-quantum", value)),
     }
 }

@@ -9,6 +9,7 @@ use outboard_client::Client;
 use outboard_engine::card::{self, Output, Request};
 use outboard_engine::ledger;
 use outboard_engine::profile::Choices;
+use outboard_engine::settings::PostQuantum;
 use outboard_engine::{Operation, Path, fork, scalar};
 use outboard_libcrypto::{Encryptions, Library};
 use outboard_provider_abi::raw::{Algorithm, Param};
@@ -34,8 +35,8 @@ pub(crate) struct Shared {
     choices: Choices,
     libcrypto_version: (u32, u32),
     asynchronous: bool,
-    /// Whether programs get post-quantum keys and groups, which their OpenSSL lacks.
-    post_quantum: bool,
+    /// What programs get of post-quantum algorithms, which their OpenSSL lacks.
+    post_quantum: PostQuantum,
     libcrypto: OnceBox<Option<Library>>,
     hashes: OnceBox<Hashes>,
     stock: Option<Stock>,
@@ -61,8 +62,11 @@ impl Provider for Outboard {
         }
         fork::watch();
         ledger::open(&settings.ledger);
-        let post_quantum = settings.post_quantum && version(&core) < (3, 5);
-        if post_quantum {
+        let post_quantum = match version(&core) < (3, 5) {
+            true => settings.post_quantum,
+            false => PostQuantum::No,
+        };
+        if post_quantum != PostQuantum::No {
             post_quantum::name_objects(&core);
         }
         card::open(card::Settings {
@@ -96,8 +100,12 @@ impl Provider for Outboard {
     /// Before 3.5, libssl used a group only where it and its keys come from one provider: the default
     /// provider's groups of the keys we own become ours.
     fn capabilities(&self, name: &CStr, give: &mut dyn FnMut(*const Param) -> bool) -> Result<()> {
-        if name == c"TLS-GROUP" && self.shared.post_quantum {
+        let wanted = self.shared.post_quantum;
+        if wanted != PostQuantum::No && name == c"TLS-GROUP" {
             post_quantum::give_groups(give);
+        }
+        if wanted == PostQuantum::Certificates && name == c"TLS-SIGALG" {
+            post_quantum::give_signature_algorithms(give);
         }
         let owned = self.offered().owned();
         if name != c"TLS-GROUP" || owned.is_empty() || self.shared.libcrypto_is_at_least(3, 5) {
@@ -143,7 +151,7 @@ impl Outboard {
             self.stock(),
             self.shared.libcrypto_version,
             self.shared.service.is_some(),
-            self.shared.post_quantum,
+            self.shared.post_quantum != PostQuantum::No,
         )
     }
 }

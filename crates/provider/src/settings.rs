@@ -5,7 +5,7 @@ use std::path::{Path as FilePath, PathBuf};
 
 use outboard_engine::card::BreakEven;
 use outboard_engine::profile::{Choices, Decision, SYSTEM_PATH};
-use outboard_engine::settings::{self, Offer};
+use outboard_engine::settings::{self, Offer, PostQuantum};
 use outboard_engine::{Machine, Operation, Path, ledger};
 use outboard_provider_abi::Core;
 
@@ -17,8 +17,8 @@ pub(crate) struct Settings {
     pub(crate) cards: Option<usize>,
     /// Whether a job of OpenSSL's is paused while a card works for it.
     pub(crate) asynchronous: bool,
-    /// Whether programs get post-quantum keys and groups where their OpenSSL has none.
-    pub(crate) post_quantum: bool,
+    /// What programs get of post-quantum algorithms where their OpenSSL has none.
+    pub(crate) post_quantum: PostQuantum,
     /// How the card service is asked; none where there is none.
     pub(crate) service: Option<outboard_client::Settings>,
     /// What was not understood, and is passed over.
@@ -71,7 +71,7 @@ impl Settings {
         if let Some(value) = &algorithms {
             understood(settings::algorithms(value).1.map_or(Ok(()), Err));
         }
-        let mut post_quantum = false;
+        let mut post_quantum = PostQuantum::No;
         if let Some(value) = text(c"post-quantum") {
             understood(settings::post_quantum(&value).map(|value| post_quantum = value));
         }
@@ -141,8 +141,12 @@ impl Settings {
         };
         let mut choices = Choices::default();
         for &operation in Operation::ALL {
-            let has_lanes = operation.has_lanes();
-            choices.set(operation, if has_lanes { in_lanes } else { Path::Scalar });
+            let path = match operation {
+                _ if operation.has_lanes() => in_lanes,
+                _ if operation.is_wide_alone() => Path::Wide,
+                _ => Path::Scalar,
+            };
+            choices.set(operation, path);
         }
         choices
     }

@@ -244,12 +244,40 @@ fn parts_and_parameters() {
     assert!(verifier.finish(&signature).unwrap());
 
     assert!(DigestSigner::new(&key, Some("SHA256"), &Params::new()).is_err());
-    for (name, usual) in [(c"deterministic", 0), (c"message-encoding", 1), (c"mu", 0)] {
+    for (name, usual) in [(c"deterministic", 0), (c"message-encoding", 1)] {
         let with = |value| DigestSigner::new(&key, None, &Params::new().int(name, value));
         assert!(with(usual).is_ok() && with(1 - usual).is_err(), "{name:?}");
     }
     let entropy = Params::new().bytes(c"test-entropy", &[0; 32]);
     assert!(DigestSigner::new(&key, None, &entropy).is_err());
+}
+
+/// What is signed, FIPS 204's μ, may be passed instead of the message: 64 bytes, in one call. OpenSSL 3.5 does as we do.
+#[test]
+fn mu_is_signed_as_with_openssl() {
+    let (ours, natives) = common::post_quantum();
+    let with_mu = || Params::new().int(c"mu", 1);
+    let mu = [7; 64];
+    for (version, native) in &natives {
+        for set in SETS {
+            for (maker, taker) in [(&ours.outboard, native), (native, &ours.outboard)] {
+                let key = Key::generate(maker, set, &Params::new()).unwrap();
+                let sign = |mu: &[u8]| DigestSigner::new(&key, None, &with_mu())?.sign(mu);
+                let signature = sign(&mu).unwrap();
+                assert!(sign(&mu[1..]).is_err(), "{version} {set}");
+                let half = public(taker, set, &key.bytes(c"pub").unwrap()).unwrap();
+                let verifies = |mu: &[u8]| {
+                    let mut verifier = DigestVerifier::new(&half, None, &with_mu()).unwrap();
+                    verifier.verify(&signature, mu).unwrap_or(false)
+                };
+                assert!(verifies(&mu) && !verifies(&[8; 64]), "{version} {set}");
+                assert!(!verifies(&mu[1..]) && !verify(&half, b"", &mu, &signature));
+            }
+        }
+    }
+    let key = Key::generate(&ours.outboard, SETS[0], &Params::new()).unwrap();
+    let mut signer = DigestSigner::new(&key, None, &with_mu()).unwrap();
+    assert!(signer.update(&mu).is_err() && signer.finish().is_err());
 }
 
 /// Without the setting, nothing is there; OpenSSL 3.5 and later keep their own.

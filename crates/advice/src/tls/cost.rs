@@ -27,6 +27,20 @@ pub struct Cost {
     pub pairs: u32,
 }
 
+/// What a handshake costs with a group that this OpenSSL lacks, and that `outboard enable --post-quantum` gives it. Server
+/// and client both run with Outboard.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Added {
+    pub name: String,
+    pub outboard_seconds: f64,
+    pub client_seconds: f64,
+    /// The least and the most that the server took; `None` where these are too few to say.
+    #[serde(default)]
+    pub scatter_seconds: Option<[f64; 2]>,
+    /// From how many measurements.
+    pub pairs: u32,
+}
+
 /// The measurements and their conditions.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Costs {
@@ -34,6 +48,9 @@ pub struct Costs {
     pub openssl: String,
     /// One for each choice that this OpenSSL has.
     pub costs: Vec<Cost>,
+    /// One for each group that Outboard would add. Empty in documents of earlier versions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub post_quantum: Vec<Added>,
 }
 
 impl Cost {

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::cost::{Cost, Costs};
+use super::cost::{Added, Cost, Costs};
 use super::policy::{self, Kind, Known};
 use crate::check_only;
 use crate::order::scatter;
@@ -21,21 +21,31 @@ const USUAL_CERTIFICATE: &str = "P-256";
 const FILE: &str = "file";
 const FILE_BYTES: u64 = 32 << 20;
 
-/// Measures all that this OpenSSL has. Servers run under each of `servers`: stock, and Outboard if
-/// there is any.
+/// Under what servers run.
+pub(super) struct Sides {
+    pub(super) stock: OpenSsl,
+    /// With Outboard, if there is any; then with `post-quantum = yes`.
+    pub(super) outboard: Option<[OpenSsl; 2]>,
+}
+
+/// Measures all that this OpenSSL has, stock and with Outboard if there is any; with Outboard alone the groups that it adds.
 pub(super) fn measure(
     workplace: &Workplace,
-    stock: &OpenSsl,
-    outboard: Option<&OpenSsl>,
+    sides: &Sides,
     pairs: u32,
     only: &[String],
     listener: &dyn Listener,
 ) -> Result<Costs, Error> {
-    let groups = groups(stock)?;
+    let stock = &sides.stock;
+    let own = groups(stock)?;
+    let all = match &sides.outboard {
+        Some([_, post_quantum]) => groups(post_quantum)?,
+        None => own.clone(),
+    };
     let mut wanted: Vec<&Known> = Kind::ALL
         .into_iter()
         .flat_map(policy::all)
-        .filter(|known| known.kind != Kind::Group || groups.contains(&known.name))
+        .filter(|known| known.kind != Kind::Group || all.contains(&known.name))
         .collect();
     let names: BTreeSet<&str> = wanted.iter().map(|known| known.name).collect();
     check_only(only, &Vec::from_iter(names), "this OpenSSL")?;
@@ -43,11 +53,24 @@ pub(super) fn measure(
     workplace.write_noise(FILE, FILE_BYTES)?;
     let mut subjects = wanted
         .into_iter()
-        .map(|known| Subject::new(workplace, (stock, outboard), known, &groups))
+        .map(|known| {
+            let is_own = known.kind != Kind::Group || own.contains(&known.name);
+            match (is_own, &sides.outboard) {
+                (false, Some([_, post_quantum])) => {
+                    Subject::new(workplace, (None, Some(post_quantum)), known, &all)
+                }
+                (_, Some([outboard, _])) => {
+                    Subject::new(workplace, (Some(stock), Some(outboard)), known, &own)
+                }
+                (_, None) => Subject::new(workplace, (Some(stock), None), known, &own),
+            }
+        })
         .collect::<Result<Vec<_>, _>>()?;
 
+    let servers = subjects.iter().map(Subject::servers).sum::<u64>();
     let steps = subjects.len() as u64 * u64::from(pairs);
-    let seconds = steps * if outboard.is_some() { 3 } else { 2 };
+    // Each starts a client, too.
+    let seconds = (servers + servers / 2) * u64::from(pairs);
     let mut progress = listener.begin(steps, &format!("measuring for about {seconds} seconds"));
     for pair in 0..pairs {
         for subject in &mut subjects {
@@ -59,7 +82,8 @@ pub(super) fn measure(
     let version = stock.command()?.arg("version").succeed()?.output;
     Ok(Costs {
         openssl: version.trim().to_owned(),
-        costs: subjects.iter().map(Subject::cost).collect(),
+        costs: subjects.iter().filter_map(Subject::cost).collect(),
+        post_quantum: subjects.iter().filter_map(Subject::added).collect(),
     })
 }
 
@@ -82,11 +106,18 @@ fn groups(openssl: &OpenSsl) -> Result<Vec<&'static str>, Error> {
 /// One choice, its servers and what they took so far.
 struct Subject {
     known: &'static Known,
-    stock: Server,
+    /// None for what stock lacks.
+    stock: Option<Server>,
     outboard: Option<Server>,
     client: Client,
-    /// Stock, Outboard.
-    taken: Vec<(Window, Option<Window>)>,
+    taken: Vec<Taken>,
+}
+
+/// What the servers of a pair took.
+#[derive(Clone, Copy, Debug, Default)]
+struct Taken {
+    stock: Option<Window>,
+    outboard: Option<Window>,
 }
 
 /// CPU seconds for one handshake, or for 1 GiB.
@@ -97,9 +128,10 @@ struct Window {
 }
 
 impl Subject {
+    /// The client is stock where stock can.
     fn new(
         workplace: &Workplace,
-        (stock, outboard): (&OpenSsl, Option<&OpenSsl>),
+        (stock, outboard): (Option<&OpenSsl>, Option<&OpenSsl>),
         known: &'static Known,
         groups: &[&str],
     ) -> Result<Self, Error> {
@@ -108,55 +140,93 @@ impl Subject {
             Kind::Group | Kind::Suite => policy::find(Kind::Certificate, USUAL_CERTIFICATE)
                 .expect("invariant: the table has it"),
         };
-        let certificate = certificate_of(workplace, stock, certificate)?;
+        let able = stock.or(outboard).expect("invariant: one is there");
+        let certificate = certificate_of(workplace, able, certificate)?;
         let server = |openssl| Server::start(workplace, openssl, &certificate, known.kind, groups);
         Ok(Self {
             known,
-            stock: server(stock)?,
+            stock: stock.map(server).transpose()?,
             outboard: outboard.map(server).transpose()?,
-            client: Client::new(workplace, stock, known)?,
+            client: Client::new(workplace, able, known)?,
             taken: Vec::new(),
         })
     }
 
+    fn servers(&self) -> u64 {
+        u64::from(self.stock.is_some()) + u64::from(self.outboard.is_some())
+    }
+
     fn measure(&mut self, pair: u32) -> Result<(), Error> {
         let window = |server: &Server| self.client.window(server);
-        let taken = match &self.outboard {
-            None => (window(&self.stock)?, None),
-            Some(outboard) => {
-                let (stock, with) = alternate(pair, || window(&self.stock), || window(outboard))?;
-                (stock, Some(with))
+        let taken = match (&self.stock, &self.outboard) {
+            (Some(stock), Some(outboard)) => {
+                let (stock, outboard) = alternate(pair, || window(stock), || window(outboard))?;
+                Taken {
+                    stock: Some(stock),
+                    outboard: Some(outboard),
+                }
             }
+            (stock, outboard) => Taken {
+                stock: stock.as_ref().map(window).transpose()?,
+                outboard: outboard.as_ref().map(window).transpose()?,
+            },
         };
         self.taken.push(taken);
         Ok(())
     }
 
-    fn cost(&self) -> Cost {
-        let stock = self.taken.iter().map(|(stock, _)| stock.server);
-        let with = self
-            .taken
-            .iter()
-            .filter_map(|(_, with)| Some(with.as_ref()?.server));
+    fn stock(&self) -> impl Iterator<Item = Window> {
+        self.taken.iter().filter_map(|taken| taken.stock)
+    }
+
+    fn outboard(&self) -> impl Iterator<Item = Window> {
+        self.taken.iter().filter_map(|taken| taken.outboard)
+    }
+
+    /// The servers' as they will be, with Outboard where that is: the least and the most.
+    fn scatter(&self) -> Option<[f64; 2]> {
+        let served = self.taken.iter().filter_map(|taken| {
+            let window = taken.outboard.or(taken.stock)?;
+            Some(window.server)
+        });
+        scatter(served)
+    }
+
+    fn pairs(&self) -> u32 {
+        u32::try_from(self.taken.len()).unwrap_or(u32::MAX)
+    }
+
+    /// Of what stock has.
+    fn cost(&self) -> Option<Cost> {
+        self.stock.as_ref()?;
         let ratios = self
             .taken
             .iter()
-            .filter_map(|(stock, with)| Some(stock.server / with.as_ref()?.server));
-        let client = self.taken.iter().map(|(stock, _)| stock.client);
-        let served = self
-            .taken
-            .iter()
-            .map(|(stock, with)| with.unwrap_or(*stock).server);
-        Cost {
+            .filter_map(|taken| Some(taken.stock?.server / taken.outboard?.server));
+        Some(Cost {
             kind: self.known.kind,
             name: self.known.name.to_owned(),
-            stock_seconds: median(stock).unwrap_or_default(),
-            outboard_seconds: median(with),
+            stock_seconds: median(self.stock().map(|one| one.server)).unwrap_or_default(),
+            outboard_seconds: median(self.outboard().map(|one| one.server)),
             ratio: median(ratios),
-            client_seconds: median(client).unwrap_or_default(),
-            scatter_seconds: scatter(served),
-            pairs: u32::try_from(self.taken.len()).unwrap_or(u32::MAX),
+            client_seconds: median(self.stock().map(|one| one.client)).unwrap_or_default(),
+            scatter_seconds: self.scatter(),
+            pairs: self.pairs(),
+        })
+    }
+
+    /// Of a group that stock lacks.
+    fn added(&self) -> Option<Added> {
+        if self.stock.is_some() {
+            return None;
         }
+        Some(Added {
+            name: self.known.name.to_owned(),
+            outboard_seconds: median(self.outboard().map(|one| one.server))?,
+            client_seconds: median(self.outboard().map(|one| one.client))?,
+            scatter_seconds: self.scatter(),
+            pairs: self.pairs(),
+        })
     }
 }
 

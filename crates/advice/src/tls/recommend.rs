@@ -101,6 +101,7 @@ mod tests {
         Costs {
             openssl: "OpenSSL 3.0.22".into(),
             costs: costs.iter().map(cost).collect(),
+            post_quantum: Vec::new(),
         }
     }
 

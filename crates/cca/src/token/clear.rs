@@ -1,6 +1,7 @@
 //! Private halves in the clear, as CSNDPKB writes them into external tokens and CSNDPKI takes them in.
 //!
 //! ```text
+//! 31 RSA private   11 40 in the clear; 52 bytes of p, q, dp, dq, u, n; 134 n, p, q, dp, dq, u
 //! 08 RSA private   28 40 in the clear; 54 bytes of p, q, dp, dq, u; 64 of n; 132 p, q, dp, dq, u, n
 //! 20 EC private    10 40 in the clear; 12 bits of p; 36 the number
 //! ```
@@ -30,15 +31,18 @@ pub(crate) enum Clear {
 
 impl Clear {
     /// Writes it into a section's body, of which the other fields are there. (Offsets are a section's, less its first four bytes.)
-    pub(super) fn write(&self, body: &mut Vec<u8>) {
+    pub(super) fn write(&self, body: &mut Vec<u8>, is_aesc: bool) {
         match self {
             Self::Rsa(numbers) => {
-                body[28 - 4] = CLEAR;
-                for (place, number) in (54..).step_by(2).zip(numbers) {
+                let (flag, lengths) = if is_aesc { (11, 52) } else { (28, 54) };
+                body[flag - 4] = CLEAR;
+                for (place, number) in (lengths..).step_by(2).zip(numbers) {
                     let length = (number.len() as u16).to_be_bytes();
                     body[place - 4..place - 2].copy_from_slice(&length);
                 }
-                body.resize(NUMBERS - 4, 0);
+                if !is_aesc {
+                    body.resize(NUMBERS - 4, 0);
+                }
                 numbers
                     .iter()
                     .for_each(|number| body.extend_from_slice(number));
@@ -52,18 +56,19 @@ impl Clear {
 
     /// That of a section, if it is in the clear. `end` is where what follows the secret begins.
     pub(super) fn read(section: &[u8], end: usize) -> Option<Self> {
-        match section.first()? {
-            0x08 if *section.get(28)? == CLEAR => {
-                let mut at = NUMBERS;
-                let mut numbers = Vec::with_capacity(5);
-                for place in (54..64).step_by(2) {
-                    let length = number_at(section, place)?;
-                    numbers.push(Zeroizing::new(section.get(at..at + length)?.to_vec()));
-                    at += length;
-                }
-                let numbers = numbers.try_into().ok()?;
-                (at <= end).then_some(Self::Rsa(numbers))
+        let rsa = |mut at: usize, lengths: usize| {
+            let mut numbers = Vec::with_capacity(5);
+            for place in (lengths..).step_by(2).take(5) {
+                let length = number_at(section, place)?;
+                numbers.push(Zeroizing::new(section.get(at..at + length)?.to_vec()));
+                at += length;
             }
+            let numbers = numbers.try_into().ok()?;
+            (at <= end).then_some(Self::Rsa(numbers))
+        };
+        match section.first()? {
+            0x08 if *section.get(28)? == CLEAR => rsa(NUMBERS, 54),
+            0x31 if *section.get(11)? == CLEAR => rsa(134 + number_at(section, 62)?, 52),
             0x20 if *section.get(10)? == CLEAR => {
                 let number = section.get(36..end)?;
                 Some(Self::Ec(Zeroizing::new(number.to_vec())))

@@ -4,8 +4,10 @@
 //! 1e external, 1f internal; 00; length; 0000 0000          then sections, each: what it is, version, length, …
 //! 04 RSA public    6 bytes of e, 8 bits of n, 10 bytes of n, 12 e, n
 //! 08 RSA private   28 40 in the clear, 50 use, 54 bytes of p, q, dp, dq, u, n; 76 verification pattern, 124 wrapped key, n at the end
+//! 31 RSA private   11 40 in the clear, 48 use, 52 bytes of p, q, dp, dq, u, n; 116 verification pattern, 134 n, wrapped key (RSA-AESC)
 //! 21 EC public     8 curve's kind, 10 bits of p, 12 bytes of the point, 14 the point
-//! 20 EC private    8 use, 12 bits of p, 28 verification pattern, 36 wrapped key
+//! 20 EC private    4 01 wrapped, 8 use, 10 08 wrapped, 12 bits of p, 16 verification pattern, 36 wrapped key
+//!                  (older ones: 4 00, 10 00, 28 verification pattern)
 //! 10 name          4 the private key's name, 64 bytes
 //! ```
 //! The public sections are the publication's. In the private ones the fields are, but not what the secret part has: it is a
@@ -119,8 +121,8 @@ impl Public {
         }
     }
 
-    /// Which master key wraps its private half.
-    pub(crate) fn kind(&self) -> Kind {
+    /// Which master key wraps its private half, unless that says another.
+    fn kind(&self) -> Kind {
         match self {
             Self::Rsa { .. } => Kind::Asymmetric,
             Self::Ec { .. } => Kind::Apka,
@@ -214,6 +216,8 @@ pub(crate) struct PkaToken {
 #[derive(Clone)]
 pub(crate) struct PrivateSection {
     pub(crate) of: Use,
+    /// An RSA key under APKA-MK (RSA-AESC), in a section of its own.
+    is_aesc: bool,
     secret: Secret,
 }
 
@@ -239,6 +243,7 @@ impl PrivateSection {
     pub(crate) fn skeleton(of: Use) -> Self {
         Self {
             of,
+            is_aesc: false,
             secret: Secret::None,
         }
     }
@@ -246,12 +251,26 @@ impl PrivateSection {
     pub(crate) fn clear(of: Use, clear: Clear) -> Self {
         Self {
             of,
+            is_aesc: false,
             secret: Secret::Clear(clear),
         }
     }
 
+    /// Of an RSA key: the same, under APKA-MK.
+    pub(crate) fn with_aesc(self, is_aesc: bool) -> Self {
+        Self { is_aesc, ..self }
+    }
+
     fn section(&self, public: &Public) -> Vec<u8> {
         match public {
+            Public::Rsa { n, .. } if self.is_aesc => {
+                let mut body = vec![0; 130];
+                body[48 - 4] = self.of as u8;
+                body[62 - 4..64 - 4].copy_from_slice(&(n.len() as u16).to_be_bytes());
+                body.extend_from_slice(n);
+                self.write(&mut body, 116);
+                section(0x31, &body)
+            }
             Public::Rsa { n, .. } => {
                 let mut body = vec![0; 120];
                 // Offsets of the section, less its first four bytes.
@@ -266,7 +285,10 @@ impl PrivateSection {
                 let mut body = vec![0; 32];
                 body[8 - 4] = self.of as u8;
                 body[12 - 4..14 - 4].copy_from_slice(&(curve.bits() as u16).to_be_bytes());
-                self.write(&mut body, 28);
+                if matches!(self.secret, Secret::Wrapped { .. }) {
+                    (body[0], body[10 - 4]) = (1, 0x08);
+                }
+                self.write(&mut body, 16);
                 section(0x20, &body)
             }
         }
@@ -280,7 +302,7 @@ impl PrivateSection {
                 body[place - 4..place + 4].copy_from_slice(pattern);
                 body.extend_from_slice(wrapped);
             }
-            Secret::Clear(clear) => clear.write(body),
+            Secret::Clear(clear) => clear.write(body, self.is_aesc),
         }
     }
 
@@ -290,7 +312,16 @@ impl PrivateSection {
                 let end = section.len().checked_sub(number_at(section, 64)?)?;
                 (*section.get(50)?, section.get(76..84)?, 124, end)
             }
-            0x20 => (*section.get(8)?, section.get(28..36)?, 36, section.len()),
+            0x31 => {
+                let start = 134 + number_at(section, 62)?;
+                let pattern = section.get(116..124)?;
+                (*section.get(48)?, pattern, start, section.len())
+            }
+            0x20 => {
+                let place = if section[4] == 1 { 16 } else { 28 };
+                let pattern = section.get(place..place + 8)?;
+                (*section.get(8)?, pattern, 36, section.len())
+            }
             _ => return None,
         };
         let wrapped = section.get(start..end)?;
@@ -304,6 +335,7 @@ impl PrivateSection {
         };
         Some(Self {
             of: Use::read(of)?,
+            is_aesc: section[0] == 0x31,
             secret,
         })
     }
@@ -338,7 +370,7 @@ impl PkaToken {
                 .filter(|(section, _)| section.len() >= 4)?;
             match section[0] {
                 0x04 | 0x21 if public.is_none() => public = Some(Public::read(section)?),
-                0x08 | 0x20 if private.is_none() => {
+                0x08 | 0x20 | 0x31 if private.is_none() => {
                     private = Some((section[0], PrivateSection::read(section)?))
                 }
                 0x10 if name.is_empty() => name = section.get(4..68)?.to_vec(),
@@ -349,7 +381,7 @@ impl PkaToken {
         let public = public?;
         let private = match (private, &public) {
             (None, _) => None,
-            (Some((0x08, private)), Public::Rsa { .. })
+            (Some((0x08 | 0x31, private)), Public::Rsa { .. })
             | (Some((0x20, private)), Public::Ec { .. }) => Some(private),
             _ => return None,
         };
@@ -385,6 +417,14 @@ impl PkaToken {
         let length = (token.len() as u16).to_be_bytes();
         token[2..4].copy_from_slice(&length);
         token
+    }
+
+    /// Which master key wraps its private half.
+    pub(crate) fn kind(&self) -> Kind {
+        match &self.private {
+            Some(private) if private.is_aesc => Kind::Apka,
+            _ => self.public.kind(),
+        }
     }
 
     /// What is bound to the wrapped key.
@@ -424,15 +464,15 @@ impl PkaToken {
             private: None,
             name: self.name.clone(),
         };
-        new.with(&pair.info, private.of, masters.current(self.public.kind())?)
+        new.with(&pair.info, private, masters.current(self.kind())?)
     }
 
-    fn with(mut self, info: &[u8], of: Use, master: &MasterKey) -> Outcome<Self> {
-        let wrapped = master.wrap(&self.said(of), info, Padding::Zeros)?;
+    fn with(mut self, info: &[u8], of: &PrivateSection, master: &MasterKey) -> Outcome<Self> {
+        let wrapped = master.wrap(&self.said(of.of), info, Padding::Zeros)?;
         let pattern = master.pattern();
         self.private = Some(PrivateSection {
-            of,
             secret: Secret::Wrapped { pattern, wrapped },
+            ..of.clone()
         });
         Ok(self)
     }
@@ -454,7 +494,7 @@ impl PkaToken {
             private: None,
             name: self.name.clone(),
         };
-        new.with(&pair.info, private.of, masters.current(self.public.kind())?)
+        new.with(&pair.info, private, masters.current(self.kind())?)
     }
 
     /// What wraps the private half: the master key, and its bytes.
@@ -462,7 +502,7 @@ impl PkaToken {
         let private = self.private.as_ref().ok_or(Refusal::NoPrivateKey)?;
         match &private.secret {
             Secret::Wrapped { pattern, wrapped } => {
-                let master = masters.of_pattern(self.public.kind(), pattern)?;
+                let master = masters.of_pattern(self.kind(), pattern)?;
                 Ok((master, wrapped, private.of))
             }
             // In the clear, it is no key of the card.
@@ -494,12 +534,13 @@ impl PkaToken {
 
     /// Under another master key.
     pub(crate) fn changed(&self, masters: &Masters, master: &MasterKey) -> Outcome<Self> {
-        let (info, of) = self.info(masters)?;
+        let (info, _) = self.info(masters)?;
+        let private = self.private.as_ref().ok_or(Refusal::NoPrivateKey)?;
         let public = Self {
             public: self.public.clone(),
             private: None,
             name: self.name.clone(),
         };
-        public.with(&info, of, master)
+        public.with(&info, private, master)
     }
 }

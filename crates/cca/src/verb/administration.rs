@@ -69,8 +69,9 @@ impl Verb for MasterKeyProcess {
 impl Verb for CryptoFacilityQuery {
     type Reply = FacilityStatus;
 
-    /// STATCCA, STATAES and STATAPKA tell the state of master keys as published. STATMKVP is ours: `verb_data` has 12
-    /// patterns of eight bytes, for each kind (symmetric, AES, asymmetric, APKA) of new, current and old; zeros for none.
+    /// STATCCA, STATAES, STATAPKA and STATCRD2 tell the state of master keys and of the card as published. STATICSB has the patterns of
+    /// master keys where the publication has them, and zeros elsewhere. STATMKVP is ours: `verb_data` has 12 patterns of eight bytes,
+    /// for each kind (symmetric, AES, asymmetric, APKA) of new, current and old; zeros for none.
     fn run(&self, call: &Call<'_>) -> Outcome<FacilityStatus> {
         let mut rules = self.rule_array.parse();
         // Which of several cards: there is one.
@@ -81,6 +82,10 @@ impl Verb for CryptoFacilityQuery {
             ("STATAES", "STATAES"),
             ("STATAPKA", "STATAPKA"),
             ("STATCARD", "STATCARD"),
+            ("STATCRD2", "STATCRD2"),
+            ("STATICSB", "STATICSB"),
+            ("DOM-NUMS", "DOM-NUMS"),
+            ("DOM-USAG", "DOM-USAG"),
             ("STATMKVP", "STATMKVP"),
             ("NUM-DECT", "NUM-DECT"),
         ])?;
@@ -107,6 +112,25 @@ impl Verb for CryptoFacilityQuery {
             "STATAPKA" => registers(Kind::Apka).map(Keyword::new).to_vec(),
             "STATCARD" => ["1", "OUTBOARD"].map(Keyword::new).to_vec(),
             "NUM-DECT" => vec![Keyword::new(&state.tables.list().len().to_string())],
+            // One card; what it is made of is not told; its serial number is the fifteenth.
+            "STATCRD2" => [["1"].as_slice(), &["0"; 13], &["OUTBOARD"]]
+                .concat()
+                .into_iter()
+                .map(Keyword::new)
+                .collect(),
+            "STATICSB" => {
+                verb_data = static_status(&state.masters).into();
+                Vec::new()
+            }
+            // One domain, the first.
+            "DOM-NUMS" => {
+                verb_data = [0, 0, 0, 1].into();
+                Vec::new()
+            }
+            "DOM-USAG" => {
+                verb_data = [0; 4].into();
+                Vec::new()
+            }
             "STATMKVP" => {
                 verb_data = patterns(&state.masters).into();
                 Vec::new()
@@ -127,6 +151,35 @@ impl Verb for CryptoFacilityQuery {
     }
 }
 
+/// Where STATICSB has the patterns of a master key: the kind, the place, and the number of current, new and old.
+const STATIC_STATUS: [(Kind, usize, [u8; 3]); 3] = [
+    (Kind::Symmetric, 132, [0x07, 0x06, 0x08]),
+    (Kind::Aes, 180, [0x0b, 0x0a, 0x0c]),
+    (Kind::Apka, 216, [0x0e, 0x0d, 0x0f]),
+];
+
+/// Blocks of twelve bytes: their length, a number, the pattern.
+fn static_status(masters: &Masters) -> Vec<u8> {
+    let mut status = vec![0; 252];
+    for (kind, start, numbers) in STATIC_STATUS {
+        let registers = masters.of(kind);
+        let of = |key: &Option<crate::card::master::MasterKey>| {
+            key.as_ref().map(crate::card::master::MasterKey::pattern)
+        };
+        let patterns = [
+            of(&registers.current),
+            registers.new_pattern(kind),
+            of(&registers.old),
+        ];
+        let blocks = status[start..].chunks_mut(12);
+        for ((block, number), pattern) in blocks.zip(numbers).zip(patterns) {
+            block[..4].copy_from_slice(&[0, 12, 0x0f, number]);
+            block[4..].copy_from_slice(&pattern.unwrap_or_default());
+        }
+    }
+    status
+}
+
 fn patterns(masters: &Masters) -> Vec<u8> {
     let of_kind = |kind| {
         let registers = masters.of(kind);
@@ -143,15 +196,37 @@ fn patterns(masters: &Masters) -> Vec<u8> {
         .collect()
 }
 
+/// Which card a program means, where it means one: there is one.
+fn of_only_card(rules: &Rules) -> Outcome<Done> {
+    let mut rules = rules.parse();
+    rules.one(&[("DEVICE", ()), ("SERIAL", ())])?;
+    rules.one(&[("DOMN0000", ()), ("DOMN-DEF", ())])?;
+    rules.end()?;
+    Ok(Done {})
+}
+
+impl Verb for ResourceAllocate {
+    type Reply = Done;
+
+    fn run(&self, _: &Call<'_>) -> Outcome<Done> {
+        of_only_card(&self.rule_array)
+    }
+}
+
+impl Verb for ResourceDeallocate {
+    type Reply = Done;
+
+    fn run(&self, _: &Call<'_>) -> Outcome<Done> {
+        of_only_card(&self.rule_array)
+    }
+}
+
 impl Verb for CryptoFacilityVersion {
     type Reply = FacilityVersion;
 
     fn run(&self, _: &Call<'_>) -> Outcome<FacilityVersion> {
-        let version = concat!(
-            "8.0.0 Outboard ",
-            env!("CARGO_PKG_VERSION"),
-            " (software, not certified)\0"
-        );
+        // As published: version, release, modification, z, and what it is; within 20 characters.
+        let version = "8.0.0z uncertified\0";
         Ok(FacilityVersion {
             version_data: version.into(),
         })

@@ -273,6 +273,10 @@ impl Verb for KeyPartImport2 {
                 (key.said.clone(), Zeroizing::new(key.bytes().to_vec()))
             }
         };
+        // The first part makes a part of a key of each skeleton.
+        if part == Part::First {
+            said.management[1] |= bit::KEY_PART;
+        }
         if said.algorithm != algorithm || !said.is_part() {
             return Err(Refusal::ControlVector);
         }

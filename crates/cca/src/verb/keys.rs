@@ -11,6 +11,7 @@ use crate::card::Call;
 use crate::card::master::{Kind, Register};
 use crate::card::records::Store;
 use crate::request::*;
+use crate::token::aes::{Algorithm, Said, Type, VariableKey};
 use crate::token::control_vector::{ControlVector, KeyType, Length, bit};
 use crate::token::des::{INTERNAL, InternalKey, Parsed, TOKEN, vector_for};
 use crate::token::external;
@@ -95,6 +96,9 @@ impl Verb for KeyGenerate {
     type Reply = GeneratedKeys;
 
     fn run(&self, call: &Call<'_>) -> Outcome<GeneratedKeys> {
+        if matches!(self.key_type_1.text(), "AESTOKEN" | "AESDATA") {
+            return self.aes(call);
+        }
         let (first, second) = match self.key_form.text() {
             "OP" => (Operational, None),
             "IM" => (Importable, None),
@@ -150,6 +154,34 @@ impl Verb for KeyGenerate {
                 Some((vector, of)) => form(call, &key.as_other(vector)?, (of, keks[1]), pair)?,
                 None => Bytes::default(),
             },
+        })
+    }
+}
+
+impl KeyGenerate {
+    /// An AES DATA key, which has but one form here. A skeleton may say its length.
+    fn aes(&self, call: &Call<'_>) -> Outcome<GeneratedKeys> {
+        call.needs(AccessPoint::KeyGenerateSingle)?;
+        if self.key_form.text() != "OP" {
+            return Err(Refusal::KeyForm);
+        }
+        let bits = match self.key_length.text() {
+            "KEYLN16" => 128,
+            "KEYLN24" => 192,
+            "KEYLN32" => 256,
+            "" => {
+                let token = self.generated_key_identifier_1.get(..64);
+                let bits = token
+                    .filter(|token| token[4] == 4)
+                    .map(|token| &token[56..58]);
+                bits.map_or(0, |bits| u16::from_be_bytes([bits[0], bits[1]]))
+            }
+            _ => 0,
+        };
+        let key = VariableKey::random(Said::new(Algorithm::Aes, Type::Data, bits))?;
+        Ok(GeneratedKeys {
+            generated_key_identifier_1: call.seal_variable(&key)?.into(),
+            generated_key_identifier_2: Bytes::default(),
         })
     }
 }

@@ -124,7 +124,7 @@ impl Verb for PkaKeyTokenChange {
         }
         let token = call.pka(&self.key_identifier)?;
         let masters = &call.state().masters;
-        let master = masters.in_register(token.public.kind(), register)?;
+        let master = masters.in_register(token.kind(), register)?;
         Ok(PkaChanged {
             key_identifier: token.changed(masters, &master)?.token().into(),
         })
@@ -143,7 +143,7 @@ fn change_retained(call: &Call<'_>, label: Label, register: Register) -> Outcome
             .records
             .token(Store::Retained, call.caller(), &label)?,
     )?;
-    let master = state.masters.current(token.public.kind())?;
+    let master = state.masters.current(token.kind())?;
     let changed = token.changed(&state.masters, master)?.token();
     call.keep(&Records::entry(&place), &changed)?;
     state.records.set(place, &changed);

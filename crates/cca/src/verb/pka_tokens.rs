@@ -65,11 +65,15 @@ impl<'a> Structure<'a> {
         Ok((public, PrivateSection::clear(of, Clear::Rsa(numbers))))
     }
 
+    /// NIST's curves are of the first type.
     fn curve(&self) -> Outcome<Curve> {
         let bits = self.number(2)?;
+        if self.0[0] != 0 {
+            return Err(Refusal::CurveType);
+        }
         let mut curves = Curve::ALL.into_iter();
-        let curve = curves.find(|curve| curve.bits() == bits && self.0[0] == 0);
-        curve.ok_or(Refusal::KeySize)
+        let curve = curves.find(|curve| curve.bits() == bits);
+        curve.ok_or(Refusal::CurveSize)
     }
 
     fn ec_public(&self) -> Outcome<Public> {
@@ -102,6 +106,7 @@ impl Verb for PkaKeyTokenBuild {
         enum Kind {
             RsaPublic,
             RsaCrt,
+            RsaAesc,
             EcPublic,
             EcPair,
         }
@@ -109,6 +114,7 @@ impl Verb for PkaKeyTokenBuild {
         let kind = rules.required(&[
             ("RSA-PUBL", Kind::RsaPublic),
             ("RSA-CRT", Kind::RsaCrt),
+            ("RSA-AESC", Kind::RsaAesc),
             ("ECC-PUBL", Kind::EcPublic),
             ("ECC-PAIR", Kind::EcPair),
         ])?;
@@ -123,12 +129,14 @@ impl Verb for PkaKeyTokenBuild {
         let (public, private) = match kind {
             Kind::RsaPublic => (structure.rsa_public()?, None),
             Kind::EcPublic => (structure.ec_public()?, None),
-            Kind::RsaCrt => structure
-                .rsa_pair(of)
-                .map(|(one, other)| (one, Some(other)))?,
-            Kind::EcPair => structure
-                .ec_pair(of)
-                .map(|(one, other)| (one, Some(other)))?,
+            Kind::RsaCrt | Kind::RsaAesc => {
+                let (public, private) = structure.rsa_pair(of)?;
+                (public, Some(private.with_aesc(kind == Kind::RsaAesc)))
+            }
+            Kind::EcPair => {
+                let (public, private) = structure.ec_pair(of)?;
+                (public, Some(private))
+            }
         };
         let name = match self.private_key_name.is_empty() {
             true => Vec::new(),

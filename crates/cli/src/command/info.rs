@@ -307,22 +307,26 @@ fn rows<'a>(profile: &'a Profile, machine: &Machine) -> Vec<Row<'a>> {
 
 /// The gain of the lanes in a few words, if the profile chooses them.
 fn in_lanes(profile: &Profile, operation: Operation) -> Option<String> {
-    let rule = rule(profile, operation)?;
     let measured = profile.lanes.iter().find(|one| one.operation == operation);
     let gain = |gain: Option<f64>| match gain {
         Some(gain) => format!("{gain:.1} times scalar"),
         None => "several times as fast".into(),
     };
-    let alone = (rule.alone == Route::Wide).then(|| {
+    let across = || {
         let wide = measured.and_then(|one| Some(one.scalar_ns / one.wide_ns?));
         format!("{} across the lanes", gain(wide))
-    });
+    };
+    if operation.is_wide_alone() && chosen(profile, operation) == Route::Wide {
+        return Some(format!("{}; with 'post-quantum = yes'", across()));
+    }
+    let rule = rule(profile, operation)?;
+    let alone = (rule.alone == Route::Wide).then(across);
     let together = (profile.path(operation) == Route::Card).then(|| {
         let from = match rule.lanes {
             1 => "in lanes even alone".into(),
             lanes => format!("in lanes from {}", of_eight(lanes)),
         };
-        let eight = measured.map(|one| 8.0 * one.scalar_ns / one.batch_ns);
+        let eight = measured.and_then(|one| Some(8.0 * one.scalar_ns / one.batch_ns?));
         format!("{} with 8 at once, {from}", gain(eight))
     });
     let parts: Vec<String> = [alone, together].into_iter().flatten().collect();
@@ -342,10 +346,13 @@ fn of_eight(number: u8) -> String {
     }
 }
 
-/// The path of an operation. OpenSSL before 3.5 has no post-quantum operations: there is no stock to choose.
+/// The path of an operation. OpenSSL before 3.5 has no post-quantum operations: there is no stock to choose. From 3.5 on, its
+/// own stay.
 fn chosen(profile: &Profile, operation: Operation) -> Route {
     match profile.path(operation) {
-        Route::Stock if operation.is_post_quantum() && !has_post_quantum(profile) => Route::Scalar,
+        path if !operation.is_post_quantum() => path,
+        _ if has_post_quantum(profile) => Route::Stock,
+        Route::Stock => Route::Scalar,
         path => path,
     }
 }

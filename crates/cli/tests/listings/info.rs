@@ -66,7 +66,7 @@ fn info_tells_from_when_on_cards_pay() {
     let lanes = LanesMeasurement {
         operation: Operation::Rsa2048Sign,
         scalar_ns: 100.0,
-        batch_ns: 440.0,
+        batch_ns: Some(440.0),
         wide_ns: Some(80.0),
     };
     let costs = Queueing {
@@ -79,7 +79,13 @@ fn info_tells_from_when_on_cards_pay() {
     for operation in [Operation::Rsa2048Sign, Operation::P256Sign] {
         profile.choices.set(operation, Path::Card);
     }
-    let profile = profile.with_lanes(vec![lanes], costs);
+    let ml_kem = LanesMeasurement {
+        operation: Operation::MlKem768Decapsulate,
+        scalar_ns: 100.0,
+        batch_ns: None,
+        wide_ns: Some(40.0),
+    };
+    let profile = profile.with_lanes(vec![lanes, ml_kem], costs);
     profile.save(file.path()).expect("it is ours");
     // Nothing was measured: the words say by themselves whose they are.
     let unmeasured = outboard()
@@ -115,6 +121,10 @@ fn info_tells_from_when_on_cards_pay() {
         "{text}"
     );
     says(&text, "1.2 times scalar across the lanes");
+    says(
+        &text,
+        "2.5 times scalar across the lanes; with 'post-quantum = yes'",
+    );
     let wide = text
         .lines()
         .skip_while(|line| !line.starts_with("concurrency"));

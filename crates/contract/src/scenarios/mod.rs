@@ -9,6 +9,7 @@ mod ends;
 mod gcm;
 mod key;
 mod lists;
+mod post_quantum;
 mod signing;
 mod tls;
 
@@ -45,6 +46,7 @@ pub(crate) fn all() -> Vec<Scenario> {
         key::scenarios,
         signing::scenarios,
         agreement::scenarios,
+        post_quantum::scenarios,
         gcm::scenarios,
         derivation::scenarios,
         contexts::scenarios,

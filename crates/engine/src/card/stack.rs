@@ -49,6 +49,22 @@ pub(crate) fn on_own<R>(body: impl FnOnce() -> R) -> Option<R> {
     }
 }
 
+/// How many bytes of a stack of ours that uses.
+#[cfg(test)]
+pub(crate) fn used(body: impl FnOnce()) -> usize {
+    const PATTERN: u64 = 0x5afe_57ac_c0de_5afe;
+    let stack = Stack::get().expect("there is memory");
+    let words = stack.0.cast::<u64>();
+    let all = || (0..SIZE / size_of::<u64>()).map(|index| words.wrapping_add(index));
+    // SAFETY: the pages of `stack`, which are ours and aligned; nothing runs on them yet.
+    all().for_each(|word| unsafe { word.write(PATTERN) });
+    // SAFETY: as in `on_own`; a panic ends the test.
+    unsafe { psm::on_stack(stack.0, SIZE, body) };
+    // SAFETY: nothing runs on them any more.
+    let untouched = all().take_while(|word| unsafe { word.read() } == PATTERN);
+    SIZE - untouched.count() * size_of::<u64>()
+}
+
 /// The lowest byte of a stack.
 struct Stack(*mut u8);
 

@@ -61,6 +61,21 @@ impl Set {
             Self::MlKem1024 => 1568,
         }
     }
+
+    /// As much stack as an operation uses at most, in bytes, with room to spare: `lattice.rs` has a test that compares.
+    pub(crate) const fn stack(self) -> usize {
+        let kib = match self {
+            Self::MlKem512 => 28,
+            Self::MlKem768 => 40,
+            Self::MlKem1024 => 48,
+        };
+        kib << 10
+    }
+
+    /// Whether that is a public half: its length, and that its numbers are reduced (7.2).
+    pub(crate) fn is_public(self, bytes: &[u8]) -> bool {
+        bytes.len() == self.public_length() && is_reduced(bytes)
+    }
 }
 
 /// The modulus (FIPS 203, 2.4).
@@ -126,20 +141,30 @@ impl Key {
         let end = bytes.len() - 64;
         let public = &bytes[end - set.public_length()..end];
         let _whole = drawing()?;
+        let key = Self::pair(set, public, bytes)?;
+        // SAFETY: a live key with both halves.
+        let answer = unsafe { lc::EVP_PKEY_kem_check_key(key.key.as_ptr()) };
+        check(answer, Error::InvalidKey)?;
+        Ok(key)
+    }
+
+    /// Halves that are known to belong together.
+    ///
+    /// # Errors
+    /// [`Error::InvalidKey`]: they have another length.
+    pub(crate) fn pair(set: Set, public: &[u8], private: &[u8]) -> Result<Self> {
+        fork::ready();
         // SAFETY: reads as many bytes as there are.
         let key = unsafe {
             let key = lc::EVP_PKEY_kem_new_raw_key(
                 set.nid(),
                 public.as_ptr(),
                 public.len(),
-                bytes.as_ptr(),
-                bytes.len(),
+                private.as_ptr(),
+                private.len(),
             );
             Owned::new(key, Error::InvalidKey)?
         };
-        // SAFETY: a live key with both halves.
-        let answer = unsafe { lc::EVP_PKEY_kem_check_key(key.as_ptr()) };
-        check(answer, Error::InvalidKey)?;
         Ok(Self { key, set })
     }
 
@@ -148,9 +173,14 @@ impl Key {
     /// # Errors
     /// [`Error::InvalidKey`]
     pub fn public(set: Set, bytes: &[u8]) -> Result<Self> {
-        if bytes.len() != set.public_length() || !is_reduced(bytes) {
-            return Err(Error::InvalidKey);
+        match set.is_public(bytes) {
+            true => Self::known_public(set, bytes),
+            false => Err(Error::InvalidKey),
         }
+    }
+
+    /// What is known to be a public half.
+    pub(crate) fn known_public(set: Set, bytes: &[u8]) -> Result<Self> {
         fork::ready();
         // SAFETY: reads as many bytes as there are.
         let key = unsafe {
@@ -176,6 +206,11 @@ impl Key {
     /// [`Error::NoPrivateKey`]
     pub fn private_bytes(&self) -> Result<Zeroizing<Vec<u8>>> {
         raw_key::private(&self.key, self.set.private_length())
+    }
+
+    /// The same, into a place of that length.
+    pub(crate) fn private_into(&self, half: &mut [u8]) -> Result<()> {
+        raw_key::private_into(&self.key, half)
     }
 
     /// A new secret, with the ciphertext that tells it to the private half.

@@ -31,13 +31,14 @@ mod per_process;
 mod private_key;
 mod randomness;
 mod raw_key;
+mod shake;
 mod wipe;
 
 use crate::fork;
 
 pub use crate::error::{Error, Result};
 pub use randomness::randomise;
-pub use wipe::wipe;
+pub use wipe::{SecretBytes, wipe};
 
 /// A true answer of AWS-LC, or that error; the details stay out of AWS-LC's own error queue.
 fn check(answer: i32, otherwise: Error) -> Result<()> {

@@ -11,7 +11,7 @@ fn lanes(operation: Operation, scalar: f64, batch: f64) -> LanesMeasurement {
     LanesMeasurement {
         operation,
         scalar_ns: 1e3 * scalar,
-        batch_ns: 1e3 * batch,
+        batch_ns: Some(1e3 * batch),
         wide_ns: None,
     }
 }
@@ -22,6 +22,27 @@ fn with_wide(operation: Operation, scalar: f64, batch: f64, wide: f64) -> LanesM
         wide_ns: Some(1e3 * wide),
         ..lanes(operation, scalar, batch)
     }
+}
+
+/// What the lanes do one at a time alone is never queued, and goes across them where that surely wins.
+#[test]
+fn ml_kem_goes_across_the_lanes_where_that_wins() {
+    const ANY: Operation = Operation::MlKem768Encapsulate;
+    let decided = |wide| {
+        let one = LanesMeasurement {
+            batch_ns: None,
+            ..with_wide(ANY, 20.0, 0.0, wide)
+        };
+        let profile = Profile::measured(machine(), LIBCRYPTO, Vec::new());
+        let profile = profile.with_lanes(vec![one], Queueing::default());
+        assert_eq!(profile.break_even().get(ANY), None);
+        assert_eq!(profile.chosen(), 0, "no OpenSSL before 3.5 has it");
+        profile.path(ANY)
+    };
+    assert_eq!(decided(10.0), Path::Wide);
+    assert_eq!(decided(19.0), Path::Stock);
+    let built_in = Profile::built_in(&machine(), LIBCRYPTO);
+    assert_eq!(built_in.path(ANY), Path::Stock, "it was not measured yet");
 }
 
 #[test]

@@ -160,7 +160,7 @@ fn what_was_decided_is_read_alone() {
     let lanes = |operation| LanesMeasurement {
         operation,
         scalar_ns: 100_000.0,
-        batch_ns: 333_333.25,
+        batch_ns: Some(333_333.25),
         wide_ns: Some(88_888.25),
     };
     let costs = Queueing {

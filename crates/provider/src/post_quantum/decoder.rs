@@ -3,13 +3,12 @@
 use std::ffi::CStr;
 use std::marker::PhantomData;
 
-use outboard_engine::{dsa, kem};
 use outboard_provider_abi::decoder::{Decoded, Decoder, Source, table};
 use outboard_provider_abi::{Result, Selection};
 
 use super::format::{self, MOST, Object, Parts};
 use super::lattice::{Content, Key, assemble};
-use super::{Coder, ML_DSA, ML_KEM};
+use super::{Coder, ML_DSA, ML_KEM, ml_dsa, ml_kem};
 use crate::decoder::object;
 use crate::outboard::Outboard;
 
@@ -41,12 +40,12 @@ macro_rules! parameters {
 }
 
 parameters! {
-    MlKem512: kem::Key, 0, c"ML-KEM-512";
-    MlKem768: kem::Key, 1, c"ML-KEM-768";
-    MlKem1024: kem::Key, 2, c"ML-KEM-1024";
-    MlDsa44: dsa::Key, 0, c"ML-DSA-44";
-    MlDsa65: dsa::Key, 1, c"ML-DSA-65";
-    MlDsa87: dsa::Key, 2, c"ML-DSA-87";
+    MlKem512: ml_kem::Form, 0, c"ML-KEM-512";
+    MlKem768: ml_kem::Form, 1, c"ML-KEM-768";
+    MlKem1024: ml_kem::Form, 2, c"ML-KEM-1024";
+    MlDsa44: ml_dsa::Form, 0, c"ML-DSA-44";
+    MlDsa65: ml_dsa::Form, 1, c"ML-DSA-65";
+    MlDsa87: ml_dsa::Form, 2, c"ML-DSA-87";
 }
 
 struct Private;

@@ -6,7 +6,6 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use der::pem::LineEnding;
-use outboard_engine::{dsa, kem};
 use outboard_provider_abi::encoder::{self, Writing};
 use outboard_provider_abi::params::{END, text};
 use outboard_provider_abi::raw::Param;
@@ -15,7 +14,7 @@ use zeroize::Zeroizing;
 
 use super::format::{private_info, public_info};
 use super::lattice::{Content, Key};
-use super::{Coder, ML_DSA, ML_KEM};
+use super::{Coder, ML_DSA, ML_KEM, ml_dsa, ml_kem};
 use crate::outboard::{Outboard, Shared};
 
 /// What is written, and how: an encoder's number is its place here.
@@ -49,9 +48,9 @@ enum How {
 
 /// All of them, for each set.
 pub(super) fn all() -> Vec<Coder> {
-    let ml_kem = ML_KEM.into_iter().flat_map(of::<kem::Key>);
-    let ml_dsa = ML_DSA.into_iter().flat_map(of::<dsa::Key>);
-    ml_kem.chain(ml_dsa).collect()
+    let of_ml_kem = ML_KEM.into_iter().flat_map(of::<ml_kem::Form>);
+    let of_ml_dsa = ML_DSA.into_iter().flat_map(of::<ml_dsa::Form>);
+    of_ml_kem.chain(of_ml_dsa).collect()
 }
 
 fn of<C: Content>(names: &'static CStr) -> Vec<Coder> {

@@ -2,19 +2,19 @@
 
 use std::ffi::c_int;
 
-use outboard_engine::kem;
 use outboard_provider_abi::ParamList;
 use outboard_provider_abi::raw::{PARAM_INTEGER, PARAM_UNSIGNED_INTEGER, Param};
 
 use super::hybrid::Group;
 use super::lattice::Content;
+use super::ml_kem;
 
 /// TLS 1.3.
-const TLS_1_3: c_int = 0x0304;
+pub(super) const TLS_1_3: c_int = 0x0304;
 /// No highest version.
-const ANY: c_int = 0;
+pub(super) const ANY: c_int = 0;
 /// Not in DTLS.
-const NEVER: c_int = -1;
+pub(super) const NEVER: c_int = -1;
 
 /// Gives each group until the receiver answers false. Names and numbers are those of OpenSSL 3.5.
 pub(crate) fn give(give: &mut dyn FnMut(*const Param) -> bool) {
@@ -32,7 +32,7 @@ fn params(group: Group) -> ParamList {
     };
     let version =
         |list: ParamList, key, value: c_int| list.value(key, PARAM_INTEGER, &value.to_ne_bytes());
-    let bits = u32::try_from(kem::Key::numbers(group.set()).security_bits).unwrap_or(u32::MAX);
+    let bits = u32::try_from(ml_kem::Form::numbers(group.set()).security_bits).unwrap_or(u32::MAX);
     let list = ParamList::new()
         .text(c"tls-group-name", &name)
         // libssl 3.0 asks a key generation for the group of this name.

@@ -25,6 +25,7 @@ use super::context::{Encapsulating, Randomness, Secret};
 use super::lattice::{
     Content, ENCODED, GROUP, PRIVATE, PROPERTIES, PUBLIC, bytes, check_group, give, unchangeable,
 };
+use super::ml_kem;
 use crate::outboard::{Outboard, Shared, refuse};
 
 /// A group.
@@ -157,7 +158,7 @@ impl Halves {
 
     fn to_public(&self) -> Result<Self> {
         Ok(Self {
-            ml_kem: Arc::new(self.ml_kem.to_public().map_err(refuse)?),
+            ml_kem: Arc::new(self.ml_kem.to_public()),
             classical: self.classical.to_public()?,
         })
     }
@@ -305,7 +306,7 @@ impl KeyManagement for Key {
             match (param.key(), halves) {
                 (b"bits", _) => param.set_unsigned(8 * group.public_length() as u64)?,
                 (b"security-bits", _) => {
-                    let numbers = kem::Key::numbers(group.set());
+                    let numbers = ml_kem::Form::numbers(group.set());
                     param.set_unsigned(numbers.security_bits)?
                 }
                 (b"max-size", _) => param.set_unsigned(group.ciphertext_length() as u64)?,

@@ -4,7 +4,8 @@ use std::ffi::{CStr, c_int};
 use std::ptr;
 use std::sync::Arc;
 
-use outboard_engine::Path;
+use outboard_engine::lattice::{Form, Key as Halves};
+use outboard_engine::scalar::SecretBytes;
 use outboard_provider_abi::keymgmt::List;
 use outboard_provider_abi::params::{END, integer, octets, text};
 use outboard_provider_abi::raw::{PARAM_OCTET_STRING, PARAM_UNMODIFIED, Param};
@@ -27,13 +28,8 @@ pub(super) const PROPERTIES: &CStr = c"properties";
 /// The digest that a signature must use: an empty text is none.
 const DIGEST: &CStr = c"mandatory-digest";
 
-/// What a key is made of: an engine's key.
-pub(crate) trait Content: Sized + Send + Sync + 'static {
-    /// A parameter set.
-    type Set: Copy + PartialEq + Send + Sync + 'static;
-    /// A seed; wiped.
-    type Seed: Clone + Send + AsRef<[u8]> + 'static;
-
+/// What a key is of: ML-KEM or ML-DSA.
+pub(crate) trait Content: Form {
     /// Every set, in the order of their variants.
     const SETS: [Self::Set; 3];
     /// What a key of OpenSSL 3.5 is described by beside its size and its parts.
@@ -45,21 +41,15 @@ pub(crate) trait Content: Sized + Send + Sync + 'static {
     /// OpenSSL's names of a set, the first of which it shows.
     fn names(set: Self::Set) -> [&'static str; 2];
     fn object(set: Self::Set) -> Object;
-    /// Where a key is made.
-    fn path(shared: &Shared, set: Self::Set) -> Path;
-    /// A seed of those bytes; none where it has another length.
-    fn seed_of(bytes: &[u8]) -> Option<Box<Self::Seed>>;
 
-    fn generate(set: Self::Set, path: Path) -> outboard_engine::Result<Self>;
-    fn seeded(set: Self::Set, path: Path, seed: Box<Self::Seed>) -> outboard_engine::Result<Self>;
-    fn private(set: Self::Set, bytes: &[u8]) -> outboard_engine::Result<Self>;
-    fn public(set: Self::Set, bytes: &[u8]) -> outboard_engine::Result<Self>;
-
-    fn public_bytes(&self) -> &[u8];
-    fn private_bytes(&self) -> Option<&[u8]>;
-    fn seed(&self) -> Option<&[u8]>;
-    /// Whether `private`, which has a private half, undoes what this key's public half does.
-    fn is_pair(&self, private: &Self) -> bool;
+    /// The key of a seed, or a new one.
+    fn make(
+        shared: &Shared,
+        set: Self::Set,
+        seed: Option<SecretBytes>,
+    ) -> outboard_engine::Result<Halves<Self>>;
+    /// Whether `private`, which has a private half, undoes what the other key's public half does.
+    fn is_pair(public: &Halves<Self>, private: &Halves<Self>) -> bool;
 }
 
 /// For what keys are.
@@ -84,7 +74,7 @@ pub(crate) struct Numbers {
 pub(crate) struct Key<C: Content> {
     shared: Arc<Shared>,
     set: C::Set,
-    key: Option<Arc<C>>,
+    key: Option<Arc<Halves<C>>>,
 }
 
 /// A key generation.
@@ -92,12 +82,12 @@ pub(crate) struct Generator<C: Content> {
     shared: Arc<Shared>,
     set: C::Set,
     selection: Selection,
-    seed: Option<Box<C::Seed>>,
+    seed: Option<SecretBytes>,
 }
 
 impl<C: Content> Key<C> {
     /// A key with that content.
-    pub(super) fn of(shared: Arc<Shared>, set: C::Set, key: Option<C>) -> Self {
+    pub(super) fn of(shared: Arc<Shared>, set: C::Set, key: Option<Halves<C>>) -> Self {
         Self {
             shared,
             set,
@@ -110,7 +100,7 @@ impl<C: Content> Key<C> {
     }
 
     /// What is in it.
-    pub(super) fn content(&self) -> Option<&C> {
+    pub(super) fn content(&self) -> Option<&Halves<C>> {
         self.key.as_deref()
     }
 
@@ -118,7 +108,7 @@ impl<C: Content> Key<C> {
         &self.shared
     }
 
-    fn with(&self, key: C) -> Change<Self> {
+    fn with(&self, key: Halves<C>) -> Change<Self> {
         Change {
             answer: 1,
             key: Some(Self::of(Arc::clone(&self.shared), self.set, Some(key))),
@@ -133,14 +123,14 @@ pub(super) fn assemble<C: Content>(
     seed: Option<&[u8]>,
     private: Option<&[u8]>,
     public: Option<&[u8]>,
-) -> Result<Option<C>> {
+) -> Result<Option<Halves<C>>> {
     let key = match (seed, private, public) {
         (Some(bytes), ..) => {
-            let path = C::path(shared, set);
-            Some(C::seeded(set, path, seed_of::<C>(bytes)?).map_err(refuse)?)
+            let seed = seed_of::<C>(bytes)?;
+            Some(C::make(shared, set, Some(seed)).map_err(refuse)?)
         }
-        (None, Some(private), _) => Some(C::private(set, private).map_err(refuse)?),
-        (None, None, Some(public)) => Some(C::public(set, public).map_err(refuse)?),
+        (None, Some(private), _) => Some(Halves::private(set, private).map_err(refuse)?),
+        (None, None, Some(public)) => Some(Halves::public(set, public).map_err(refuse)?),
         (None, None, None) => None,
     };
     if let Some(key) = &key {
@@ -163,14 +153,14 @@ pub(super) fn equal(one: &[u8], other: &[u8]) -> bool {
     one.len() == other.len() && std::hint::black_box(differences) == 0
 }
 
-fn seed_of<C: Content>(bytes: &[u8]) -> Result<Box<C::Seed>> {
-    C::seed_of(bytes).ok_or_else(|| {
-        let detail = format!(
-            "the seed has {} bytes, which is not its length",
-            bytes.len()
-        );
-        Error::new(Reason::InvalidLength, detail)
-    })
+fn seed_of<C: Content>(bytes: &[u8]) -> Result<SecretBytes> {
+    match bytes.len() == C::SEED {
+        true => Ok(bytes.into()),
+        false => {
+            let detail = format!("the seed has {} bytes, not {}", bytes.len(), C::SEED);
+            Err(Error::new(Reason::InvalidLength, detail))
+        }
+    }
 }
 
 /// The bytes of a parameter, if it is there.
@@ -264,13 +254,13 @@ impl<C: Content> KeyManagement for Key<C> {
     }
 
     fn validate(&self, selection: Selection, _: c_int) -> Result<c_int> {
-        let whole = |key: &C| {
+        let whole = |key: &Halves<C>| {
             let checked = match key.private_bytes() {
-                Some(private) => C::private(self.set, private),
-                None => C::public(self.set, key.public_bytes()),
+                Some(private) => Halves::private(self.set, private),
+                None => Halves::public(self.set, key.public_bytes()),
             };
             checked.is_ok_and(|checked| {
-                let pair = key.private_bytes().is_none() || checked.is_pair(key);
+                let pair = key.private_bytes().is_none() || C::is_pair(&checked, key);
                 pair && checked.public_bytes() == key.public_bytes()
             })
         };
@@ -289,9 +279,7 @@ impl<C: Content> KeyManagement for Key<C> {
                 set: self.set,
                 key: Some(Arc::clone(key)),
             }),
-            Some(key) if selection.touches(Selection::PUBLIC) => part(Some(
-                C::public(self.set, key.public_bytes()).map_err(refuse)?,
-            )),
+            Some(key) if selection.touches(Selection::PUBLIC) => part(Some(key.to_public())),
             _ => part(None),
         })
     }
@@ -332,7 +320,7 @@ impl<C: Content> KeyManagement for Key<C> {
         if self.key.is_some() {
             return Err(unchangeable());
         }
-        let key = C::public(self.set, public).map_err(refuse)?;
+        let key = Halves::public(self.set, public).map_err(refuse)?;
         Ok(self.with(key))
     }
 
@@ -376,11 +364,10 @@ impl<C: Content> KeyManagement for Key<C> {
 
     fn generate(generator: &mut Generator<C>, _: Receiver) -> Result<Option<Self>> {
         let (shared, set) = (Arc::clone(&generator.shared), generator.set);
-        let path = C::path(&shared, set);
-        let key = match generator.seed.take() {
-            _ if !generator.selection.touches(Selection::PAIR) => None,
-            Some(seed) => Some(C::seeded(set, path, seed).map_err(refuse)?),
-            None => Some(C::generate(set, path).map_err(refuse)?),
+        let seed = generator.seed.take();
+        let key = match generator.selection.touches(Selection::PAIR) {
+            true => Some(C::make(&shared, set, seed).map_err(refuse)?),
+            false => None,
         };
         Ok(Some(Self::of(shared, set, key)))
     }

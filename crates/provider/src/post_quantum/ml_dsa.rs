@@ -1,19 +1,18 @@
 //! ML-DSA's keys: ML-DSA-44, ML-DSA-65, ML-DSA-87.
 
-use outboard_engine::Path;
-use outboard_engine::dsa::{self, Seed, Set};
+use outboard_engine::dsa::{self, Set};
+use outboard_engine::scalar::SecretBytes;
 
 use super::format::Object;
 use super::lattice::{self, Content, Kind, Numbers};
 use crate::outboard::Shared;
 
+pub(crate) use outboard_engine::scalar::ml_dsa::Key as Form;
+
 /// A key of one of the sets.
-pub(crate) type Key = lattice::Key<dsa::Key>;
+pub(crate) type Key = lattice::Key<Form>;
 
-impl Content for dsa::Key {
-    type Set = Set;
-    type Seed = Seed;
-
+impl Content for Form {
     const SETS: [Set; 3] = Set::ALL;
     const KIND: Kind = Kind::Signature;
     const LABELS: [&'static str; 2] = ["priv:", "pub:"];
@@ -42,50 +41,17 @@ impl Content for dsa::Key {
         Object::new(3, set as u8 + 17)
     }
 
-    fn path(_: &Shared, _: Set) -> Path {
-        Path::Scalar
-    }
-
-    fn seed_of(bytes: &[u8]) -> Option<Box<Seed>> {
-        let mut seed = Box::new(Seed::new([0; dsa::SEED]));
-        seed.len().eq(&bytes.len()).then(|| {
-            seed.copy_from_slice(bytes);
-            seed
-        })
-    }
-
-    fn generate(set: Set, _: Path) -> outboard_engine::Result<Self> {
-        dsa::generate(set)
-    }
-
-    fn seeded(set: Set, _: Path, seed: Box<Seed>) -> outboard_engine::Result<Self> {
-        dsa::seeded(set, seed)
-    }
-
-    fn private(set: Set, bytes: &[u8]) -> outboard_engine::Result<Self> {
-        Self::private(set, bytes)
-    }
-
-    fn public(set: Set, bytes: &[u8]) -> outboard_engine::Result<Self> {
-        Self::public(set, bytes)
-    }
-
-    fn public_bytes(&self) -> &[u8] {
-        self.public_bytes()
-    }
-
-    fn private_bytes(&self) -> Option<&[u8]> {
-        self.private_bytes()
-    }
-
-    fn seed(&self) -> Option<&[u8]> {
-        self.seed().map(|seed| &seed[..])
+    fn make(_: &Shared, set: Set, seed: Option<SecretBytes>) -> outboard_engine::Result<dsa::Key> {
+        match seed {
+            Some(seed) => dsa::seeded(set, seed),
+            None => dsa::generate(set),
+        }
     }
 
     /// What one half signs, the other one verifies.
-    fn is_pair(&self, private: &Self) -> bool {
+    fn is_pair(public: &dsa::Key, private: &dsa::Key) -> bool {
         const MESSAGE: &[u8] = b"pair";
         let signature = private.sign(MESSAGE, &[]);
-        signature.is_ok_and(|signature| self.verify(MESSAGE, &[], &signature) == Ok(true))
+        signature.is_ok_and(|signature| public.verify(MESSAGE, &[], &signature) == Ok(true))
     }
 }

@@ -1,7 +1,8 @@
 //! ML-KEM's keys: ML-KEM-512, ML-KEM-768, ML-KEM-1024.
 
 use outboard_engine::Path;
-use outboard_engine::kem::{self, SECRET, Seed, Set};
+use outboard_engine::kem::{self, SECRET, Set};
+use outboard_engine::scalar::SecretBytes;
 use outboard_provider_abi::{Reason, Result};
 
 use super::context::{Encapsulating, Randomness, Secret};
@@ -9,13 +10,12 @@ use super::format::Object;
 use super::lattice::{self, Content, Kind, Numbers, equal};
 use crate::outboard::{Shared, refuse};
 
+pub(crate) use outboard_engine::scalar::ml_kem::Key as Form;
+
 /// A key of one of the sets.
-pub(crate) type Key = lattice::Key<kem::Key>;
+pub(crate) type Key = lattice::Key<Form>;
 
-impl Content for kem::Key {
-    type Set = Set;
-    type Seed = Seed;
-
+impl Content for Form {
     const SETS: [Set; 3] = Set::ALL;
     const KIND: Kind = Kind::Encapsulation;
     const LABELS: [&'static str; 2] = ["dk:", "ek:"];
@@ -45,53 +45,25 @@ impl Content for kem::Key {
         Object::new(4, set as u8 + 1)
     }
 
-    fn path(shared: &Shared, set: Set) -> Path {
-        shared.path(set.keygen())
-    }
-
-    fn seed_of(bytes: &[u8]) -> Option<Box<Seed>> {
-        let mut seed = Box::new(Seed::new([0; kem::SEED]));
-        seed.len().eq(&bytes.len()).then(|| {
-            seed.copy_from_slice(bytes);
-            seed
-        })
-    }
-
-    fn generate(set: Set, path: Path) -> outboard_engine::Result<Self> {
-        kem::generate(set, path)
-    }
-
-    fn seeded(set: Set, path: Path, seed: Box<Seed>) -> outboard_engine::Result<Self> {
-        kem::seeded(set, path, seed)
-    }
-
-    fn private(set: Set, bytes: &[u8]) -> outboard_engine::Result<Self> {
-        Self::private(set, bytes)
-    }
-
-    fn public(set: Set, bytes: &[u8]) -> outboard_engine::Result<Self> {
-        Self::public(set, bytes)
-    }
-
-    fn public_bytes(&self) -> &[u8] {
-        self.public_bytes()
-    }
-
-    fn private_bytes(&self) -> Option<&[u8]> {
-        self.private_bytes()
-    }
-
-    fn seed(&self) -> Option<&[u8]> {
-        self.seed().map(|seed| &seed[..])
+    fn make(
+        shared: &Shared,
+        set: Set,
+        seed: Option<SecretBytes>,
+    ) -> outboard_engine::Result<kem::Key> {
+        let path = shared.path(set.keygen());
+        match seed {
+            Some(seed) => kem::seeded(set, path, seed),
+            None => kem::generate(set, path),
+        }
     }
 
     /// What one half encapsulates, the other one opens.
-    fn is_pair(&self, private: &Self) -> bool {
-        self.encapsulate(Path::Scalar)
-            .is_ok_and(|(ciphertext, secret)| {
-                let opened = private.decapsulate(Path::Scalar, &ciphertext);
-                opened.is_ok_and(|opened| equal(&opened, &secret))
-            })
+    fn is_pair(public: &kem::Key, private: &kem::Key) -> bool {
+        let both = public.encapsulate(Path::Scalar);
+        both.is_ok_and(|(ciphertext, secret)| {
+            let opened = private.decapsulate(Path::Scalar, &ciphertext);
+            opened.is_ok_and(|opened| equal(&opened, &secret))
+        })
     }
 }
 

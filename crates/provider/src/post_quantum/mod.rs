@@ -5,7 +5,7 @@
 //! `post-quantum` asks for them.
 //!
 //! ```text
-//! libssl ──▶ groups.rs: the capability TLS-GROUP
+//! libssl ──▶ groups.rs: the capability TLS-GROUP; signature_algorithms.rs: TLS-SIGALG
 //!    └────▶ hybrid.rs ──▶ classical.rs (X25519, P-256, P-384) and ml_kem.rs ──▶ engine
 //! EVP ────▶ ml_kem.rs, context.rs (encapsulate, decapsulate) ──▶ engine
 //!    └────▶ ml_dsa.rs, signature.rs ──▶ engine          lattice.rs: the keys of both
@@ -25,6 +25,7 @@ mod ml_dsa;
 mod ml_kem;
 mod objects;
 mod signature;
+mod signature_algorithms;
 
 use std::ffi::CStr;
 
@@ -33,6 +34,7 @@ use outboard_provider_abi::{kem, keymgmt, signature as abi};
 
 pub(crate) use groups::give as give_groups;
 pub(crate) use objects::name as name_objects;
+pub(crate) use signature_algorithms::give as give_signature_algorithms;
 
 /// An algorithm: its names, and its functions.
 pub(crate) type Own = (&'static CStr, Box<[Dispatch]>);

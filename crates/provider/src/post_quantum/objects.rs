@@ -5,7 +5,7 @@ use std::ffi::CStr;
 use outboard_provider_abi::Core;
 
 /// Number, short and long name, as OpenSSL 3.5 has them.
-const OBJECTS: [[&CStr; 3]; 3] = [
+pub(super) const OBJECTS: [[&CStr; 3]; 3] = [
     [c"2.16.840.1.101.3.4.3.17", c"id-ml-dsa-44", c"ML-DSA-44"],
     [c"2.16.840.1.101.3.4.3.18", c"id-ml-dsa-65", c"ML-DSA-65"],
     [c"2.16.840.1.101.3.4.3.19", c"id-ml-dsa-87", c"ML-DSA-87"],

@@ -1,10 +1,10 @@
 //! ML-DSA's signatures: hedged, in a context. Answers as OpenSSL 3.5's own, which takes a message in one call. Here it may
-//! also come in parts, which are kept until its end: `openssl dgst` and `openssl pkeyutl` of OpenSSL 3.0 know no other way.
+//! also come in parts, of which only a hash is kept: `openssl dgst` and `openssl pkeyutl` of OpenSSL 3.0 know no other way.
 
 use std::ffi::{CStr, c_int};
 use std::sync::Arc;
 
-use outboard_engine::dsa::MAX_CONTEXT;
+use outboard_engine::dsa::{self, MAX_CONTEXT, MU, Message};
 use outboard_provider_abi::params::{END, integer, octets};
 use outboard_provider_abi::raw::Param;
 use outboard_provider_abi::signature::{Of, Purpose};
@@ -14,23 +14,31 @@ use outboard_provider_abi::{
 
 use super::format::algorithm;
 use super::lattice::Content;
-use super::ml_dsa::Key;
+use super::ml_dsa::{Form, Key};
 use crate::outboard::{Outboard, refuse};
 
 /// A context of `EVP_DigestSign`, `EVP_PKEY_sign_message_init` and their siblings.
-#[derive(Clone, Default)]
+#[derive(Default)]
 pub(super) struct Context {
     key: Option<Arc<Key>>,
     /// FIPS 204's ctx.
     string: Vec<u8>,
+    /// Whether callers pass FIPS 204's μ instead of the message.
+    takes_mu: bool,
     /// What came of the message, where it comes in parts.
-    message: Vec<u8>,
+    message: Option<Message>,
+}
+
+/// What is signed or verified.
+enum Subject<'a> {
+    Whole(&'a [u8]),
+    Parts(Message),
 }
 
 const STRING: &CStr = c"context-string";
 const DETERMINISTIC: &CStr = c"deterministic";
 const ENCODING: &CStr = c"message-encoding";
-const MU: &CStr = c"mu";
+const TAKES_MU: &CStr = c"mu";
 const ENTROPY: &CStr = c"test-entropy";
 
 impl Signature for Context {
@@ -41,7 +49,13 @@ impl Signature for Context {
     }
 
     fn duplicate(&mut self) -> Result<Option<Self>> {
-        Ok(Some(self.clone()))
+        let message = self.message.as_ref().map(Message::duplicate);
+        Ok(Some(Self {
+            key: self.key.clone(),
+            string: self.string.clone(),
+            takes_mu: self.takes_mu,
+            message: message.transpose().map_err(refuse)?,
+        }))
     }
 
     fn init(
@@ -68,40 +82,18 @@ impl Signature for Context {
             return Err(missing());
         }
         self.key = Some(key);
-        self.message.clear();
+        self.message = None;
         self.set(Of::Context, params)
     }
 
-    fn sign(&mut self, data: Input<'_>, mut output: Output<'_>) -> Result<c_int> {
-        let key = self.key.as_ref().ok_or_else(missing)?;
-        let length = key.set().signature_length();
-        if output.is_query() {
-            output.tell(length);
-            return Ok(1);
-        }
-        if output.room() < length {
-            let detail = format!(
-                "the buffer has room for {} of {length} bytes",
-                output.room()
-            );
-            return Err(Error::new(Reason::BufferTooSmall, detail));
-        }
-        let message = data.bytes().unwrap_or_default();
-        let content = key.content().ok_or_else(missing)?;
-        let signature = content.sign(message, &self.string).map_err(refuse)?;
-        Ok(output.put(&signature).into())
+    fn sign(&mut self, data: Input<'_>, output: Output<'_>) -> Result<c_int> {
+        self.sign_subject(output, |_| {
+            Ok(Subject::Whole(data.bytes().unwrap_or_default()))
+        })
     }
 
     fn verify(&mut self, signature: Input<'_>, data: Input<'_>) -> Result<c_int> {
-        let key = self.key.as_ref().ok_or_else(missing)?;
-        let content = key.content().ok_or_else(missing)?;
-        let (message, signature) = (data.bytes(), signature.bytes());
-        let valid = content.verify(
-            message.unwrap_or_default(),
-            &self.string,
-            signature.unwrap_or_default(),
-        );
-        Ok(valid.map_err(refuse)?.into())
+        self.verify_subject(signature, Subject::Whole(data.bytes().unwrap_or_default()))
     }
 
     fn recover(&mut self, _: Input<'_>, _: Output<'_>) -> Result<c_int> {
@@ -112,27 +104,22 @@ impl Signature for Context {
     }
 
     fn update(&mut self, _: Purpose, data: Input<'_>) -> Result<c_int> {
-        let bytes = data.bytes().unwrap_or_default();
-        let room = self.message.try_reserve(bytes.len());
-        room.map_err(|_| Error::new(Reason::Resource, "no memory for the message"))?;
-        self.message.extend_from_slice(bytes);
+        let mut message = self.take_message()?;
+        message
+            .update(data.bytes().unwrap_or_default())
+            .map_err(refuse)?;
+        self.message = Some(message);
         Ok(1)
     }
 
     fn finish_sign(&mut self, _: Purpose, output: Output<'_>) -> Result<c_int> {
-        let message = std::mem::take(&mut self.message);
-        let is_query = output.is_query();
-        let answer = self.sign(Input::of(&message), output);
-        // Whoever asks for the length asks again.
-        if is_query {
-            self.message = message;
-        }
-        answer
+        // Whoever asks for the length asks again, so the message is taken only then.
+        self.sign_subject(output, |context| context.take_message().map(Subject::Parts))
     }
 
     fn finish_verify(&mut self, _: Purpose, signature: Input<'_>) -> Result<c_int> {
-        let message = std::mem::take(&mut self.message);
-        self.verify(signature, Input::of(&message))
+        let message = self.take_message()?;
+        self.verify_subject(signature, Subject::Parts(message))
     }
 
     fn digest_sign(&mut self, data: Input<'_>, output: Output<'_>) -> Result<c_int> {
@@ -153,14 +140,23 @@ impl Signature for Context {
                 );
                 return Err(Error::new(Reason::InvalidLength, detail));
             }
+            if self.message.is_some() {
+                return Err(Error::new(
+                    Reason::OutOfOrder,
+                    "the context is hashed before the message, which has begun",
+                ));
+            }
             self.string = bytes.to_vec();
         }
         // What OpenSSL 3.5 has besides, AWS-LC does not do: it must not be passed over in silence.
-        for (name, usual) in [(DETERMINISTIC, 0), (ENCODING, 1), (MU, 0)] {
-            let value = params.find(name).map(|param| param.integer()).transpose()?;
-            if value.is_some_and(|value| value != usual) {
+        let number = |name| params.find(name).map(|param| param.integer()).transpose();
+        for (name, usual) in [(DETERMINISTIC, 0), (ENCODING, 1)] {
+            if number(name)?.is_some_and(|value| value != usual) {
                 return Err(unsupported(name));
             }
+        }
+        if let Some(takes_mu) = number(TAKES_MU)? {
+            self.takes_mu = takes_mu != 0;
         }
         match params.find(ENTROPY) {
             Some(_) => Err(unsupported(ENTROPY)),
@@ -172,7 +168,7 @@ impl Signature for Context {
         let key = self.key.as_ref();
         params.answer(|param| match (param.key(), key) {
             (b"algorithm-id", Some(key)) => {
-                let object = outboard_engine::dsa::Key::object(key.set());
+                let object = Form::object(key.set());
                 param.set_octets(&algorithm(object)).map(|()| true)
             }
             _ => Ok(false),
@@ -185,7 +181,7 @@ impl Signature for Context {
             octets(STRING),
             integer(DETERMINISTIC),
             integer(ENCODING),
-            integer(MU),
+            integer(TAKES_MU),
             END,
         ];
         LIST.as_ptr()
@@ -203,6 +199,71 @@ impl Signature for Context {
     fn digest_gettable(&mut self) -> *const Param {
         std::ptr::null()
     }
+}
+
+impl Context {
+    fn content(&self) -> Result<&dsa::Key> {
+        let key = self.key.as_ref().ok_or_else(missing)?;
+        key.content().ok_or_else(missing)
+    }
+
+    /// What came of a message in parts; of none, the beginning of one.
+    fn take_message(&mut self) -> Result<Message> {
+        if self.takes_mu {
+            let detail = "with 'mu', all of it is passed in one call";
+            return Err(Error::new(Reason::Unsupported, detail));
+        }
+        match self.message.take() {
+            Some(message) => Ok(message),
+            None => self.content()?.begin(&self.string).map_err(refuse),
+        }
+    }
+
+    fn sign_subject<'a>(
+        &mut self,
+        mut output: Output<'_>,
+        subject: impl FnOnce(&mut Self) -> Result<Subject<'a>>,
+    ) -> Result<c_int> {
+        let length = self.content()?.set().signature_length();
+        if output.is_query() {
+            output.tell(length);
+            return Ok(1);
+        }
+        if output.room() < length {
+            let detail = format!(
+                "the buffer has room for {} of {length} bytes",
+                output.room()
+            );
+            return Err(Error::new(Reason::BufferTooSmall, detail));
+        }
+        let subject = subject(self)?;
+        let key = self.content()?;
+        let signature = match subject {
+            Subject::Whole(mu) if self.takes_mu => key.sign_mu(mu_of(mu)?),
+            Subject::Whole(message) => key.sign(message, &self.string),
+            Subject::Parts(message) => message.finish().and_then(|mu| key.sign_mu(&mu)),
+        };
+        Ok(output.put(&signature.map_err(refuse)?).into())
+    }
+
+    fn verify_subject(&self, signature: Input<'_>, subject: Subject<'_>) -> Result<c_int> {
+        let (key, signature) = (self.content()?, signature.bytes().unwrap_or_default());
+        let valid = match subject {
+            Subject::Whole(mu) if self.takes_mu => key.verify_mu(mu_of(mu)?, signature),
+            Subject::Whole(message) => key.verify(message, &self.string, signature),
+            Subject::Parts(message) => message
+                .finish()
+                .and_then(|mu| key.verify_mu(&mu, signature)),
+        };
+        Ok(valid.map_err(refuse)?.into())
+    }
+}
+
+fn mu_of(bytes: &[u8]) -> Result<&dsa::Mu> {
+    bytes.try_into().map_err(|_| {
+        let detail = format!("'mu' has {} bytes, not {MU}", bytes.len());
+        Error::new(Reason::InvalidLength, detail)
+    })
 }
 
 fn missing() -> Error {

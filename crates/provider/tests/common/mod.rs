@@ -36,10 +36,7 @@ pub(crate) fn sides_of_every_version() -> Vec<(String, Sides)> {
     let mut every = vec![sides()];
     for version in Version::ALL {
         let installation = version.installation().expect("OpenSSL builds");
-        let soname = match version {
-            Version::V3_5 => "libcrypto.so.3",
-            Version::V4_0 => "libcrypto.so.4",
-        };
+        let soname = version.libcrypto();
         every.push(in_libcrypto(&installation.libraries.join(soname)));
     }
     let named = every
@@ -60,10 +57,7 @@ pub(crate) fn post_quantum() -> (Sides, Vec<(String, Context)>) {
     let ours = Sides::new(&library, &module(), &Offer::PostQuantum).expect("the provider loads");
     let native = |version: Version| {
         let installation = version.installation().expect("OpenSSL builds");
-        let soname = match version {
-            Version::V3_5 => "libcrypto.so.3",
-            Version::V4_0 => "libcrypto.so.4",
-        };
+        let soname = version.libcrypto();
         let library = Library::open(installation.libraries.join(soname)).expect("it was built");
         library.ignore_system_configuration().expect("it is new");
         let context = Context::new(&library).expect("a context");
@@ -76,10 +70,7 @@ pub(crate) fn post_quantum() -> (Sides, Vec<(String, Context)>) {
 /// Another version's libcrypto, with Outboard and the setting `post-quantum`.
 pub(crate) fn post_quantum_in(version: Version) -> Sides {
     let installation = version.installation().expect("OpenSSL builds");
-    let soname = match version {
-        Version::V3_5 => "libcrypto.so.3",
-        Version::V4_0 => "libcrypto.so.4",
-    };
+    let soname = version.libcrypto();
     let library = Library::open(installation.libraries.join(soname)).expect("it was built");
     Sides::new(&library, &module(), &Offer::PostQuantum).expect("the provider loads")
 }

@@ -116,11 +116,8 @@ pub(crate) fn libraries() -> Vec<Library> {
     }
     for version in Version::ALL {
         let installation = version.installation().unwrap();
-        let name = match version {
-            Version::V3_5 => "libcrypto.so.3",
-            Version::V4_0 => "libcrypto.so.4",
-        };
-        all.push(Library::open(installation.libraries.join(name)).unwrap());
+        let library = installation.libraries.join(version.libcrypto());
+        all.push(Library::open(library).unwrap());
     }
     all
 }

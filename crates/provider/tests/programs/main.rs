@@ -22,6 +22,8 @@ mod openssl;
 mod post_quantum;
 mod postgresql;
 mod recipes;
+mod retries;
+mod rustls;
 mod service;
 mod soak;
 mod ssh;

@@ -28,7 +28,7 @@ const LIST: &str =
 const P256: &str = "ec -pkeyopt ec_paramgen_curve:P-256";
 
 /// As `outboard enable --post-quantum` has it, with that module.
-fn configured(stand: &Stand, name: &str, list: &str, module: Option<&str>) -> OpenSsl {
+pub(crate) fn configured(stand: &Stand, name: &str, list: &str, module: Option<&str>) -> OpenSsl {
     let mut provider = outboard(Offer::All);
     if let Some(module) = module {
         provider.module = PathBuf::from(module);
@@ -40,7 +40,7 @@ fn configured(stand: &Stand, name: &str, list: &str, module: Option<&str>) -> Op
 }
 
 /// A stand with post-quantum groups, and a certificate; none where a program is missing.
-fn site(programs: &[&str]) -> Option<(Stand, Certificate)> {
+pub(crate) fn site(programs: &[&str]) -> Option<(Stand, Certificate)> {
     if !installed(programs) || is_stock_alone() {
         return None;
     }
@@ -51,7 +51,7 @@ fn site(programs: &[&str]) -> Option<(Stand, Certificate)> {
 }
 
 /// The `openssl` of a version that we build.
-fn native(version: Version) -> Launch {
+pub(crate) fn native(version: Version) -> Launch {
     let built = version.installation().unwrap();
     Launch::at(&built.programs.join("openssl"))
         .env("LD_LIBRARY_PATH", built.libraries)
@@ -59,7 +59,7 @@ fn native(version: Version) -> Launch {
 }
 
 /// A client of that OpenSSL asks for the page.
-fn ask(
+pub(crate) fn ask(
     client: Launch,
     stand: &Stand,
     certificate: &Certificate,
@@ -79,7 +79,7 @@ fn ask(
         .unwrap()
 }
 
-fn assert_negotiated(finished: &Finished, group: &str, what: &str) {
+pub(crate) fn assert_negotiated(finished: &Finished, group: &str, what: &str) {
     let line = format!("Negotiated TLS1.3 group: {group}");
     assert!(
         finished.output.contains(&line),
@@ -161,6 +161,10 @@ fn nginx(stand: &Stand, openssl: &OpenSsl, certificate: &Certificate, settings: 
         core: None,
         settings,
     };
+    nginx_of(stand, options)
+}
+
+pub(crate) fn nginx_of(stand: &Stand, options: NginxOptions<'_>) -> Nginx {
     Nginx::start(&stand.workplace, options).unwrap()
 }
 

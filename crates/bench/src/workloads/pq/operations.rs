@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use outboard_measure::layers::kernel_of;
+use outboard_measure::layers::{engine_of, kernel_of};
 use outboard_measure::{
     Contender, Context, Keys, Library, Offer, Operation, Plan, Sides, Workload, contest,
 };
@@ -16,7 +16,7 @@ use crate::suite::{Options, Session, Step};
 use crate::workloads::scores::{Figure, prove, rows};
 
 pub(super) fn plan(options: &Options) -> Vec<Step> {
-    let contenders = (options.peers.len() + 2) as f64;
+    let contenders = (options.peers.len() + 3) as f64;
     let seconds = budget(options).as_secs_f64().max(0.01 * contenders);
     let operations = operations(options);
     operations
@@ -37,8 +37,9 @@ pub(super) fn run(session: &mut Session<'_>) -> Result<(), Failure> {
         &["operation"],
     );
     session.note(
-        "'outboard' and the versions of OpenSSL are called through EVP, 'aws-lc' by its own functions: its difference to \
-         'outboard' is what EVP and the provider cost.",
+        "'outboard' and the versions of OpenSSL are called through EVP, 'aws-lc' by its own functions, 'engine' is Outboard \
+         without EVP: its difference to 'aws-lc' is what clearing secrets, a stack of its own and counting cost, and its \
+         difference to 'outboard' is what EVP and the provider cost.",
     );
     let peers = peers(session)?;
     if peers.is_empty() {
@@ -59,6 +60,7 @@ pub(super) fn run(session: &mut Session<'_>) -> Result<(), Failure> {
             others.push(prepared.into_contender());
         }
         let mut kernel = kernel_of(operation).map_err(explain)?;
+        let mut engine = engine_of(operation).map_err(explain)?;
         let outboard = workload.prepare(&sides.outboard, &keys).map_err(explain)?;
         let by_outboard = outboard.served_by.as_deref() == Some("outboard");
         let mut outboard = outboard.into_contender();
@@ -73,6 +75,7 @@ pub(super) fn run(session: &mut Session<'_>) -> Result<(), Failure> {
                 contenders.push(&mut **other);
             }
             contenders.push(&mut *kernel);
+            contenders.push(&mut *engine);
             contenders.push(&mut counted);
             contest(&mut contenders, &plan).map_err(explain)?
         };
@@ -84,7 +87,11 @@ pub(super) fn run(session: &mut Session<'_>) -> Result<(), Failure> {
             .iter()
             .map(|(name, _)| (name.as_str(), None))
             .collect();
-        setups.extend([("aws-lc", None), ("outboard", Some(&proof))]);
+        setups.extend([
+            ("aws-lc", None),
+            ("engine", None),
+            ("outboard", Some(&proof)),
+        ]);
         let rows = rows(&[("operation", name)], Figure::Rate(1), &setups, &outcome);
         session.rows("operations", rows)?;
     }

@@ -176,7 +176,7 @@ impl Verb for SymmetricEncipher {
             _ => Mode::Cbc(&first),
         };
         aes::begin(key.bytes(), by, true)?.update(InOutBuf::from(&mut text[..]))?;
-        let chaining_vector = chaining::<16>(&text[text.len() - 16..], 32);
+        let chaining_vector = after(mode, &text);
         Ok(SymmetricCiphertext {
             ciphertext: text.into(),
             chaining_vector,
@@ -194,7 +194,7 @@ impl Verb for SymmetricDecipher {
         let key = call.aes_key::<AesDecrypt>(&self.key_identifier)?;
         let mut text = self.ciphertext.clone();
         check_length(&text, 16)?;
-        let chaining_vector = chaining::<16>(&text[text.len() - 16..], 32);
+        let chaining_vector = after(mode, &text);
         let first = vector::<16>(
             &self.initialization_vector,
             &self.chaining_vector,
@@ -214,6 +214,14 @@ impl Verb for SymmetricDecipher {
             cleartext: cleartext.into(),
             chaining_vector,
         })
+    }
+}
+
+/// What a later part of a text begins with: in ECB mode nothing.
+fn after(mode: AesMode, ciphertext: &[u8]) -> Bytes {
+    match mode {
+        AesMode::Ecb => Bytes::default(),
+        _ => chaining::<16>(&ciphertext[ciphertext.len() - 16..], 32),
     }
 }
 

@@ -79,6 +79,22 @@ fn table(report: &Report, kind: Kind) -> String {
                 .unwrap_or_default(),
         ]);
     }
+    for added in report
+        .measured
+        .post_quantum
+        .iter()
+        .filter(|_| kind == Kind::Group)
+    {
+        table.row([
+            added.name.clone(),
+            String::new(),
+            time(added.outboard_seconds * 1e9),
+            String::new(),
+            time(added.client_seconds * 1e9),
+            String::new(),
+            "post-quantum hybrid; only with 'outboard enable --post-quantum'".to_owned(),
+        ]);
+    }
     table.render()
 }
 

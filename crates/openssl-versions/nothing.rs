@@ -1,0 +1,1 @@
+//! Nothing: the packages below stand for their one dependency, the source of an OpenSSL.

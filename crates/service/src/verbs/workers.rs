@@ -319,22 +319,28 @@ impl Verbs {
     }
 
     fn finish_as(&self, client: &Client, next: Turn) {
-        let mut turn = lock(&client.turn);
-        *turn = match *turn {
-            Turn::Last => Turn::Back,
-            _ => next,
+        let turn = {
+            let mut turn = lock(&client.turn);
+            *turn = match *turn {
+                Turn::Last => Turn::Back,
+                _ => next,
+            };
+            *turn
         };
-        if *turn == Turn::Idle {
+        if turn == Turn::Idle {
             let data = EventData::new_u64(client.number);
             let flags = EventFlags::IN | EventFlags::ONESHOT;
-            // Before anybody gives it back.
+            // Without the lock, for which the worker that this wakes would wait.
             let watched = epoll::modify(&self.watched.epoll, client, data, flags);
-            if watched.is_ok() {
+            let is_back = || {
+                let mut turn = lock(&client.turn);
+                std::mem::replace(&mut *turn, Turn::Back) == Turn::Back
+            };
+            // It cannot be watched any more where it was given back meanwhile.
+            if watched.is_ok() || is_back() {
                 return;
             }
-            *turn = Turn::Back;
         }
-        drop(turn);
         self.let_go(client);
     }
 }

@@ -5,6 +5,9 @@ use super::library::Library;
 use super::library::Parameter::{In, Length, Null, Number, Out};
 use crate::Failure;
 
+/// Room for a token: a key of 4,096 bits has more than the 3,500 bytes that are published.
+const ROOM: usize = 8192;
+
 /// What is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
@@ -60,7 +63,7 @@ fn skeleton(library: &Library, bits: usize) -> Result<Vec<u8>, Failure> {
     // The size, no modulus yet, the exponent 65,537.
     let bits = u16::try_from(bits)?.to_be_bytes();
     let structure = [&bits[..], &[0, 0, 0, 3], &[0; 12], &[1, 0, 1]].concat();
-    let (mut skeleton, mut length) = (vec![0; 3500], 3500);
+    let (mut skeleton, mut length) = (vec![0; ROOM], ROOM as i64);
     let codes = library.verb("CSNDPKB")?.call([
         Number(2),
         In(b"RSA-CRT KEY-MGMT"),
@@ -87,7 +90,7 @@ fn skeleton(library: &Library, bits: usize) -> Result<Vec<u8>, Failure> {
 }
 
 fn generate(library: &Library, skeleton: &[u8]) -> Result<Vec<u8>, Failure> {
-    let (mut key, mut length) = (vec![0; 3500], 3500);
+    let (mut key, mut length) = (vec![0; ROOM], ROOM as i64);
     let codes = library.verb("CSNDPKG")?.call([
         Number(1),
         In(b"MASTER  "),

@@ -126,9 +126,9 @@ impl Description {
         CHANGING.contains(&self.name)
     }
 
-    /// Whether it may take a disk's time or longer: RSA keys take seconds.
+    /// Whether it may take a disk's time or longer: RSA keys take seconds, and what somebody else made is tested.
     pub fn takes_long(&self) -> bool {
-        self.changes() || matches!(self.name, "CSUARNT" | "OBUDXC")
+        self.changes() || matches!(self.name, "CSUARNT" | "CSNDPKI" | "OBUDXC")
     }
 
     /// The verb of that name: `CSNBKGN`, or its title: `key-generate`.

@@ -213,6 +213,22 @@ fn no_key_comes_of_wrong_numbers() {
     assert!(import(&card, &[], &pretended.into()).is_err());
 }
 
+/// Numbers that are longer than the modulus lets them be are not computed with: a token of the longest p and q took minutes, and kept
+/// everybody's verbs waiting.
+#[test]
+fn numbers_that_are_too_long_are_refused() {
+    let card = Card::new();
+    for wrong in 1..7 {
+        let mut numbers = rsa();
+        // Zeros before it: the same number, so only its length is wrong.
+        let zeros = vec![0; if wrong == 1 { 6 } else { 2 }];
+        numbers[wrong] = [&zeros[..], &numbers[wrong]].concat().into();
+        let token = build(&card, &["RSA-CRT"], &structure(&numbers)).expect("a token");
+        assert_eq!(import(&card, &["RSA"], &token), Err((8, 11000)), "{wrong}");
+    }
+    assert!(Description::of("CSNDPKI").expect("a verb").takes_long());
+}
+
 /// The example of RFC 6979, A.2.5, and of P-384 and P-521: a number and its point.
 #[test]
 fn keys_on_curves_come_in() {

@@ -170,7 +170,14 @@ impl<'a> Arguments<'a> {
             }
             // The number of bytes follows from the rule array, as the program knows.
             Kind::ByRules(..) => bytes.len(),
-            Kind::Keywords(_, count) => {
+            Kind::Keywords(way, count) => {
+                // The program says how many there is room for, unless the number is of the keywords that it brings.
+                if !way.is_in() {
+                    let room = usize::try_from(self.number(count)).map_err(|_| SIZE)?;
+                    if bytes.len() / KEYWORD > room {
+                        return Err(SIZE);
+                    }
+                }
                 self.put_number(count, (bytes.len() / KEYWORD) as u64);
                 bytes.len()
             }

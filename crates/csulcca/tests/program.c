@@ -173,6 +173,32 @@ static void parts(void) {
     expect("CSNBCVE", rc, reason, 12, 93);
 }
 
+/* The keywords of a token, into an array with less room than they need: nothing is written behind it. */
+static void short_array(void) {
+    long rc, reason, two = 2, count = 3;
+    unsigned char token[64], type[8], value[16], vector[16], pattern[8];
+    struct {
+        unsigned char rules[24], guard[256];
+    } room;
+    CSNBKTB(&rc, &reason, NULL, NULL, token, (unsigned char *)"IMPORTER", &two, (unsigned char *)"INTERNALDOUBLE  ", NULL, NULL,
+            NULL, NULL, NULL, NULL, NULL, NULL, NULL);
+    expect("CSNBKTB", rc, reason, 0, 0);
+    memset(&room, 0xaa, sizeof room);
+    CSNBKTP(&rc, &reason, NULL, NULL, token, type, &count, room.rules, value, NULL, NULL, NULL, vector, NULL, NULL, NULL, pattern);
+    expect("CSNBKTP with little room", rc, reason, 8, 72);
+    for (size_t i = 0; i < sizeof room; i++)
+        if (((unsigned char *)&room)[i] != 0xaa)
+            expect("what is written of keywords that have no room", (long)i, 0, -1, 0);
+    count = -1;
+    CSNBKTP(&rc, &reason, NULL, NULL, token, type, &count, room.rules, value, NULL, NULL, NULL, vector, NULL, NULL, NULL, pattern);
+    expect("CSNBKTP with a negative count", rc, reason, 8, 72);
+    count = 35;
+    CSNBKTP(&rc, &reason, NULL, NULL, token, type, &count, room.rules, value, NULL, NULL, NULL, vector, NULL, NULL, NULL, pattern);
+    expect("CSNBKTP", rc, reason, 0, 0);
+    if (count < 4 || memcmp(type, "IMPORTER", 8) != 0 || memcmp(room.rules, "INTERNAL", 8) != 0 || room.guard[255] != 0xaa)
+        expect("the keywords", 1, 0, 0, 0);
+}
+
 static void hostile(void) {
     long rc = -1, reason = -1, one = 1, minus = -1, huge = 0x7fffffffffffffffL, many = 1000, length = 8;
     unsigned char bytes[64] = {0};
@@ -217,6 +243,7 @@ int main(void) {
     texts();
     labels();
     parts();
+    short_array();
     hostile();
 
     pthread_t threads[8];

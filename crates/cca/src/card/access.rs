@@ -79,8 +79,9 @@ points! {
     AlternateOffset = 0x00a3, false;
     /// CSNBCPA: values of the method VISA-PVV.
     AlternatePvv = 0x00bb, true;
-    /// CSNBPCU.
-    PinChange = 0x00bd, true;
+    /// CSNBPCU. Equal PINs of an account make equal messages, and VISAPCU2 adds two PINs: who has blocks with known PINs compares others
+    /// with them.
+    PinChange = 0x00bd, false;
     /// CSNBCSG.
     CvvGenerate = 0x00df, true;
     /// CSNBCSV.
@@ -123,10 +124,10 @@ points! {
     WrapEcb = 0x0139, false;
     /// PIN blocks of formats that ISO 9564 does not know: 3624, 3621, ECI-2, ECI-3, VISA-2 to VISA-4.
     NonIsoPinBlocks = 0x0352, false;
-    /// Validation data of CSNBPVR and CSNBCPA that do not have the account's digits: who chooses them compares one account's
-    /// PIN with another's. (Outboard's own number.)
+    /// Validation data of CSNBPVR and CSNBCPA, and card data of CSNBPCU, that do not have the account's digits: who chooses them
+    /// compares one account's PIN with another's. (Outboard's own number.)
     ForeignValidationData = 0xf001, false;
-    /// CSNBPVR and CSNBCPA with blocks that are not bound to an account (ISO-1 and older formats): who has such a block of another
+    /// CSNBPVR, CSNBCPA and CSNBPCU with blocks that are not bound to an account (ISO-1 and older formats): who has such a block of another
     /// compares its PIN with one's own account, and clears the count of wrong PINs by one's own PIN. (Outboard's own number.)
     UnboundPinBlocks = 0xf002, false;
 }

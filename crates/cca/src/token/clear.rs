@@ -21,6 +21,9 @@ const CLEAR: u8 = 0x40;
 /// Where the numbers of RSA's section begin.
 const NUMBERS: usize = 132;
 
+/// The longest public exponent.
+const MOST_EXPONENT: usize = 8;
+
 /// A private half.
 #[derive(Clone)]
 pub(crate) enum Clear {
@@ -82,6 +85,17 @@ impl Clear {
         match (self, public) {
             (Self::Rsa(numbers), Public::Rsa { n, e, .. }) => {
                 let [p, q, dp, dq, u] = numbers;
+                // The inverse takes time of the third power of their length: minutes, if a token were full of p and q.
+                let most = n.len() / 2 + 1;
+                let is_sane = p.len() <= most
+                    && q.len() <= most
+                    && dp.len() <= p.len()
+                    && dq.len() <= q.len()
+                    && u.len() <= p.len()
+                    && e.len() <= MOST_EXPONENT;
+                if !is_sane {
+                    return Err(Refusal::KeySize);
+                }
                 let d = private_exponent(p, q, e).ok_or(Refusal::KeySize)?;
                 let numbers = [&[0][..], n, e, &d, p, q, dp, dq, u].map(integer);
                 let key = tlv(0x30, &numbers.each_ref().map(|number| &number[..]));

@@ -4,8 +4,8 @@ use super::*;
 
 const MAC_MASTER: &str = "0123456789ABCDEF FEDCBA9876543210";
 const PIN_MASTER: &str = "23456789ABCDEF01 DCBA98765432FE10";
-/// A card's number and its sequence number, as EMV's option A has them, and the transaction counter.
-const CARD: &str = "4567890123456701";
+/// The number of a card of the account `PAN` and its sequence number, as EMV's option A has them, and the transaction counter.
+const CARD: &str = "0401234567890901";
 const COUNTER: &str = "001C";
 
 struct Change<'a> {
@@ -16,7 +16,23 @@ struct Change<'a> {
     data: &'a str,
 }
 
+/// The verb is off in a new card.
+fn card() -> Card {
+    let card = super::card();
+    card.enable(&[AccessPoint::PinChange]);
+    card
+}
+
 fn change(card: &Card, of: Change<'_>) -> Result<Bytes, (u32, u32)> {
+    change_of(card, of, [PAN, PAN], [ISO_0, ISO_0])
+}
+
+fn change_of(
+    card: &Card,
+    of: Change<'_>,
+    pans: [&str; 2],
+    profiles: [&str; 2],
+) -> Result<Bytes, (u32, u32)> {
     let request = PinChangeUnblock {
         rule_array: Rules::of(of.rules),
         authentication_issuer_master_key_identifier: of.keys[0].clone(),
@@ -24,12 +40,12 @@ fn change(card: &Card, of: Change<'_>) -> Result<Bytes, (u32, u32)> {
         key_generation_data: bytes(of.data),
         new_reference_pin_key_identifier: of.pins[0].clone(),
         new_reference_pin_block: of.blocks[0].clone(),
-        new_reference_pin_profile: ISO_0.into(),
-        new_reference_pin_pan_data: PAN.into(),
+        new_reference_pin_profile: profiles[0].into(),
+        new_reference_pin_pan_data: pans[0].into(),
         current_reference_pin_key_identifier: of.pins[1].clone(),
         current_reference_pin_block: of.blocks[1].clone(),
-        current_reference_pin_profile: ISO_0.into(),
-        current_reference_pin_pan_data: PAN.into(),
+        current_reference_pin_profile: profiles[1].into(),
+        current_reference_pin_pan_data: pans[1].into(),
         output_pin_profile: Bytes::default(),
     };
     match card.ask(request)? {
@@ -188,4 +204,66 @@ fn what_a_key_derives_does_not_change() {
     }
     let other = card.des("DKYGENKY", &["DMAC"], PIN_MASTER);
     assert_ne!(key[32..48], other[32..48]);
+}
+
+/// With the account numbers of both blocks free, two blocks' PINs were added in a hundred ways each, and equal messages told all digits of a
+/// stranger's PIN. With one account number and free card data, the messages of all accounts were comparable, too.
+#[test]
+fn messages_compare_no_accounts() {
+    let card = card();
+    let code = card.des("DKYGENKY", &["DKYL0", "DMAC"], MAC_MASTER);
+    let seal = card.des("DKYGENKY", &["DKYL0", "DMPIN"], PIN_MASTER);
+    let (open, encrypting) = (card.des("IPINENC", &[], KEY), card.des("OPINENC", &[], KEY));
+    let own_pan = "574332659250";
+    let victim = encrypt(&card, &encrypting, "7305", ISO_0, PAN).expect("a block");
+    let own = encrypt(&card, &encrypting, "6228", ISO_0, own_pan).expect("a block");
+    let ask =
+        |method: &str, blocks: [&Bytes; 2], data: &str, pans: [&str; 2], profiles: [&str; 2]| {
+            let of = Change {
+                keys: [&code, &seal],
+                pins: [&open, &open],
+                blocks,
+                rules: &[method],
+                data,
+            };
+            change_of(&card, of, pans, profiles)
+        };
+    let data = format!("{CARD}{COUNTER}");
+    let free = ["00".repeat(10), "00".repeat(18), data.clone()];
+    let mut learned = Vec::new();
+    let mut keep = |made: Result<Bytes, _>| match made {
+        Ok(message) => learned.push(message),
+        Err(codes) => assert_eq!(codes, (8, 110)),
+    };
+    for digits in 0..100 {
+        let shifted = format!("{digits:02}{}", &own_pan[2..]);
+        for data in &free {
+            for (pans, blocks) in [
+                ([PAN, &shifted], [&victim, &own]),
+                ([&shifted, PAN], [&own, &victim]),
+                ([own_pan, &shifted], [&own, &own]),
+            ] {
+                keep(ask("VISAPCU2", blocks, data, pans, [ISO_0; 2]));
+            }
+            keep(ask("VISAPCU1", [&own; 2], data, [&shifted; 2], [ISO_0; 2]));
+        }
+    }
+    // The twelve digits elsewhere in the card's data.
+    for data in [format!("{PAN}1234{COUNTER}"), format!("0012{PAN}{COUNTER}")] {
+        keep(ask("VISAPCU1", [&victim; 2], &data, [PAN; 2], [ISO_0; 2]));
+    }
+    assert!(learned.is_empty(), "{} messages", learned.len());
+    assert!(ask("VISAPCU2", [&victim; 2], &data, [PAN; 2], [ISO_0; 2]).is_ok());
+    // What is bound to no account is compared with none.
+    let loose = "ISO-1   NONE            ";
+    let block = encrypt(&card, &encrypting, "6228", loose, PAN).expect("a block");
+    for (blocks, profiles) in [
+        ([&block, &victim], [loose, ISO_0]),
+        ([&victim, &block], [ISO_0, loose]),
+    ] {
+        let made = ask("VISAPCU2", blocks, &data, [PAN; 2], profiles);
+        assert_eq!(made, Err((8, 106)), "{profiles:?}");
+    }
+    // In a new card, nobody asks.
+    assert!(!AccessPoint::PinChange.is_on_by_default());
 }

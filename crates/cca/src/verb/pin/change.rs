@@ -1,12 +1,14 @@
 //! CSNBPCU: the message that changes the PIN of a chip card.
 //!
-//! The PIN comes encrypted and leaves encrypted: under a key of the card's session, which no verb gives.
+//! The PIN comes encrypted and leaves encrypted: under a key of the card's session, which no verb gives. But the message is always the same
+//! for the same PINs and the same card. So the blocks are of one account, and the card is that account's: else the account numbers, which
+//! are added to the PINs, would be tables in which a program finds any PIN.
 
-use super::translate::account;
+use super::verify::bound;
 use super::{Profile, opened};
 use crate::AccessPoint;
 use crate::algorithm::emv::{self, Session};
-use crate::algorithm::pin::{Digits, Pin, extract};
+use crate::algorithm::pin::{Account, Digits, Pin, extract};
 use crate::answer::{Outcome, Refusal};
 use crate::card::Call;
 use crate::request::*;
@@ -18,17 +20,16 @@ struct Encrypted<'a> {
     key: &'a [u8],
     block: &'a [u8],
     profile: &'a [u8],
-    account: &'a [u8],
 }
 
 impl Encrypted<'_> {
-    fn pin(&self, call: &Call<'_>) -> Outcome<Pin> {
+    fn pin(&self, call: &Call<'_>, account: &Account) -> Outcome<Pin> {
         let profile = Profile::parse(call, self.profile)?;
-        let account = account(self.account, profile.format)?;
+        bound(call, profile.format)?;
         let open = call.des_key::<OpenToReformat>(self.key)?.cipher();
         let block = opened(&open, self.block)?;
         let filling = profile.filling(None);
-        extract(&block, profile.format, &account, filling, Digits::Any)
+        extract(&block, profile.format, account, filling, Digits::Any)
     }
 }
 
@@ -49,6 +50,22 @@ fn data(bytes: &[u8], how: Session) -> Outcome<(&[u8], [u8; 2], [u8; 16])> {
     let mut first = [0; 16];
     first[..rest.len()].copy_from_slice(rest);
     Ok((data, [counter[0], counter[1]], first))
+}
+
+/// Refuses a card that is not that account's. Its data are the last 16 digits of the account number and the card's sequence number (EMV
+/// 2000, book 2, A1.4.1), so the account's twelve digits have one place. In any place, several accounts' would be in one card's data.
+fn belongs(call: &Call<'_>, data: &[u8], account: &Account) -> Outcome<()> {
+    let digits = (1..13).map(|at: usize| match at % 2 {
+        0 => data[at / 2] >> 4,
+        _ => data[at / 2] & 0xf,
+    });
+    let points = &call.state().points;
+    match digits.eq(account.twelve().iter().copied())
+        || points.is_on(AccessPoint::ForeignValidationData)
+    {
+        true => Ok(()),
+        false => Err(Refusal::PanData),
+    }
 }
 
 impl Verb for PinChangeUnblock {
@@ -72,6 +89,13 @@ impl Verb for PinChangeUnblock {
             return Err(Refusal::PinBlockFormat);
         }
         let (data, counter, first) = data(&self.key_generation_data, how)?;
+        let account = Account::of_twelve(&self.new_reference_pin_pan_data)?;
+        belongs(call, data, &account)?;
+        if method == "VISAPCU2"
+            && Account::of_twelve(&self.current_reference_pin_pan_data)? != account
+        {
+            return Err(Refusal::PanData);
+        }
         let issuer =
             call.des_key::<DeriveCardCode>(&self.authentication_issuer_master_key_identifier)?;
         let code = emv::diversified(&issuer.cipher(), data)?;
@@ -84,17 +108,15 @@ impl Verb for PinChangeUnblock {
             key: &self.new_reference_pin_key_identifier,
             block: &self.new_reference_pin_block,
             profile: &self.new_reference_pin_profile,
-            account: &self.new_reference_pin_pan_data,
         };
-        let new = new.pin(call)?;
+        let new = new.pin(call, &account)?;
         let current = Encrypted {
             key: &self.current_reference_pin_key_identifier,
             block: &self.current_reference_pin_block,
             profile: &self.current_reference_pin_profile,
-            account: &self.current_reference_pin_pan_data,
         };
         let current = match method {
-            "VISAPCU2" => Some(current.pin(call)?),
+            "VISAPCU2" => Some(current.pin(call, &account)?),
             _ => None,
         };
         let block = emv::change_block(code, &new, current.as_ref());

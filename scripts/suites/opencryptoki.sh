@@ -42,6 +42,8 @@ on_card() {
     mount -t tmpfs -o mode=1777 none /dev/shm
     mkdir -p /run/opencryptoki
 
+    # However it ends, nothing stays.
+    trap '"$OUTBOARD" service stop --directory "$service"; kill "$(cat /run/opencryptoki/pkcsslotd.pid)"' EXIT
     "$OUTBOARD" service start --directory "$service"
     "$OUTBOARD" cca enable --directory "$service"
     for kind in SYM-MK AES-MK ASYM-MK APKA-MK; do
@@ -82,8 +84,6 @@ on_card() {
             END { print (status < 128 ? "ok" : "not ok"), program ": comes to its end" }
         ' "$out/$name.log" >>"$out/results.tap"
     done
-    kill "$(cat /run/opencryptoki/pkcsslotd.pid)"
-    "$OUTBOARD" service stop --directory "$service"
 }
 
 suite() {

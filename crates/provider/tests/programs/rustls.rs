@@ -65,9 +65,11 @@ fn a_client_uses_the_groups() {
 
 #[test]
 fn a_server_uses_the_groups() {
-    let Some((stand, certificate)) = site(&["curl", "openssl"]) else {
+    let Some((mut stand, certificate)) = site(&["curl", "openssl"]) else {
         return;
     };
+    // The first group of the list has a share, and the other one is asked for (HelloRetryRequest).
+    stand.outboard = configured(&stand, "rustls", &GROUPS.join(":"), None);
     for group in GROUPS {
         let mut server = Command::new(peer())
             .args(["server", group])
@@ -78,10 +80,8 @@ fn a_server_uses_the_groups() {
         let mut said = BufReader::new(server.stdout.take().unwrap());
         let mut port = String::new();
         said.read_line(&mut port).unwrap();
-        // The first group of the list has a share, and the other one is asked for (HelloRetryRequest).
-        let client = configured(&stand, "rustls", &GROUPS.join(":"), None);
         let url = format!("https://127.0.0.1:{}/", port.trim());
-        let page = certificate.fetch(&client, &url);
+        let page = certificate.fetch(&stand.outboard, &url);
         let mut rest = String::new();
         said.read_to_string(&mut rest).unwrap();
         assert!(server.wait().unwrap().success(), "{rest}");

@@ -247,8 +247,9 @@ unsafe extern "C" fn capabilities<P: Provider>(
     boundary(state.core, 0, || {
         let mut all = true;
         state.provider.capabilities(name, &mut |params| {
+            // Nothing is given to a receiver that has refused once.
             // SAFETY: the array is whole for the call; the argument is libcrypto's own.
-            all = unsafe { callback(params, argument) } == 1;
+            all = all && unsafe { callback(params, argument) } == 1;
             all
         })?;
         Ok(all.into())

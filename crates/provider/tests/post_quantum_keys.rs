@@ -10,7 +10,7 @@ use outboard_libcrypto::{
     Context, Decapsulator, DigestSigner, DigestVerifier, Encapsulator, Job, Key, Params, Result,
     Selection, Structure,
 };
-use outboard_programs::child;
+use outboard_programs::{child, sandbox};
 
 const KEMS: [&str; 6] = [
     "ML-KEM-512",
@@ -144,6 +144,93 @@ fn damaged_files_are_errors() {
         for at in (0..public.len()).step_by(7) {
             assert!(Key::public_from_der(context, &public[..at]).is_err());
         }
+    }
+}
+
+/// Nothing may follow the key but attributes and a public half.
+#[test]
+fn garbage_behind_a_key_is_refused() {
+    let (ours, _) = common::post_quantum();
+    for kind in KEMS[..3].iter().chain(&SIGNATURES) {
+        let key = generate(&ours.outboard, kind);
+        let private = key.to_der(Structure::Pkcs8).unwrap();
+        let mut longer = [&private[..], &[0xde, 0xad, 0xbe, 0xef]].concat();
+        assert_eq!(longer[..2], [0x30, 0x82], "{kind}");
+        let length = u16::from_be_bytes([longer[2], longer[3]]) + 4;
+        longer[2..4].copy_from_slice(&length.to_be_bytes());
+        assert!(Key::from_der(&ours.outboard, &longer).is_err(), "{kind}");
+    }
+}
+
+/// A message in parts whose last part comes in the call that ends it.
+#[test]
+fn a_last_part_ends_the_parts_before_it() {
+    let (ours, _) = common::post_quantum();
+    let key = generate(&ours.outboard, SIGNATURES[0]);
+    let mut signer = DigestSigner::new(&key, None, &Params::new()).unwrap();
+    signer.update(b"mess").unwrap();
+    let signature = signer.sign(b"age").unwrap();
+    assert!(verify(&key, &signature));
+    // The message has ended: there is no second, empty one.
+    assert!(signer.sign(b"").is_err());
+    assert!(signer.update(b"more").is_err());
+
+    let mut verifier = DigestVerifier::new(&key, None, &Params::new()).unwrap();
+    verifier.update(b"another ").unwrap();
+    assert!(!verifier.verify(&signature, b"message").unwrap_or(false));
+}
+
+/// What one message was, the next one is not: an init forgets that the last one came as FIPS 204's mu.
+#[test]
+fn an_init_forgets_mu() {
+    let (ours, _) = common::post_quantum();
+    let key = generate(&ours.outboard, SIGNATURES[0]);
+    let mut signer = DigestSigner::new(&key, None, &Params::new().int(c"mu", 1)).unwrap();
+    let message = [7; 64];
+    let of_mu = signer.sign(&message).unwrap();
+    let f = ours.outboard.library().functions();
+    // SAFETY: a live context, which keeps its key.
+    let answer = unsafe {
+        let (none, nothing) = (std::ptr::null_mut(), std::ptr::null());
+        (f.EVP_DigestSignInit_ex)(
+            signer.as_ptr(),
+            std::ptr::null_mut(),
+            nothing,
+            std::ptr::null_mut(),
+            nothing,
+            none,
+            std::ptr::null(),
+        )
+    };
+    assert_eq!(answer, 1);
+    let of_message = signer.sign(&message).unwrap();
+    let verifies = |signature: &[u8]| {
+        let mut verifier = DigestVerifier::new(&key, None, &Params::new()).unwrap();
+        verifier.verify(signature, &message).unwrap_or(false)
+    };
+    assert!(verifies(&of_message) && !verifies(&of_mu));
+}
+
+/// Where a sandbox refuses randomness to the engine, the program's own libcrypto draws, as it does for other keys.
+#[test]
+fn a_sandbox_without_randomness_stops_no_exchange() {
+    let (ours, _) = common::post_quantum();
+    for kind in KEMS {
+        let key = generate(&ours.outboard, kind);
+        assert!(
+            child::ends_well(|| {
+                // Of a kernel whose age it cannot tell, libcrypto asks the device.
+                for call in [libc::SYS_getrandom, libc::SYS_uname, libc::SYS_shmget] {
+                    sandbox::refuse(call).unwrap();
+                }
+                let new = generate(&ours.outboard, kind);
+                [key, new].iter().all(|key| {
+                    let (ciphertext, secret) = encapsulate(key).unwrap();
+                    decapsulate(key, &ciphertext).unwrap() == secret
+                })
+            }),
+            "{kind}"
+        );
     }
 }
 

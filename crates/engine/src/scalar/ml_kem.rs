@@ -74,24 +74,26 @@ impl Set {
 
     /// Whether that is a public half: its length, and that its numbers are reduced (7.2).
     pub(crate) fn is_public(self, bytes: &[u8]) -> bool {
-        bytes.len() == self.public_length() && is_reduced(bytes)
+        // The last 32 bytes are the seed of the matrix.
+        bytes.len() == self.public_length() && are_reduced(&bytes[..bytes.len() - 32])
     }
 }
 
 /// The modulus (FIPS 203, 2.4).
 const MODULUS: u16 = 3329;
 
-/// Whether all numbers of a public half are below the modulus (FIPS 203, 7.2). Two numbers take three bytes; the last 32
-/// bytes are the seed of the matrix. Looks at public bytes alone.
-fn is_reduced(public: &[u8]) -> bool {
-    let (triples, _) = public[..public.len() - 32].as_chunks::<3>();
-    let mut reduced = true;
+/// Whether all numbers of a half are below the modulus (FIPS 203, 7.2); two numbers take three bytes. Of a private half,
+/// too: no number decides a branch.
+fn are_reduced(numbers: &[u8]) -> bool {
+    let (triples, _) = numbers.as_chunks::<3>();
+    let mut beyond = 0;
     for &[low, middle, high] in triples {
         let first = u16::from(low) | u16::from(middle & 0x0f) << 8;
         let second = u16::from(middle >> 4) | u16::from(high) << 4;
-        reduced &= first < MODULUS && second < MODULUS;
+        // A difference below zero has the highest bit.
+        beyond |= (MODULUS - 1).wrapping_sub(first) | (MODULUS - 1).wrapping_sub(second);
     }
-    reduced
+    beyond >> 15 == 0
 }
 
 /// A key, either half.
@@ -139,7 +141,10 @@ impl Key {
         }
         // It ends with the public half, that one's hash, and z.
         let end = bytes.len() - 64;
-        let public = &bytes[end - set.public_length()..end];
+        let (own, public) = bytes[..end].split_at(end - set.public_length());
+        if !are_reduced(own) {
+            return Err(Error::InvalidKey);
+        }
         let _whole = drawing()?;
         let key = Self::pair(set, public, bytes)?;
         // SAFETY: a live key with both halves.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use outboard_engine::card::{self, Request};
 use outboard_engine::scalar::ec::{self, Curve, Form};
+use outboard_engine::scalar::x25519;
 use outboard_engine::{Operation, Path};
 use outboard_provider_abi::{Error, Reason, Result};
 use zeroize::Zeroizing;
@@ -52,6 +53,36 @@ impl Exchange {
 
     /// A new key.
     pub(super) fn generate(self, shared: &Shared) -> Result<Key> {
+        match self.made(shared) {
+            // A sandbox that refuses randomness to the engine: the program's own may go on.
+            Err(error) if error.reason() == Reason::Randomness => self.drawn(shared),
+            made => made,
+        }
+    }
+
+    /// A new key of the program's own randomness.
+    fn drawn(self, shared: &Shared) -> Result<Key> {
+        let mut private = Zeroizing::new(vec![0; self.secret_length()]);
+        match self {
+            Self::X25519 => {
+                shared.randomise(&mut private)?;
+                let own: &[u8; LENGTH] = private[..].try_into().map_err(|_| Reason::Internal)?;
+                self.pair(own, &x25519::public_of(own))
+            }
+            Self::Ecdh(curve) => {
+                // A number beyond the curve's order is one in 2^32 at P-256, and refused.
+                for _ in 0..8 {
+                    shared.randomise(&mut private)?;
+                    if let Ok(key) = ec::Key::private(curve, &private, None) {
+                        return Ok(Key::Ec(Arc::new(key)));
+                    }
+                }
+                Err(Reason::Randomness.into())
+            }
+        }
+    }
+
+    fn made(self, shared: &Shared) -> Result<Key> {
         match self {
             Self::X25519 => {
                 let halves = run(shared, Request::x25519_generate())?;

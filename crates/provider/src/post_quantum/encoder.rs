@@ -121,8 +121,15 @@ impl<C: Content> Encoder for Context<C> {
 
     fn set(&mut self, params: Params<'_>) -> Result<c_int> {
         if let Some(cipher) = params.find(c"cipher") {
-            let name = CString::new(cipher.text()?).map_err(|_| Reason::InvalidParameter)?;
-            self.cipher = Some(name).filter(|name| !name.is_empty());
+            let name = cipher.text()?;
+            if name.is_empty() {
+                // Whoever names a cipher does not want the key in plain text.
+                return Err(Error::new(
+                    Reason::InvalidParameter,
+                    "the cipher has no name",
+                ));
+            }
+            self.cipher = Some(CString::new(name).map_err(|_| Reason::InvalidParameter)?);
         }
         Ok(1)
     }

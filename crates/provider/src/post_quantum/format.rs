@@ -112,8 +112,8 @@ pub(super) fn read_public(object: Object, bytes: &[u8]) -> Option<Parts<'_>> {
     parts().ok().flatten()
 }
 
-/// What a `PrivateKeyInfo` of that set holds; none where the bytes are something else. What follows the key (attributes, and
-/// a public half) is passed over.
+/// What a `PrivateKeyInfo` of that set holds; none where the bytes are something else. Attributes and a public half, which may
+/// follow the key, are passed over.
 pub(super) fn read_private(object: Object, bytes: &[u8]) -> Option<Parts<'_>> {
     let parts = || -> der::Result<Option<Parts<'_>>> {
         let mut reader = inside(bytes)?;
@@ -122,7 +122,18 @@ pub(super) fn read_private(object: Object, bytes: &[u8]) -> Option<Parts<'_>> {
             return Ok(None);
         }
         let key: &OctetStringRef = reader.decode()?;
-        choice(key.as_bytes())
+        for number in 0..2 {
+            if reader
+                .peek_byte()
+                .is_some_and(|tag| tag & 0x9f == 0x80 | number)
+            {
+                AnyRef::decode(&mut reader)?;
+            }
+        }
+        match reader.is_finished() {
+            true => choice(key.as_bytes()),
+            false => Ok(None),
+        }
     };
     parts().ok().flatten()
 }

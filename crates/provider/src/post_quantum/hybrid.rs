@@ -23,7 +23,8 @@ use zeroize::Zeroizing;
 use super::classical::{self, Exchange};
 use super::context::{Encapsulating, Randomness, Secret};
 use super::lattice::{
-    Content, ENCODED, GROUP, PRIVATE, PROPERTIES, PUBLIC, bytes, check_group, give, unchangeable,
+    Content, ENCODED, GROUP, PRIVATE, PROPERTIES, PUBLIC, bytes, check_group, drawn, give,
+    unchangeable,
 };
 use super::ml_kem;
 use crate::outboard::{Outboard, Shared, refuse};
@@ -304,7 +305,7 @@ impl KeyManagement for Key {
         let (group, halves) = (self.group, self.halves.as_ref());
         params.answer(|param| {
             match (param.key(), halves) {
-                (b"bits", _) => param.set_unsigned(8 * group.public_length() as u64)?,
+                (b"bits", _) => param.set_unsigned(ml_kem::Form::numbers(group.set()).bits)?,
                 (b"security-bits", _) => {
                     let numbers = ml_kem::Form::numbers(group.set());
                     param.set_unsigned(numbers.security_bits)?
@@ -325,7 +326,9 @@ impl KeyManagement for Key {
     }
 
     fn set(&self, params: Params<'_>) -> Result<Change<Self>> {
-        match bytes(params, ENCODED)? {
+        // An empty one is too short, and not a missing one.
+        let public = params.find(ENCODED).map(|param| param.octets());
+        match public.transpose()? {
             None => Ok(Change {
                 answer: 1,
                 key: None,
@@ -369,13 +372,14 @@ impl KeyManagement for Key {
     fn generate(generator: &mut Generator, _: Receiver) -> Result<Option<Self>> {
         let (shared, group) = (Arc::clone(&generator.shared), generator.group);
         let halves = match generator.selection.touches(Selection::PAIR) {
-            true => Some(Halves {
-                ml_kem: Arc::new(
-                    kem::generate(group.set(), shared.path(group.set().keygen()))
-                        .map_err(refuse)?,
-                ),
-                classical: group.exchange().generate(&shared)?,
-            }),
+            true => {
+                let (set, seed) = (group.set(), drawn(&shared, kem::SEED)?);
+                let key = kem::seeded(set, shared.path(set.keygen()), seed).map_err(refuse)?;
+                Some(Halves {
+                    ml_kem: Arc::new(key),
+                    classical: group.exchange().generate(&shared)?,
+                })
+            }
             false => None,
         };
         Ok(Some(Self {
@@ -420,7 +424,7 @@ impl Encapsulating for Key {
         let own = group.exchange().generate(shared)?;
         let classical = own.derive(shared, &halves.classical)?;
         let path = shared.path(group.set().encapsulation());
-        let (ciphertext, secret) = halves.ml_kem.encapsulate(path).map_err(refuse)?;
+        let (ciphertext, secret) = ml_kem::encapsulate(shared, &halves.ml_kem, path)?;
         let answer = group.join(&ciphertext, &own.public_bytes()?).to_vec();
         Ok((answer, group.join(&secret, &classical)))
     }

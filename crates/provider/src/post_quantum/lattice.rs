@@ -42,11 +42,11 @@ pub(crate) trait Content: Form {
     fn names(set: Self::Set) -> [&'static str; 2];
     fn object(set: Self::Set) -> Object;
 
-    /// The key of a seed, or a new one.
+    /// The key of a seed.
     fn make(
         shared: &Shared,
         set: Self::Set,
-        seed: Option<SecretBytes>,
+        seed: SecretBytes,
     ) -> outboard_engine::Result<Halves<Self>>;
     /// Whether `private`, which has a private half, undoes what the other key's public half does.
     fn is_pair(public: &Halves<Self>, private: &Halves<Self>) -> bool;
@@ -127,7 +127,7 @@ pub(super) fn assemble<C: Content>(
     let key = match (seed, private, public) {
         (Some(bytes), ..) => {
             let seed = seed_of::<C>(bytes)?;
-            Some(C::make(shared, set, Some(seed)).map_err(refuse)?)
+            Some(C::make(shared, set, seed).map_err(refuse)?)
         }
         (None, Some(private), _) => Some(Halves::private(set, private).map_err(refuse)?),
         (None, None, Some(public)) => Some(Halves::public(set, public).map_err(refuse)?),
@@ -161,6 +161,13 @@ fn seed_of<C: Content>(bytes: &[u8]) -> Result<SecretBytes> {
             Err(Error::new(Reason::InvalidLength, detail))
         }
     }
+}
+
+/// So many random bytes: the program's own, where a sandbox refuses them to the engine.
+pub(super) fn drawn(shared: &Shared, length: usize) -> Result<SecretBytes> {
+    let mut bytes = SecretBytes::zeros(length);
+    shared.randomise(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// The bytes of a parameter, if it is there.
@@ -311,7 +318,9 @@ impl<C: Content> KeyManagement for Key<C> {
 
     fn set(&self, params: Params<'_>) -> Result<Change<Self>> {
         let settable = C::KIND == Kind::Encapsulation;
-        let Some(public) = bytes(params, ENCODED)?.filter(|_| settable) else {
+        // An empty one is too short, and not a missing one.
+        let public = params.find(ENCODED).filter(|_| settable);
+        let Some(public) = public.map(|param| param.octets()).transpose()? else {
             return Ok(Change {
                 answer: 1,
                 key: None,
@@ -366,7 +375,10 @@ impl<C: Content> KeyManagement for Key<C> {
         let (shared, set) = (Arc::clone(&generator.shared), generator.set);
         let seed = generator.seed.take();
         let key = match generator.selection.touches(Selection::PAIR) {
-            true => Some(C::make(&shared, set, seed).map_err(refuse)?),
+            true => {
+                let seed = seed.map_or_else(|| drawn(&shared, C::SEED), Ok)?;
+                Some(C::make(&shared, set, seed).map_err(refuse)?)
+            }
             false => None,
         };
         Ok(Some(Self::of(shared, set, key)))

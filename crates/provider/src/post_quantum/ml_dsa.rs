@@ -41,11 +41,8 @@ impl Content for Form {
         Object::new(3, set as u8 + 17)
     }
 
-    fn make(_: &Shared, set: Set, seed: Option<SecretBytes>) -> outboard_engine::Result<dsa::Key> {
-        match seed {
-            Some(seed) => dsa::seeded(set, seed),
-            None => dsa::generate(set),
-        }
+    fn make(_: &Shared, set: Set, seed: SecretBytes) -> outboard_engine::Result<dsa::Key> {
+        dsa::seeded(set, seed)
     }
 
     /// What one half signs, the other one verifies.

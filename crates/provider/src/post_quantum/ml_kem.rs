@@ -4,6 +4,7 @@ use outboard_engine::Path;
 use outboard_engine::kem::{self, SECRET, Set};
 use outboard_engine::scalar::SecretBytes;
 use outboard_provider_abi::{Reason, Result};
+use zeroize::Zeroizing;
 
 use super::context::{Encapsulating, Randomness, Secret};
 use super::format::Object;
@@ -45,16 +46,8 @@ impl Content for Form {
         Object::new(4, set as u8 + 1)
     }
 
-    fn make(
-        shared: &Shared,
-        set: Set,
-        seed: Option<SecretBytes>,
-    ) -> outboard_engine::Result<kem::Key> {
-        let path = shared.path(set.keygen());
-        match seed {
-            Some(seed) => kem::seeded(set, path, seed),
-            None => kem::generate(set, path),
-        }
+    fn make(shared: &Shared, set: Set, seed: SecretBytes) -> outboard_engine::Result<kem::Key> {
+        kem::seeded(set, shared.path(set.keygen()), seed)
     }
 
     /// What one half encapsulates, the other one opens.
@@ -65,6 +58,17 @@ impl Content for Form {
             opened.is_ok_and(|opened| equal(&opened, &secret))
         })
     }
+}
+
+/// A new secret for a public half.
+pub(super) fn encapsulate(
+    shared: &Shared,
+    key: &kem::Key,
+    path: Path,
+) -> Result<(Vec<u8>, Secret)> {
+    let mut message = Zeroizing::new(Randomness::default());
+    shared.randomise(message.as_mut())?;
+    key.encapsulate_by(path, &message).map_err(refuse)
 }
 
 impl Encapsulating for Key {
@@ -78,10 +82,9 @@ impl Encapsulating for Key {
         let path = self.shared().path(self.set().encapsulation());
         let key = self.content().ok_or(Reason::InvalidKey)?;
         match randomness {
-            Some(randomness) => key.encapsulate_by(path, randomness),
-            None => key.encapsulate(path),
+            Some(randomness) => key.encapsulate_by(path, randomness).map_err(refuse),
+            None => encapsulate(self.shared(), key, path),
         }
-        .map_err(refuse)
     }
 
     fn decapsulate(&self, ciphertext: &[u8]) -> Result<Secret> {

@@ -25,8 +25,18 @@ pub(super) struct Context {
     string: Vec<u8>,
     /// Whether callers pass FIPS 204's μ instead of the message.
     takes_mu: bool,
-    /// What came of the message, where it comes in parts.
-    message: Option<Message>,
+    progress: Progress,
+}
+
+/// How far a message in parts has come.
+#[derive(Default)]
+enum Progress {
+    /// No part has come.
+    #[default]
+    Fresh,
+    Begun(Message),
+    /// It was signed or verified, or that failed: the context wants another init.
+    Ended,
 }
 
 /// What is signed or verified.
@@ -49,12 +59,16 @@ impl Signature for Context {
     }
 
     fn duplicate(&mut self) -> Result<Option<Self>> {
-        let message = self.message.as_ref().map(Message::duplicate);
+        let progress = match &self.progress {
+            Progress::Fresh => Progress::Fresh,
+            Progress::Begun(message) => Progress::Begun(message.duplicate().map_err(refuse)?),
+            Progress::Ended => Progress::Ended,
+        };
         Ok(Some(Self {
             key: self.key.clone(),
             string: self.string.clone(),
             takes_mu: self.takes_mu,
-            message: message.transpose().map_err(refuse)?,
+            progress,
         }))
     }
 
@@ -82,18 +96,19 @@ impl Signature for Context {
             return Err(missing());
         }
         self.key = Some(key);
-        self.message = None;
+        self.takes_mu = false;
+        self.progress = Progress::Fresh;
         self.set(Of::Context, params)
     }
 
     fn sign(&mut self, data: Input<'_>, output: Output<'_>) -> Result<c_int> {
-        self.sign_subject(output, |_| {
-            Ok(Subject::Whole(data.bytes().unwrap_or_default()))
-        })
+        let data = data.bytes().unwrap_or_default();
+        self.sign_subject(output, |context| context.subject(data))
     }
 
     fn verify(&mut self, signature: Input<'_>, data: Input<'_>) -> Result<c_int> {
-        self.verify_subject(signature, Subject::Whole(data.bytes().unwrap_or_default()))
+        let subject = self.subject(data.bytes().unwrap_or_default())?;
+        self.verify_subject(signature, subject)
     }
 
     fn recover(&mut self, _: Input<'_>, _: Output<'_>) -> Result<c_int> {
@@ -108,7 +123,7 @@ impl Signature for Context {
         message
             .update(data.bytes().unwrap_or_default())
             .map_err(refuse)?;
-        self.message = Some(message);
+        self.progress = Progress::Begun(message);
         Ok(1)
     }
 
@@ -140,7 +155,7 @@ impl Signature for Context {
                 );
                 return Err(Error::new(Reason::InvalidLength, detail));
             }
-            if self.message.is_some() {
+            if matches!(self.progress, Progress::Begun(_)) {
                 return Err(Error::new(
                     Reason::OutOfOrder,
                     "the context is hashed before the message, which has begun",
@@ -213,10 +228,24 @@ impl Context {
             let detail = "with 'mu', all of it is passed in one call";
             return Err(Error::new(Reason::Unsupported, detail));
         }
-        match self.message.take() {
-            Some(message) => Ok(message),
-            None => self.content()?.begin(&self.string).map_err(refuse),
+        match std::mem::replace(&mut self.progress, Progress::Ended) {
+            Progress::Fresh => self.content()?.begin(&self.string).map_err(refuse),
+            Progress::Begun(message) => Ok(message),
+            Progress::Ended => Err(Error::new(
+                Reason::OutOfOrder,
+                "the message has ended: begin another one with an init",
+            )),
         }
+    }
+
+    /// What came in parts, and then `data`; without parts, `data` alone, as often as one likes.
+    fn subject<'a>(&mut self, data: &'a [u8]) -> Result<Subject<'a>> {
+        if matches!(self.progress, Progress::Fresh) {
+            return Ok(Subject::Whole(data));
+        }
+        let mut message = self.take_message()?;
+        message.update(data).map_err(refuse)?;
+        Ok(Subject::Parts(message))
     }
 
     fn sign_subject<'a>(

@@ -300,6 +300,29 @@ fn modules_that_mean_harm_are_ended() {
     );
     add(&card, &body("CSNBMGN2", &again), &["CSNBMGN2"], &[]).expect("it is valid");
     assert_eq!(call(&card, b""), Err(FAILED));
+    // So it ends what only copies: with no fuel for that, these went on for hours.
+    for again in [
+        "(call $set_bytes (local.get $of) (i32.const 16) (i32.const 12) (i32.const 0) (i32.const 65536))",
+        "(call $key (i32.const 0) (i32.const 64))",
+        "(call $verb (i32.const 64) (i32.const 8))",
+        "(call $input (i32.const 1024) (i32.const 32768))",
+        "(call $result (local.get $of) (i32.const 16) (i32.const 12) (i32.const 0) (i32.const 0))",
+    ] {
+        // So often that its own instructions do not use the fuel up.
+        let often = format!(
+            "(local $left i32) {verb} (local.set $left (i32.const 100000)) (loop $again (drop {again})
+             (local.set $left (i32.sub (local.get $left) (i32.const 1))) (br_if $again (local.get $left)))
+             (i32.const 0)"
+        );
+        add(
+            &card,
+            &body("CSNBMGN2........message_text", &often),
+            &["CSNBMGN2"],
+            &[],
+        )
+        .expect("it is valid");
+        assert_eq!(call(&card, &[0; 32 * 1024]), Err(FAILED), "{again}");
+    }
     let deep = "(module (memory (export \"memory\") 1)
         (func $deep (param i32) (result i32) (call $deep (i32.add (local.get 0) (i32.const 1))))
         (func (export \"run\") (result i32) (call $deep (i32.const 0))))";
@@ -361,6 +384,32 @@ fn what_is_not_there_is_told() {
         add(&card, &asks_, &["CSNBMGN2"], &[("mac", &key)]).expect("it is valid");
         let code = call(&card, b"").map(|(code, _)| code);
         assert_eq!(code, Ok(answer.cast_unsigned()), "{asks}");
+    }
+}
+
+/// A key goes where a verb takes a key, and no verb gives its token back.
+#[test]
+fn a_key_s_token_does_not_leave() {
+    let card = Card::new();
+    let key = card.aes(&["AES", "MAC", "GENERATE"], AES);
+    let set = |name: &str, at: u32| {
+        let asks = format!(
+            "(call $set_key (call $verb (i32.const 0) (i32.const 8)) (i32.const {at}) (i32.const {}) (i32.const 0))",
+            name.len()
+        );
+        let module = body(
+            "CSNBMGN2key_identifier..message_text....chaining_vector",
+            &asks,
+        );
+        add(&card, &module, &["CSNBMGN2"], &[("mac", &key)]).expect("it is valid");
+        call(&card, b"").map(|(code, _)| code.cast_signed())
+    };
+    assert_eq!(set("key_identifier", 8), Ok(0));
+    assert_eq!(set("message_text", 24), Ok(-1));
+    assert_eq!(set("chaining_vector", 40), Ok(-1));
+    for verb in ["CSNBKTC", "CSNBKTC2", "CSNDKTC", "CSNBPEX"] {
+        let module = body("", "(i32.const 0)");
+        assert_eq!(add(&card, &module, &[verb], &[]), Err(INVALID), "{verb}");
     }
 }
 

@@ -219,7 +219,7 @@ fn nothing_of_a_clear_pin_stays_nor_of_a_clear_key() {
     let service = Service::start();
     let process = service.process().as_raw_nonzero().get() as u32;
     service.says(&["cca", "enable"]);
-    for kind in ["SYM-MK", "AES-MK"] {
+    for kind in ["SYM-MK", "AES-MK", "ASYM-MK"] {
         for step in ["RANDOM", "SET"] {
             let rules = format!("rule_array={kind},{step}");
             service.says(&["cca", "call", "CSNBMKP", &rules]);
@@ -293,6 +293,43 @@ fn nothing_of_a_clear_pin_stays_nor_of_a_clear_key() {
             "pin_profile": hex(b"ISO-0   NONE            "), "pan_data": hex(b"401234567890"),
         }),
     );
+    // A private key in the clear: a token of it is built, and taken in.
+    let numbers = include_str!("../../cca/tests/rsa-2048.txt").lines();
+    let numbers: Vec<String> = numbers
+        .filter(|line| !line.starts_with('#'))
+        .map(|line| line.split_whitespace().collect())
+        .collect();
+    let length = |at: usize| format!("{:04x}", numbers[at].len() / 2);
+    let lengths: String = [0, 1]
+        .into_iter()
+        .map(length)
+        .chain(["0000".into()])
+        .collect();
+    let secret_lengths: String = (2..7).map(length).collect();
+    let structure = format!("0800{lengths}{secret_lengths}{}", numbers.concat());
+    for (name, number) in ["p", "q", "dp", "dq", "u"].into_iter().zip(&numbers[2..]) {
+        let digits = number.as_bytes()[64..128].chunks(2);
+        let part: Vec<u8> = digits
+            .map(|pair| {
+                let pair = std::str::from_utf8(pair).expect("it is ASCII");
+                u8::from_str_radix(pair, 16).expect("hexadecimal digits")
+            })
+            .collect();
+        let reversed = part.iter().rev().copied().collect();
+        traces.extend([
+            (name.to_owned(), part),
+            (format!("{name}, reversed"), reversed),
+        ]);
+    }
+    let built = call(
+        "CSNDPKB",
+        serde_json::json!({"rule_array": ["RSA-CRT"], "key_value_structure": structure}),
+    );
+    let taken = call(
+        "CSNDPKI",
+        serde_json::json!({"rule_array": ["RSA"], "source_key_token": built["key_token"]}),
+    );
+    assert!(taken["target_key_identifier"].is_string());
     // Of the service, and of the process that carried the verbs out.
     for process in [process, verbs_of(process)] {
         assert_eq!(found(process, &traces), [] as [String; 0]);

@@ -98,6 +98,11 @@ impl Calling {
         }
     }
 
+    /// How many bytes the verb made.
+    pub(super) fn made(&self) -> usize {
+        self.reply.as_ref().map_or(0, |reply| reply.len())
+    }
+
     /// What the verb made, as bytes; a number as four, the lowest first. None: it made nothing of that name.
     pub(super) fn result(&self, name: &str) -> Option<Zeroizing<Vec<u8>>> {
         let (_, mut rest) = postcard::take_from_bytes::<u32>(self.reply.as_ref()?).ok()?;

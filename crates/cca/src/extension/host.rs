@@ -6,7 +6,7 @@ use wasmi::{Caller, Error, Linker, Memory, StoreLimits, StoreLimitsBuilder};
 use zeroize::Zeroizing;
 
 use super::fields::Calling;
-use super::{Added, FUEL_OF_VERB, MOST_DATA, MOST_ELEMENTS, verb};
+use super::{Added, FUEL_OF_FUNCTION, FUEL_OF_VERB, MOST_DATA, MOST_ELEMENTS, verb};
 use crate::card::Call;
 
 /// The name that modules import from.
@@ -30,6 +30,8 @@ pub(super) const FUNCTIONS: &[&str] = &[
 const MOST_CALLS: usize = 64;
 /// The longest name.
 const MOST_NAME: usize = 64;
+/// Why a module ends that has no fuel left.
+const TOO_LONG: &str = "it runs too long";
 /// What is not there.
 const NONE: i32 = -1;
 
@@ -93,20 +95,30 @@ fn part(at: i32, length: i32) -> std::ops::Range<usize> {
     at..at.saturating_add(length)
 }
 
+/// Takes what a function costs, by the bytes that it copies.
+fn charge(caller: &mut Asks<'_, '_>, bytes: usize) -> Result<(), Error> {
+    let cost = FUEL_OF_FUNCTION + bytes as u64 / 4;
+    let left = caller.get_fuel()?.checked_sub(cost);
+    caller.set_fuel(left.ok_or_else(|| wrong(TOO_LONG))?)
+}
+
 fn read(
-    caller: &Asks<'_, '_>,
+    caller: &mut Asks<'_, '_>,
     at: i32,
     length: i32,
     most: usize,
 ) -> Result<Zeroizing<Vec<u8>>, Error> {
-    let bytes = memory(caller)?.data(caller).get(part(at, length));
-    match bytes {
-        Some(bytes) if bytes.len() <= most => Ok(Zeroizing::new(bytes.to_vec())),
-        _ => Err(wrong("not its memory")),
+    let memory = memory(caller)?;
+    match memory.data(&*caller).get(part(at, length)) {
+        Some(bytes) if bytes.len() <= most => charge(caller, bytes.len())?,
+        _ => return Err(wrong("not its memory")),
     }
+    let bytes = memory.data(&*caller).get(part(at, length));
+    let bytes = bytes.ok_or_else(|| wrong("not its memory"))?;
+    Ok(Zeroizing::new(bytes.to_vec()))
 }
 
-fn name(caller: &Asks<'_, '_>, at: i32, length: i32) -> Result<String, Error> {
+fn name(caller: &mut Asks<'_, '_>, at: i32, length: i32) -> Result<String, Error> {
     let bytes = read(caller, at, length, MOST_NAME)?;
     let text = std::str::from_utf8(&bytes).map_err(|_| wrong("no name"))?;
     Ok(text.to_owned())
@@ -114,6 +126,7 @@ fn name(caller: &Asks<'_, '_>, at: i32, length: i32) -> Result<String, Error> {
 
 /// Copies as many bytes as there is room for. The answer is how many there are.
 fn written(caller: &mut Asks<'_, '_>, bytes: &[u8], at: i32, room: i32) -> Answers {
+    charge(caller, bytes.len())?;
     let memory = memory(caller)?;
     let room = memory.data_mut(caller).get_mut(part(at, room));
     let room = room.ok_or_else(|| wrong("not its memory"))?;
@@ -146,7 +159,7 @@ fn input(mut caller: Asks<'_, '_>, at: i32, room: i32) -> Answers {
 
 /// `output(at, length)`: adds to what the caller gets.
 fn output(mut caller: Asks<'_, '_>, at: i32, length: i32) -> Answers {
-    let bytes = read(&caller, at, length, MOST_DATA)?;
+    let bytes = read(&mut caller, at, length, MOST_DATA)?;
     let output = &mut caller.data_mut().output.0;
     match output.len() + bytes.len() <= MOST_DATA {
         true => {
@@ -158,8 +171,8 @@ fn output(mut caller: Asks<'_, '_>, at: i32, length: i32) -> Answers {
 }
 
 /// `key(name, length)`: the handle of a key that the module was added with.
-fn key(caller: Asks<'_, '_>, at: i32, length: i32) -> Answers {
-    let name = name(&caller, at, length)?;
+fn key(mut caller: Asks<'_, '_>, at: i32, length: i32) -> Answers {
+    let name = name(&mut caller, at, length)?;
     let place = caller
         .data()
         .added
@@ -171,7 +184,7 @@ fn key(caller: Asks<'_, '_>, at: i32, length: i32) -> Answers {
 
 /// `verb(name, length)`: begins a call of a verb that the module was added with; its handle.
 fn begin(mut caller: Asks<'_, '_>, at: i32, length: i32) -> Answers {
-    let name = name(&caller, at, length)?;
+    let name = name(&mut caller, at, length)?;
     let host = caller.data_mut();
     let is_its = host
         .added
@@ -199,25 +212,30 @@ fn set_bytes(
     value: i32,
     value_length: i32,
 ) -> Answers {
-    let name = name(&caller, at, length)?;
-    let bytes = read(&caller, value, value_length, 2 * MOST_DATA)?;
+    let name = name(&mut caller, at, length)?;
+    let bytes = read(&mut caller, value, value_length, 2 * MOST_DATA)?;
     Ok(answer(calling(&mut caller, of)?.set_bytes(&name, &bytes)))
 }
 
-/// `set_key(call, name, length, key)`: a parameter's key.
+/// `set_key(call, name, length, key)`: a parameter's key. Other parameters get none: a verb would encrypt the token for its caller, or give it
+/// back as it is.
 fn set_key(mut caller: Asks<'_, '_>, of: i32, at: i32, length: i32, key: i32) -> Answers {
-    let name = name(&caller, at, length)?;
+    let name = name(&mut caller, at, length)?;
     let added = caller.data().added;
     let key = usize::try_from(key)
         .ok()
         .and_then(|key| added.keys.get(key));
     let (_, key) = key.ok_or_else(|| wrong("not its handle"))?;
-    Ok(answer(calling(&mut caller, of)?.set_bytes(&name, key)))
+    let calling = calling(&mut caller, of)?;
+    Ok(answer(match name.contains("identifier") {
+        true => calling.set_bytes(&name, key),
+        false => None,
+    }))
 }
 
 /// `set_number(call, name, length, number)`: a parameter that is a number.
 fn set_number(mut caller: Asks<'_, '_>, of: i32, at: i32, length: i32, number: i32) -> Answers {
-    let name = name(&caller, at, length)?;
+    let name = name(&mut caller, at, length)?;
     let number = number.cast_unsigned();
     Ok(answer(calling(&mut caller, of)?.set_number(&name, number)))
 }
@@ -226,7 +244,7 @@ fn set_number(mut caller: Asks<'_, '_>, of: i32, at: i32, length: i32, number: i
 fn run_verb(mut caller: Asks<'_, '_>, of: i32) -> Answers {
     let fuel = caller.get_fuel()?;
     let left = fuel.checked_sub(FUEL_OF_VERB);
-    caller.set_fuel(left.ok_or_else(|| wrong("it runs too long"))?)?;
+    caller.set_fuel(left.ok_or_else(|| wrong(TOO_LONG))?)?;
     let host = caller.data_mut();
     let calling = usize::try_from(of)
         .ok()
@@ -239,7 +257,10 @@ fn run_verb(mut caller: Asks<'_, '_>, of: i32) -> Answers {
 
 /// `result(call, name, length, at, room)`: copies what the verb made; how long it is.
 fn result(mut caller: Asks<'_, '_>, of: i32, at: i32, length: i32, to: i32, room: i32) -> Answers {
-    let name = name(&caller, at, length)?;
+    let name = name(&mut caller, at, length)?;
+    // All before it is read, too.
+    let made = calling(&mut caller, of)?.made();
+    charge(&mut caller, made)?;
     let found = calling(&mut caller, of)?.result(&name);
     match found {
         Some(bytes) => written(&mut caller, &bytes, to, room),

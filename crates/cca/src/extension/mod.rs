@@ -38,6 +38,8 @@ const MOST_TOKEN: usize = 4096;
 pub(crate) const MOST_DATA: usize = 32 * 1024;
 /// How much a module may compute in one call: about a second of an interpreter without optimisations.
 const FUEL: u64 = 20_000_000;
+/// What a function of the host costs of it, beside the bytes that it copies.
+const FUEL_OF_FUNCTION: u64 = 1_000;
 /// What a verb costs of it.
 const FUEL_OF_VERB: u64 = 100_000;
 /// Pages of a module's memory: 1 MiB. Bytes of the interpreter's stack, and how deep functions call.
@@ -50,9 +52,10 @@ const MOST_ELEMENTS: usize = 4096;
 /// What a module's function is called that a caller calls.
 const ENTRY: &str = "run";
 
-/// Verbs that tell of other keys than the module's.
+/// Verbs that tell of other keys than the module's, or give a key's own token back: its caller would use that without the module.
 const TELLING: &[&str] = &[
-    "CSNBKRR", "CSNBKRL", "CSNBAKRR", "CSNBAKRL", "CSNDKRR", "CSNDKRL", "CSNDRKL",
+    "CSNBKRR", "CSNBKRL", "CSNBAKRR", "CSNBAKRL", "CSNDKRR", "CSNDKRL", "CSNDRKL", "CSNBKTC",
+    "CSNBKTC2", "CSNDKTC", "CSNBPEX",
 ];
 
 /// What an administrator adds, as it is stored.
@@ -89,7 +92,7 @@ impl Added {
 }
 
 /// The verb of that name, if modules may call it: none that changes what the card stores, takes long, is Outboard's own, or tells of
-/// other keys.
+/// keys.
 fn verb(name: &str) -> Option<&'static Description> {
     let verb = Description::of(name)?;
     let is_callable =

@@ -33,7 +33,15 @@ pub(crate) enum Clear {
 }
 
 impl Clear {
-    /// Writes it into a section's body, of which the other fields are there. (Offsets are a section's, less its first four bytes.)
+    /// How many bytes it has.
+    pub(super) fn length(&self) -> usize {
+        match self {
+            Self::Rsa(numbers) => numbers.iter().map(|number| number.len()).sum(),
+            Self::Ec(number) => number.len(),
+        }
+    }
+
+    /// Writes it into a section's body, with room for all of it, of which the other fields are there. (Offsets are a section's, less its first four bytes.)
     pub(super) fn write(&self, body: &mut Vec<u8>, is_aesc: bool) {
         match self {
             Self::Rsa(numbers) => {

@@ -63,14 +63,15 @@ pub(crate) enum Public {
     Ec { curve: Curve, point: Vec<u8> },
 }
 
-fn section(id: u8, body: &[u8]) -> Vec<u8> {
+/// A section, in room that does not grow, as its body's: what it left behind would have a key in the clear.
+fn section(id: u8, body: &[u8]) -> Zeroizing<Vec<u8>> {
     let length = (4 + body.len() as u16).to_be_bytes();
-    [&[id, 0, length[0], length[1]], body].concat()
+    Zeroizing::new([&[id, 0, length[0], length[1]], body].concat())
 }
 
 impl Public {
     /// Its section.
-    pub(crate) fn section(&self) -> Vec<u8> {
+    pub(crate) fn section(&self) -> Zeroizing<Vec<u8>> {
         match self {
             Self::Rsa { n, bits, e } => {
                 let mut body = vec![0; 2];
@@ -233,6 +234,9 @@ enum Secret {
     Clear(Clear),
 }
 
+/// The most bytes of a private section beside its numbers.
+const MOST_FIXED: usize = 130;
+
 /// The number of two bytes at a place.
 pub(super) fn number_at(section: &[u8], place: usize) -> Option<usize> {
     let bytes = section.get(place..place + 2)?.try_into().ok()?;
@@ -261,10 +265,20 @@ impl PrivateSection {
         Self { is_aesc, ..self }
     }
 
-    fn section(&self, public: &Public) -> Vec<u8> {
+    fn section(&self, public: &Public) -> Zeroizing<Vec<u8>> {
+        let secret = match &self.secret {
+            Secret::None => 0,
+            Secret::Wrapped { wrapped, .. } => wrapped.len(),
+            Secret::Clear(clear) => clear.length(),
+        };
+        let body = |fixed: usize, n: &[u8]| {
+            let mut body = Zeroizing::new(Vec::with_capacity(MOST_FIXED + n.len() + secret));
+            body.resize(fixed, 0);
+            body
+        };
         match public {
             Public::Rsa { n, .. } if self.is_aesc => {
-                let mut body = vec![0; 130];
+                let mut body = body(130, n);
                 body[48 - 4] = self.of as u8;
                 body[62 - 4..64 - 4].copy_from_slice(&(n.len() as u16).to_be_bytes());
                 body.extend_from_slice(n);
@@ -272,7 +286,7 @@ impl PrivateSection {
                 section(0x31, &body)
             }
             Public::Rsa { n, .. } => {
-                let mut body = vec![0; 120];
+                let mut body = body(120, n);
                 // Offsets of the section, less its first four bytes.
                 body[28 - 4] = 0x08;
                 body[50 - 4] = self.of as u8;
@@ -282,7 +296,7 @@ impl PrivateSection {
                 section(0x08, &body)
             }
             Public::Ec { curve, .. } => {
-                let mut body = vec![0; 32];
+                let mut body = body(32, &[]);
                 body[8 - 4] = self.of as u8;
                 body[12 - 4..14 - 4].copy_from_slice(&(curve.bits() as u16).to_be_bytes());
                 if matches!(self.secret, Secret::Wrapped { .. }) {
@@ -397,23 +411,20 @@ impl PkaToken {
             .private
             .as_ref()
             .is_some_and(|private| matches!(private.secret, Secret::Wrapped { .. }));
-        let mut token = vec![
-            if is_internal { INTERNAL } else { EXTERNAL },
-            0,
-            0,
-            0,
-            0,
-            0,
-            0,
-            0,
-        ];
-        if let Some(private) = &self.private {
-            token.extend_from_slice(&private.section(&self.public));
-        }
-        token.extend_from_slice(&self.public.section());
-        if !self.name.is_empty() {
-            token.extend_from_slice(&section(0x10, &self.name));
-        }
+        let first = if is_internal { INTERNAL } else { EXTERNAL };
+        let private = self.private.as_ref();
+        let private = private.map(|private| private.section(&self.public));
+        let name = match self.name.is_empty() {
+            true => Zeroizing::default(),
+            false => section(0x10, &self.name),
+        };
+        let mut token = [
+            [first, 0, 0, 0, 0, 0, 0, 0].as_slice(),
+            private.as_deref().map_or(&[][..], Vec::as_slice),
+            &self.public.section(),
+            &name,
+        ]
+        .concat();
         let length = (token.len() as u16).to_be_bytes();
         token[2..4].copy_from_slice(&length);
         token

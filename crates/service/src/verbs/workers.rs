@@ -181,9 +181,13 @@ impl Verbs {
             Ok(length @ 1..=MOST) => &mut room[..length],
             Err(Errno::AGAIN | Errno::INTR) => return self.finish(client),
             // It ended, or brings descriptors, or what is longer than any request.
-            _ => return self.finish_as(client, Turn::Back),
+            _ => {
+                room.zeroize();
+                return self.finish_as(client, Turn::Back);
+            }
         };
         let Some(id) = wire::Request::id_of(packet) else {
+            packet.zeroize();
             return self.finish_as(client, Turn::Back);
         };
         place.begin(client.number, id, None);
@@ -193,6 +197,8 @@ impl Verbs {
                 ..
             }) => Request::decode(request),
             _ => {
+                // The service's: it may have a secret of a token's, or a key.
+                packet.zeroize();
                 place.end();
                 return self.finish_as(client, Turn::Back);
             }
@@ -226,8 +232,7 @@ impl Verbs {
 
     /// Carries out a verb that may take long, while the workers go on.
     fn run_apart(self: &Arc<Self>, call: Call, place: &'static Place) {
-        let user = call.client.caller.user;
-        let Some(number) = self.permit(user) else {
+        let Some(number) = permit(&mut lock(&self.long), call.client.caller) else {
             // The client tries again, for as long as it likes.
             let sentence = b"the coprocessor has too many verbs under way that take long";
             self.answer(&call.client, call.id, Status::Busy, sentence);
@@ -250,18 +255,6 @@ impl Verbs {
                 lock(&self.long)[number] = None;
             }
         }
-    }
-
-    /// Room for a verb of that user that takes long; none if there is no more.
-    fn permit(&self, user: u32) -> Option<usize> {
-        let mut long = lock(&self.long);
-        let of_user = long.iter().filter(|other| **other == Some(user)).count();
-        if of_user >= MOST_LONG_OF_USER {
-            return None;
-        }
-        let number = long.iter().position(Option::is_none)?;
-        long[number] = Some(user);
-        Some(number)
     }
 
     /// Carries out a verb. The answer always fits a packet.
@@ -342,5 +335,48 @@ impl Verbs {
             }
         }
         self.let_go(client);
+    }
+}
+
+/// Room for a verb of that caller that takes long; none if there is no more. The last room is an administrator's: so however many users
+/// are there, one can take their rights.
+fn permit(long: &mut [Option<u32>; MOST_LONG], caller: cca::Caller) -> Option<usize> {
+    let user = Some(caller.user);
+    let of_user = long.iter().filter(|other| **other == user).count();
+    let left = long.iter().filter(|other| other.is_none()).count();
+    if of_user >= MOST_LONG_OF_USER || left <= usize::from(!caller.administrator) {
+        return None;
+    }
+    let number = long.iter().position(Option::is_none)?;
+    long[number] = user;
+    Some(number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_room_is_an_administrator_s() {
+        let mut long = [None; MOST_LONG];
+        let user = |user| cca::Caller {
+            administrator: false,
+            user,
+        };
+        for number in 0..MOST_LONG - 1 {
+            let user = user(number as u32 / 2);
+            assert_eq!(permit(&mut long, user), Some(number));
+        }
+        assert_eq!(permit(&mut long, user(1000)), None);
+        let root = cca::Caller {
+            administrator: true,
+            user: 2000,
+        };
+        assert_eq!(permit(&mut long, root), Some(MOST_LONG - 1));
+        assert_eq!(permit(&mut long, root), None, "it is taken");
+        long[..2].fill(None);
+        assert_eq!(permit(&mut long, user(1)), None, "two at a time");
+        assert_eq!(permit(&mut long, user(0)), Some(0));
+        assert_eq!(permit(&mut long, user(4)), None, "the last one again");
     }
 }

@@ -24,6 +24,7 @@ struct Bank {
 impl Bank {
     fn new() -> Self {
         let card = Card::new();
+        card.enable(&[AccessPoint::EncryptedPinGenerate]);
         let [inbound, out] = ["IPINENC", "OPINENC"].map(|of| card.des(of, &[], KEY));
         let [make, check] = ["PINGEN", "PINVER"].map(|of| card.des(of, &[], BASE));
         Self {

@@ -45,8 +45,8 @@ fn service(workplace: &Workplace) -> Option<CardService> {
             says(&["cca", "call", "CSNBMKP", &rules]);
         }
     }
-    // Parts of keys.
-    says(&["cca", "call", "access-points", "enable=0x1b,0x1c"]);
+    // Parts of keys, and encrypted PINs.
+    says(&["cca", "call", "access-points", "enable=0x1b,0x1c,0xb0"]);
     Some(service)
 }
 

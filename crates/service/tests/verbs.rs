@@ -191,6 +191,24 @@ fn a_request_of_a_killed_process_is_done_by_the_next_one() {
     }
 }
 
+/// A verb that has changed something is under way while an administrator switches the coprocessor off. Its caller learns that nobody knows how
+/// far it came, and not that it was not begun.
+#[test]
+fn a_change_under_way_is_not_refused_where_it_is_switched_off() {
+    if !cfg!(debug_assertions) {
+        return;
+    }
+    let (service, caller) = service();
+    std::thread::scope(|scope| {
+        let slow = scope.spawn(|| codes(&client(service.path()), create("CRASH-WA")));
+        wait_until(|| service.verbs().is_some_and(is_at_a_verb));
+        administer(&service, CoprocessorRequest::Disable);
+        assert_eq!(slow.join().unwrap(), (16, 336));
+    });
+    administer(&service, CoprocessorRequest::Enable);
+    assert_eq!(codes(&caller, read("KEPT")), (0, 0));
+}
+
 /// Whether one of its threads sleeps: a verb of this test does.
 fn is_at_a_verb(process: u32) -> bool {
     let threads = std::fs::read_dir(format!("/proc/{process}/task"));

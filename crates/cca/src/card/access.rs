@@ -68,8 +68,9 @@ points! {
     PinVerify = 0x00a4, true;
     /// CSNBCPE: encrypts PINs that a program knows.
     ClearPinEncrypt = 0x00af, false;
-    /// CSNBEPG.
-    EncryptedPinGenerate = 0x00b0, true;
+    /// CSNBEPG. ISO-0 adds the account's digits to the PIN, and the same PIN in the same block is the same: blocks that are made for other
+    /// accounts are compared with an account's own.
+    EncryptedPinGenerate = 0x00b0, false;
     /// CSNBPTR, CSNBPTR2: another key, the same format.
     PinTranslate = 0x00b3, true;
     /// CSNBPTR, CSNBPTR2: another format.

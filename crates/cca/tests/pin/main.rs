@@ -74,7 +74,11 @@ fn translate(card: &Card, of: Translation<'_>) -> Result<Bytes, (u32, u32)> {
 /// A card on which both ends of a key are there, as only a test has them.
 fn card() -> Card {
     let card = Card::new();
-    card.enable(&[AccessPoint::ClearPinEncrypt, AccessPoint::ClearPinGenerate]);
+    card.enable(&[
+        AccessPoint::ClearPinEncrypt,
+        AccessPoint::ClearPinGenerate,
+        AccessPoint::EncryptedPinGenerate,
+    ]);
     card
 }
 

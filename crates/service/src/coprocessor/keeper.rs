@@ -85,6 +85,8 @@ pub(super) struct Keeper {
     directory: PathBuf,
     handed: HashMap<u64, Handed>,
     row: Option<Arc<vault::Coprocessor>>,
+    /// That of the process. A coprocessor that was destroyed may have another one after it while its process ends.
+    row_of_process: Option<Arc<vault::Coprocessor>>,
     process: Option<Running>,
     /// Until when the process may take its time to end, once it is told to.
     ends: Option<Instant>,
@@ -147,6 +149,7 @@ impl Keeper {
             directory: directory.to_owned(),
             handed: HashMap::new(),
             row: None,
+            row_of_process: None,
             process: None,
             ends: None,
             deaths: 0,
@@ -309,6 +312,7 @@ impl Keeper {
         for handed in self.handed.values() {
             serve(&mut process, handed);
         }
+        self.row_of_process = row;
         self.process = Some(process);
     }
 
@@ -402,7 +406,7 @@ impl Keeper {
 
     /// Stores changes in their order, and tells the process. If not all can be stored, each is tried.
     fn store(&mut self, changes: &[Change]) {
-        let (Some(row), Some(process)) = (&self.row, &mut self.process) else {
+        let (Some(row), Some(process)) = (&self.row_of_process, &mut self.process) else {
             return;
         };
         let vault = &self.keys.vault;
@@ -442,6 +446,8 @@ impl Keeper {
         self.board.clear();
         self.asked.clear();
         if self.ends.take().is_some() {
+            // What may be stored is not done again where the coprocessor is on again, nor refused as if it were not.
+            under_way.into_iter().for_each(|request| self.lost(request));
             return self.stopped();
         }
         if lived > LONG {

@@ -81,6 +81,16 @@ pub(super) fn on_demand(request: &outboard_cca::Request) {
     }
 }
 
+/// Keeps a verb under way that has changed what is stored, where a test asks for it.
+#[cfg(debug_assertions)]
+pub(super) fn wait_on_demand(request: &outboard_cca::Request) {
+    if let outboard_cca::Request::KeyRecordCreate(request) = request
+        && request.key_label.starts_with(b"CRASH-WA")
+    {
+        std::thread::sleep(std::time::Duration::from_secs(3));
+    }
+}
+
 /// Overflows the stack.
 #[cfg(debug_assertions)]
 #[allow(unconditional_recursion, reason = "that is its purpose")]

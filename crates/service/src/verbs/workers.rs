@@ -269,6 +269,8 @@ impl Verbs {
         #[cfg(debug_assertions)]
         crash::on_demand(request);
         let answer = self.card.dispatch(client.caller, request);
+        #[cfg(debug_assertions)]
+        crash::wait_on_demand(request);
         let counts = self.board.verb(verb);
         let count = match answer.return_code {
             0 => &counts.done,

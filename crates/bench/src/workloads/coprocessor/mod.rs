@@ -212,7 +212,7 @@ fn prepare(service: &CardService) -> Result<(), Failure> {
         }
     }
     // Key parts, clear keys, PINs in the clear, and CSNDPKD.
-    let points = "enable=0x1b,0x1c,0xc3,0xa0,0xa3,0x11f";
+    let points = "enable=0x1b,0x1c,0xc3,0xa0,0xa3,0xb0,0x11f";
     service.command(&["cca", "call", "OBAACP", points])?;
     Ok(())
 }

@@ -30,10 +30,10 @@ Examples:
   outboard cca call CSNBRNG form=RANDOM     Call a verb
   outboard cca call key-generate key_form=OP key_length=DOUBLE key_type_1=DATA
   outboard cca call CSNBPTR < request.json  The same with parameters from JSON
-  outboard cca call access-points enable=0x1b,0x1c   Switch access-control points on
+  outboard cca call access-points enable=0x1b,0x1c
   outboard cca status                       Count the calls of each verb
   outboard cca udx add limit limit.wasm --verb CSNBMGN2 --key mac=text:SHOP.MAC
-                                            Add a verb of your own, a WebAssembly module
+                                            Add a verb of your own (WebAssembly)
 
 Verb: one call of IBM's Common Cryptographic Architecture (CCA), for example CSNBPTR, which translates an encrypted \
 PIN. The coprocessor carries verbs out in software. It is for development, tests and migration. It is not \

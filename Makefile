@@ -7,6 +7,7 @@
 #   make test-openssl, make test-others   test suites of others, with stock and with Outboard: the same results
 #   make test-token test suites of others against the PKCS #11 module
 #   make test-coprocessor openCryptoki's tests with its token for CCA cards on libcsulcca.so (as root)
+#   make test-peers post-quantum handshakes with OpenSSL 3.2 and 3.4, and with rustls, which are built first
 #   make test-debian13   programs of Debian 13 (Java 25, OpenSSL 3.5, OpenSSH 10) with what is built here
 #   make test-java  real Java servers and the JDK's own tests, with the PKCS #11 module and with outboard.jar
 #   make java-soak  a million handshakes of a JVM leave nothing behind (HANDSHAKES=)
@@ -73,7 +74,7 @@ test_packages  = $(run_packages) rsync python3 postgresql wrk valgrind perl chro
                  tomcat10 libpostgresql-jdbc-java
 jar_packages   = $(build_packages) openjdk-17-jdk-headless
 
-.PHONY: build jar run test documents-check site test-evp test-openssl test-others test-token test-coprocessor test-debian13 test-processors test-java java-soak tested emulated measure results report bench install uninstall fmt lint check deny deny-licences help need-build need-jar need-run need-measure need-test liberty java-peers
+.PHONY: build jar run test test-peers documents-check site test-evp test-openssl test-others test-token test-coprocessor test-debian13 test-processors test-java java-soak tested emulated measure results report bench install uninstall fmt lint check deny deny-licences help need-build need-jar need-run need-measure need-test liberty java-peers
 .DEFAULT_GOAL := build
 
 build: need-build
@@ -135,6 +136,11 @@ test-token: build
 # openCryptoki's token for CCA cards on libcsulcca.so: docs/coprocessor.md tells what passes. As root.
 test-coprocessor: build
 	scripts/suites/run.sh opencryptoki
+
+# Post-quantum handshakes with OpenSSL 3.2 and 3.4, and with rustls, which are built first.
+test-peers: need-test tested
+	OUTBOARD_TEST_ALL=1 OUTBOARD_TEST_PEERS=1 $(CARGO) test --locked -p outboard-provider --test programs -- ml_dsa rustls
+	OUTBOARD_TEST_PEERS=1 $(CARGO) test --locked -p outboard-openssl-versions
 
 # Tests of whole programs, run in Debian 13 (scripts/debian13.sh). Left out is what that system does not have, and a ledger on its
 # root: a file of an overlay has another device number in /proc/PID/maps than for stat.

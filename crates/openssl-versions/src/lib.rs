@@ -238,7 +238,10 @@ mod tests {
 
     #[test]
     fn each_says_its_version() {
-        for version in Version::ALL.into_iter().chain(Version::BEFORE_POST_QUANTUM) {
+        // The older ones are built for 'make test-peers' alone.
+        let older = Version::BEFORE_POST_QUANTUM.into_iter();
+        let older = older.filter(|_| std::env::var_os("OUTBOARD_TEST_PEERS").is_some());
+        for version in Version::ALL.into_iter().chain(older) {
             let built = version.installation().unwrap();
             let output = Command::new(built.programs.join("openssl"))
                 .arg("version")

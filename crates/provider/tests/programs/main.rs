@@ -30,3 +30,12 @@ mod ssh;
 mod stand;
 mod stunnel;
 mod valgrind;
+
+/// Whether what takes minutes to build takes part: OpenSSL 3.2 and 3.4, and rustls (`make test-peers`).
+fn builds_peers() -> bool {
+    let builds = std::env::var_os("OUTBOARD_TEST_PEERS").is_some();
+    if !builds {
+        eprintln!("passed over: 'make test-peers' has OpenSSL 3.2 and 3.4, and rustls");
+    }
+    builds
+}

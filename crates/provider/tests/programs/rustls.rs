@@ -39,6 +39,9 @@ fn peer() -> PathBuf {
 
 #[test]
 fn a_client_uses_the_groups() {
+    if !super::builds_peers() {
+        return;
+    }
     let Some((stand, certificate)) = site(&["nginx", "curl", "openssl"]) else {
         return;
     };
@@ -65,6 +68,9 @@ fn a_client_uses_the_groups() {
 
 #[test]
 fn a_server_uses_the_groups() {
+    if !super::builds_peers() {
+        return;
+    }
     let Some((mut stand, certificate)) = site(&["curl", "openssl"]) else {
         return;
     };

@@ -22,6 +22,11 @@ if [ -z "${OUTBOARD_PLACED:-}" ]; then
     mkdir -p "$CARGO_HOME"
     namespaces=--mount
     [ "$(id -u)" -eq 0 ] || namespaces='--mount --map-root-user'
+    # shellcheck disable=SC2086
+    unshare $namespaces true || {
+        echo "cannot make a mount namespace: run this as root, or allow user namespaces" >&2
+        exit 1
+    }
     # shellcheck disable=SC2016,SC2086
     exec unshare $namespaces sh -euc '
         exec 3<. 4<"$CARGO_HOME" 5<"$1"

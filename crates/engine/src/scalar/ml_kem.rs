@@ -287,3 +287,26 @@ impl Key {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The same key with a number that is larger by the modulus: AWS-LC takes it, and other libraries do not.
+    #[test]
+    fn numbers_of_a_private_half_are_reduced() {
+        for set in [Set::MlKem512, Set::MlKem768, Set::MlKem1024] {
+            let key = Key::from_seed(set, &[7; SEED]).expect("a seed");
+            let mut bytes = key.private_bytes().expect("it has one");
+            assert!(Key::private(set, &bytes).is_ok());
+            let (triples, _) = bytes.as_chunks_mut::<3>();
+            let small = triples.iter_mut().find_map(|[low, middle, _]| {
+                let number = u16::from(*low) | u16::from(*middle & 0x0f) << 8;
+                (number + MODULUS < 1 << 12).then_some((number + MODULUS, low, middle))
+            });
+            let (larger, low, middle) = small.expect("one number in four is so small");
+            [*low, *middle] = [larger as u8, *middle & 0xf0 | (larger >> 8) as u8];
+            assert!(Key::private(set, &bytes).is_err());
+        }
+    }
+}

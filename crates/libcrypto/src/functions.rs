@@ -288,6 +288,8 @@ functions! {
             *const EVP_PKEY, c_int, *const c_char, *const c_char, *const c_char,
         ) -> *mut OSSL_ENCODER_CTX;
         fn OSSL_ENCODER_CTX_free(*mut OSSL_ENCODER_CTX);
+        fn OSSL_ENCODER_CTX_set_cipher(*mut OSSL_ENCODER_CTX, *const c_char, *const c_char) -> c_int;
+        fn EVP_PKEY_set1_encoded_public_key(*mut EVP_PKEY, *const c_uchar, usize) -> c_int;
         fn OSSL_ENCODER_to_data(*mut OSSL_ENCODER_CTX, *mut *mut c_uchar, *mut usize) -> c_int;
     }
 }

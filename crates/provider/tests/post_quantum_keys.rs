@@ -162,6 +162,41 @@ fn garbage_behind_a_key_is_refused() {
     }
 }
 
+/// Whoever names a cipher, be it an empty name, does not get the key in plain text.
+#[test]
+fn an_empty_cipher_is_none_that_encrypts() {
+    let (ours, _) = common::post_quantum();
+    let f = ours.outboard.library().functions();
+    for kind in KEMS[..3].iter().chain(&SIGNATURES) {
+        let key = generate(&ours.outboard, kind);
+        // SAFETY: a live key, terminated names, and an encoder that is freed once.
+        let answer = unsafe {
+            let (pem, info) = (c"PEM".as_ptr(), c"PrivateKeyInfo".as_ptr());
+            let all = Selection::Pair.code();
+            let none = std::ptr::null();
+            let encoder = (f.OSSL_ENCODER_CTX_new_for_pkey)(key.as_ptr(), all, pem, info, none);
+            let answer = (f.OSSL_ENCODER_CTX_set_cipher)(encoder, c"".as_ptr(), none);
+            (f.OSSL_ENCODER_CTX_free)(encoder);
+            answer
+        };
+        assert_eq!(answer, 0, "{kind}");
+    }
+}
+
+/// An empty share is too short, and not a missing one.
+#[test]
+fn an_empty_share_is_refused() {
+    let (ours, _) = common::post_quantum();
+    let f = ours.outboard.library().functions();
+    for kind in KEMS {
+        let key = generate(&ours.outboard, kind);
+        // SAFETY: a live key; no byte is read.
+        let answer =
+            unsafe { (f.EVP_PKEY_set1_encoded_public_key)(key.as_ptr(), c"".as_ptr().cast(), 0) };
+        assert_eq!(answer, 0, "{kind}");
+    }
+}
+
 /// A message in parts whose last part comes in the call that ends it.
 #[test]
 fn a_last_part_ends_the_parts_before_it() {

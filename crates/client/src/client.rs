@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use outboard_wire::haste::Haste;
 use outboard_wire::{
     Answer, KeyId, Listed, MOST, Malformed, Operation, Page, Reference, Request, SERVICE_LIMIT,
     SYSTEM_DIRECTORY, Status, Ticket,
@@ -70,6 +71,8 @@ pub struct Client {
     address: Address,
     pool: Pool,
     numbers: AtomicU32,
+    /// How soon verbs are answered.
+    verbs: Haste,
     /// Whether there was a filter of system calls from the start.
     filtered: bool,
 }
@@ -87,6 +90,8 @@ struct Outgoing {
     until: Instant,
     /// The longest answer.
     most: usize,
+    /// Whether its answer may come before a thread that waits for it would be woken.
+    in_haste: bool,
     /// Whether it waits for a place. A job's does not: paused jobs of its own thread may have all places.
     waits: bool,
 }
@@ -118,6 +123,7 @@ impl Client {
             address: Address::of(&settings.directory),
             pool: Pool::new(settings.connections),
             numbers: AtomicU32::new(1),
+            verbs: Haste::default(),
             filtered: is_filtered(),
             settings,
         }
@@ -356,6 +362,8 @@ impl Client {
             packet,
             until,
             most,
+            // A filter of system calls may forbid what that takes.
+            in_haste: matches!(operation, Operation::Verb { .. }) && !self.filtered,
             waits,
         })
     }
@@ -410,7 +418,8 @@ impl Client {
         } = sent;
         // Not on the stack, of which an asynchronous job of OpenSSL has little.
         let mut room = Room::new(request.most);
-        match receive(descriptor, request.id, &mut room, request.until) {
+        let haste = request.in_haste.then_some(&self.verbs);
+        match receive(descriptor, request.id, &mut room, request.until, haste) {
             Ok(Ok(answer)) => {
                 place.give_back();
                 if answer.status == Status::Done {
@@ -544,14 +553,15 @@ impl Pauses {
 }
 
 /// The answer to that request. Others are late ones, and dropped.
-fn receive(
+fn receive<'a>(
     descriptor: i32,
     id: u32,
-    room: &mut Room,
+    room: &'a mut Room,
     until: Instant,
-) -> std::io::Result<Result<Answer<'_>, Malformed>> {
+    haste: Option<&Haste>,
+) -> std::io::Result<Result<Answer<'a>, Malformed>> {
     loop {
-        match room.receive(descriptor, until) {
+        match room.receive(descriptor, until, haste) {
             Err(error) if error.kind() == std::io::ErrorKind::FileTooLarge => {
                 return Ok(Err(Malformed::Long));
             }

@@ -4,6 +4,7 @@ use std::io;
 use std::mem::zeroed;
 use std::time::Instant;
 
+use outboard_wire::haste::{Haste, SOON};
 use zeroize::Zeroize;
 
 use crate::address::{Address, Raw};
@@ -83,14 +84,24 @@ impl Room {
         Self(Vec::with_capacity(most))
     }
 
-    /// Receives a packet, in the place of the last one; waits until then at most.
+    /// Receives a packet, in the place of the last one; waits until then at most. A packet that is due in haste is asked for
+    /// again and again, before it is waited for.
     ///
     /// # Errors
     /// The connection ended, or it is too late. [`io::ErrorKind::FileTooLarge`]: the packet is longer than the room.
-    pub(crate) fn receive(&mut self, descriptor: i32, until: Instant) -> io::Result<()> {
+    pub(crate) fn receive(
+        &mut self,
+        descriptor: i32,
+        until: Instant,
+        haste: Option<&Haste>,
+    ) -> io::Result<()> {
         self.wipe();
-        // Nothing is there as soon as this: not asked for before the first wait.
-        wait(descriptor, libc::POLLIN, until)?;
+        let due = haste.filter(|haste| haste.is_due());
+        let mut asking = due.map(|haste| (haste, Instant::now() + SOON));
+        if asking.is_none() {
+            // Nothing is there as soon as this: not asked for before the first wait.
+            wait(descriptor, libc::POLLIN, until)?;
+        }
         loop {
             let most = self.0.capacity();
             // SAFETY: as much room as the vector has.
@@ -102,14 +113,27 @@ impl Room {
                     libc::MSG_DONTWAIT | libc::MSG_TRUNC,
                 )
             };
-            let length = match received {
-                0 => return Err(io::ErrorKind::UnexpectedEof.into()),
-                1.. => received as usize,
-                _ => {
+            let length = match (received, asking) {
+                (0, _) => return Err(io::ErrorKind::UnexpectedEof.into()),
+                (1.., _) => received as usize,
+                (_, Some((_, end))) if is_early() && Instant::now() < end => {
+                    // Other threads have the processor meanwhile, if they want it.
+                    std::thread::yield_now();
+                    continue;
+                }
+                (_, Some((haste, _))) => {
+                    haste.came(false);
+                    asking = None;
+                    continue;
+                }
+                (_, None) => {
                     wait_or_fail(descriptor, libc::POLLIN, until)?;
                     continue;
                 }
             };
+            if let Some((haste, _)) = asking {
+                haste.came(true);
+            }
             // SAFETY: the kernel wrote that much, and no more than there is room for.
             unsafe { self.0.set_len(length.min(most)) };
             return match length > most {
@@ -164,6 +188,11 @@ fn wait(descriptor: i32, events: i16, until: Instant) -> io::Result<()> {
             _ => return Err(last()),
         }
     }
+}
+
+/// Whether the last error says that it was too early.
+fn is_early() -> bool {
+    last().raw_os_error() == Some(libc::EAGAIN)
 }
 
 /// Whether there is something to receive, or never will be again.

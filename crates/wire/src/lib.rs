@@ -8,6 +8,7 @@
 //! message.rs    what the answer to a decryption has
 //! page.rs       what the answer to a listing has
 //! attributes.rs what a token's object has
+//! haste.rs      how an end waits for the other
 //! ```
 //!
 //! A request names its key by id (only `Find` and `List` by name), so a connection has no state: a request whose answer was lost is
@@ -19,6 +20,7 @@ use std::time::Duration;
 mod answer;
 pub mod attributes;
 mod bytes;
+pub mod haste;
 mod key;
 pub mod message;
 mod page;

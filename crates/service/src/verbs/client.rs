@@ -4,6 +4,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Mutex;
 
 use outboard_cca::Caller;
+use outboard_wire::haste::Haste;
 use rustix::io::Errno;
 use rustix::net::{self, RecvAncillaryBuffer, RecvFlags, ReturnFlags, Shutdown};
 
@@ -17,6 +18,8 @@ pub(super) struct Client {
     /// The process at its other end.
     pub(super) process: i32,
     pub(super) turn: Mutex<Turn>,
+    /// How soon its requests follow each other.
+    pub(super) haste: Haste,
 }
 
 /// Whose a connection is.
@@ -40,6 +43,7 @@ impl Client {
             caller,
             process,
             turn: Mutex::new(Turn::Idle),
+            haste: Haste::default(),
         }
     }
 
@@ -67,6 +71,12 @@ impl Client {
             true => Err(Errno::NOTSUP),
             false => Ok(looked.bytes),
         }
+    }
+
+    /// Whether there is a packet, or the end.
+    pub(super) fn is_readable(&self) -> bool {
+        let flags = RecvFlags::PEEK | RecvFlags::DONTWAIT;
+        net::recv(&self.socket, &mut [0_u8; 1], flags) != Err(Errno::AGAIN)
     }
 
     /// Takes the packet that was looked at.

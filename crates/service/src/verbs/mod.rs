@@ -104,7 +104,7 @@ pub fn serve_verbs() -> Result<(), Error> {
             return Ok(());
         }
     };
-    let verbs = Arc::new(Verbs::new(card, board, out, watched));
+    let verbs = Arc::new(Verbs::new(card, board, out, watched, processors));
     let mut workers = verbs
         .start(processors)
         .map_err(cannot("start its workers"))?;

@@ -5,11 +5,13 @@
 use std::collections::HashMap;
 use std::io;
 use std::os::fd::OwnedFd;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
+use std::time::Instant;
 
 use outboard_cca::{self as cca, Answer, Request};
+use outboard_wire::haste::SOON;
 use outboard_wire::{self as wire, MOST, MOST_MESSAGE, Operation, Status};
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 use rustix::event::{EventfdFlags, eventfd};
@@ -62,6 +64,9 @@ pub(super) struct Verbs {
     /// The users of verbs that take long and are under way.
     long: Mutex<[Option<u32>; MOST_LONG]>,
     ends: AtomicBool,
+    /// How many workers ask again and again, and how many may: half of the processors are for those who are asked for.
+    asking: AtomicUsize,
+    most_asking: usize,
     complaints: Complaints,
 }
 
@@ -78,6 +83,7 @@ impl Verbs {
         board: &'static Board,
         out: &'static Out,
         watched: Watched,
+        processors: usize,
     ) -> Self {
         board.set_records(card.records());
         Self {
@@ -88,6 +94,8 @@ impl Verbs {
             clients: Mutex::default(),
             long: Mutex::default(),
             ends: AtomicBool::new(false),
+            asking: AtomicUsize::new(0),
+            most_asking: processors / 2,
             complaints: Complaints::default(),
         }
     }
@@ -171,24 +179,61 @@ impl Verbs {
                 turn @ Turn::Idle => *turn = Turn::Busy,
                 _ => continue,
             }
-            self.hear(&client, &mut room, place);
+            // None: another thread has the connection.
+            while let Some(next) = self.hear(&client, &mut room, place) {
+                if next != Turn::Idle || !self.comes_soon(&client) {
+                    self.finish(&client, next);
+                    break;
+                }
+            }
         }
     }
 
-    /// Reads a request and carries it out. What is none of a verb's is the service's.
-    fn hear(self: &Arc<Self>, client: &Arc<Client>, room: &mut [u8], place: &'static Place) {
+    /// Whether the connection's next request comes within a moment. Few workers ask for that at a time: the others wait for
+    /// whoever comes. Other threads have the processor meanwhile, if they want it.
+    fn comes_soon(&self, client: &Client) -> bool {
+        if !client.haste.is_due() {
+            return false;
+        }
+        if self.asking.fetch_add(1, Relaxed) >= self.most_asking {
+            self.asking.fetch_sub(1, Relaxed);
+            return false;
+        }
+        let until = Instant::now() + SOON;
+        let comes = loop {
+            if client.is_readable() {
+                break true;
+            }
+            if Instant::now() >= until {
+                break false;
+            }
+            std::thread::yield_now();
+        };
+        self.asking.fetch_sub(1, Relaxed);
+        client.haste.came(comes);
+        comes && *lock(&client.turn) == Turn::Busy && !self.ends.load(Relaxed)
+    }
+
+    /// Reads a request and carries it out. Whose the connection is then; none where another thread decides that. What is none of a
+    /// verb's is the service's.
+    fn hear(
+        self: &Arc<Self>,
+        client: &Arc<Client>,
+        room: &mut [u8],
+        place: &'static Place,
+    ) -> Option<Turn> {
         let packet = match client.look(room) {
             Ok(length @ 1..=MOST) => &mut room[..length],
-            Err(Errno::AGAIN | Errno::INTR) => return self.finish(client),
+            Err(Errno::AGAIN | Errno::INTR) => return Some(Turn::Idle),
             // It ended, or brings descriptors, or what is longer than any request.
             _ => {
                 room.zeroize();
-                return self.finish_as(client, Turn::Back);
+                return Some(Turn::Back);
             }
         };
         let Some(id) = wire::Request::id_of(packet) else {
             packet.zeroize();
-            return self.finish_as(client, Turn::Back);
+            return Some(Turn::Back);
         };
         place.begin(client.number, id, None);
         let request = match wire::Request::decode(packet) {
@@ -200,7 +245,7 @@ impl Verbs {
                 // The service's: it may have a secret of a token's, or a key.
                 packet.zeroize();
                 place.end();
-                return self.finish_as(client, Turn::Back);
+                return Some(Turn::Back);
             }
         };
         // It may have had a PIN or a key in the clear.
@@ -213,10 +258,10 @@ impl Verbs {
                     id,
                     request,
                 };
-                match call.request.description().takes_long() {
-                    true => self.run_apart(call, place),
-                    false => self.run(&call, place),
+                if call.request.description().takes_long() {
+                    return self.run_apart(call, place);
                 }
+                self.run(&call, place);
             }
             Err(malformed) => {
                 self.board.malformed.fetch_add(1, Relaxed);
@@ -225,19 +270,19 @@ impl Verbs {
                 let sentence = malformed.to_string();
                 self.answer(client, id, Status::Malformed, sentence.as_bytes());
                 place.end();
-                self.finish(client);
             }
         }
+        Some(Turn::Idle)
     }
 
-    /// Carries out a verb that may take long, while the workers go on.
-    fn run_apart(self: &Arc<Self>, call: Call, place: &'static Place) {
+    /// Carries out a verb that may take long, while the workers go on. Whose the connection is then; none: another thread's.
+    fn run_apart(self: &Arc<Self>, call: Call, place: &'static Place) -> Option<Turn> {
         let Some(number) = permit(&mut lock(&self.long), call.client.caller) else {
             // The client tries again, for as long as it likes.
             let sentence = b"the coprocessor has too many verbs under way that take long";
             self.answer(&call.client, call.id, Status::Busy, sentence);
             place.end();
-            return self.finish(&call.client);
+            return Some(Turn::Idle);
         };
         let call = Arc::new(call);
         let (verbs, apart) = (Arc::clone(self), Arc::clone(&call));
@@ -245,14 +290,19 @@ impl Verbs {
             let place = verbs.board.of_long(number);
             crash::at(place);
             verbs.run(&apart, place);
+            verbs.finish(&apart.client, Turn::Idle);
             lock(&verbs.long)[number] = None;
         };
         let thread = std::thread::Builder::new().name("coprocessor".into());
         match thread.spawn(run) {
-            Ok(_) => place.end(),
+            Ok(_) => {
+                place.end();
+                None
+            }
             Err(_) => {
                 self.run(&call, place);
                 lock(&self.long)[number] = None;
+                Some(Turn::Idle)
             }
         }
     }
@@ -291,7 +341,6 @@ impl Verbs {
             }
         }
         place.end();
-        self.finish(client);
     }
 
     /// Answers, and takes the request out of the socket: in this order, so that a request that the process does not answer stays.
@@ -309,11 +358,7 @@ impl Verbs {
     }
 
     /// Waits for the connection's next request, or gives it back.
-    fn finish(&self, client: &Client) {
-        self.finish_as(client, Turn::Idle);
-    }
-
-    fn finish_as(&self, client: &Client, next: Turn) {
+    fn finish(&self, client: &Client, next: Turn) {
         let turn = {
             let mut turn = lock(&client.turn);
             *turn = match *turn {

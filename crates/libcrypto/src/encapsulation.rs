@@ -2,6 +2,7 @@
 
 use zeroize::Zeroizing;
 
+use crate::sys::EVP_PKEY_CTX;
 use crate::{Key, OperationContext, Params, Result};
 
 /// Makes secrets that the owner of a key learns from a ciphertext (EVP_PKEY_encapsulate(3)).
@@ -93,6 +94,11 @@ impl Decapsulator {
             }
         });
         output.map(Zeroizing::new)
+    }
+
+    /// The context, for calls that are not here. It lives as long as this.
+    pub fn as_ptr(&self) -> *mut EVP_PKEY_CTX {
+        self.0.as_ptr()
     }
 
     /// The provider that decapsulates.

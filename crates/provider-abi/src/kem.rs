@@ -133,14 +133,15 @@ unsafe extern "C" fn decapsulate_init<K: Kem>(
     unsafe { init::<K>(context, Way::Decapsulate, key, params) }
 }
 
-/// A buffer whose length's place says how much room there is.
+/// A buffer whose length's place says how much room there is. A caller without such a place has enough, by its word: OpenSSL's own
+/// take that, too.
 ///
 /// # Safety
-/// `length` is null, or readable and writable; `data` is null or has that much room; both for `'a`.
+/// `length` is null, or readable and writable; `data` is null or has that much room, for any result if `length` is null; both for `'a`.
 unsafe fn output<'a>(data: *mut c_uchar, length: *mut usize) -> Output<'a> {
     // SAFETY: by the caller's word.
     unsafe {
-        let room = length.as_ref().copied().unwrap_or(0);
+        let room = length.as_ref().copied().unwrap_or(usize::MAX);
         Output::new(data, length, room)
     }
 }

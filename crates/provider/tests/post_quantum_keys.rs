@@ -4,12 +4,16 @@
 
 mod common;
 
+use std::process::Command;
 use std::rc::Rc;
+use std::sync::Barrier;
+use std::thread;
 
 use outboard_libcrypto::{
-    Context, Decapsulator, DigestSigner, DigestVerifier, Encapsulator, Job, Key, Params, Result,
-    Selection, Structure,
+    Context, Decapsulator, DigestSigner, DigestVerifier, Encapsulator, Job, Key, Library, Params,
+    Result, Selection, Structure,
 };
+use outboard_measure::{Offer, Sides};
 use outboard_programs::{child, sandbox};
 
 const KEMS: [&str; 6] = [
@@ -65,6 +69,31 @@ fn a_copy_outlives_its_original() {
         drop(key);
         assert!(verify(&copy, &signature) && verify(&copy, &sign(&copy).unwrap()));
         assert!(!verify(&copy, &[]), "{kind}");
+    }
+}
+
+/// Threads that load the provider at the same time, each in a context of its own, in a process that had no Outboard before. OpenSSL 3.0
+/// keeps the names of objects without a lock.
+#[test]
+fn threads_load_it_at_the_same_time() {
+    const CHILD: &str = "OUTBOARD_TEST_LOADS";
+    if std::env::var_os(CHILD).is_some() {
+        let library = Library::open(Library::SYSTEM).unwrap();
+        let start = Barrier::new(8);
+        return thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| {
+                    start.wait();
+                    Sides::new(&library, &common::module(), &Offer::PostQuantum).unwrap();
+                });
+            }
+        });
+    }
+    for round in 0..100 {
+        let mut alone = Command::new(std::env::current_exe().unwrap());
+        alone.args(["--exact", "threads_load_it_at_the_same_time"]);
+        let ended = alone.env(CHILD, "1").output().unwrap();
+        assert!(ended.status.success(), "{round}: {ended:?}");
     }
 }
 
@@ -194,6 +223,30 @@ fn an_empty_share_is_refused() {
         let answer =
             unsafe { (f.EVP_PKEY_set1_encoded_public_key)(key.as_ptr(), c"".as_ptr().cast(), 0) };
         assert_eq!(answer, 0, "{kind}");
+    }
+}
+
+/// A caller that gives no place for the secret's length has room for it.
+#[test]
+fn a_secret_may_come_without_its_length() {
+    let (ours, _) = common::post_quantum();
+    let f = ours.outboard.library().functions();
+    for kind in KEMS {
+        let key = generate(&ours.outboard, kind);
+        let (ciphertext, secret) = encapsulate(&key).unwrap();
+        let opened = Decapsulator::new(&key, &Params::new()).unwrap();
+        let mut room = vec![0; secret.len()];
+        // SAFETY: a live context, room for the secret, and a live slice.
+        let answer = unsafe {
+            (f.EVP_PKEY_decapsulate)(
+                opened.as_ptr(),
+                room.as_mut_ptr(),
+                std::ptr::null_mut(),
+                ciphertext.as_ptr(),
+                ciphertext.len(),
+            )
+        };
+        assert_eq!((answer, room), (1, secret), "{kind}");
     }
 }
 

@@ -3,6 +3,7 @@
 pub(crate) mod aes;
 mod aeskw;
 pub(crate) mod clear;
+mod compact;
 pub(crate) mod control_vector;
 pub(crate) mod des;
 pub(crate) mod external;

@@ -10,8 +10,8 @@
 //!                  (older ones: 4 00, 10 00, 28 verification pattern)
 //! 10 name          4 the private key's name, 64 bytes
 //! ```
-//! The public sections are the publication's. In the private ones the fields are, but not what the secret part has: it is a
-//! PrivateKeyInfo (RFC 5958), wrapped as `card::master` says, bound to the public section and to the use. Keys in the clear, as they come
+//! The public sections are the publication's. In the private ones the fields are, but not what the secret part has: `compact` says what, and
+//! it is wrapped as `card::master` says, bound to the public section and to the use. Keys in the clear, as they come
 //! in, are those of `clear`.
 
 use outboard_engine::scalar::ec::Curve;
@@ -22,6 +22,7 @@ use zeroize::Zeroizing;
 
 use super::clear::Clear;
 use crate::answer::{Outcome, Refusal};
+use super::compact::{compact, expand};
 use crate::card::master::{Kind, MasterKey, Masters};
 
 const EXTERNAL: u8 = 0x1e;
@@ -149,7 +150,7 @@ impl Public {
     }
 
     /// Of the public half of a pair, as a SubjectPublicKeyInfo.
-    fn of_pair(pair: &Pair) -> Outcome<Self> {
+    pub(super) fn of_pair(pair: &Pair) -> Outcome<Self> {
         match (&pair.private, pair.kind) {
             (Private::Ec(key), PairKind::Ec(curve)) => Ok(Self::Ec {
                 curve,
@@ -184,7 +185,7 @@ fn rsa_numbers(info: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
 }
 
 /// The content of a DER element of that tag.
-fn element<'a>(input: &mut &'a [u8], tag: u8) -> Option<&'a [u8]> {
+pub(super) fn element<'a>(input: &mut &'a [u8], tag: u8) -> Option<&'a [u8]> {
     let [found, first, rest @ ..] = *input else {
         return None;
     };
@@ -479,7 +480,8 @@ impl PkaToken {
     }
 
     fn with(mut self, info: &[u8], of: &PrivateSection, master: &MasterKey) -> Outcome<Self> {
-        let wrapped = master.wrap(&self.said(of.of), info, Padding::Zeros)?;
+        let secret = compact(info, &self.public)?;
+        let wrapped = master.wrap(&self.said(of.of), &secret, Padding::Zeros)?;
         let pattern = master.pattern();
         self.private = Some(PrivateSection {
             secret: Secret::Wrapped { pattern, wrapped },
@@ -524,8 +526,8 @@ impl PkaToken {
     /// The private half's PrivateKeyInfo.
     fn info(&self, masters: &Masters) -> Outcome<(Zeroizing<Vec<u8>>, Use)> {
         let (master, wrapped, of) = self.wrapped(masters)?;
-        let info = master.unwrap(&self.said(of), wrapped, Padding::Zeros)?;
-        Ok((info, of))
+        let secret = master.unwrap(&self.said(of), wrapped, Padding::Zeros)?;
+        Ok((expand(secret, &self.public)?, of))
     }
 
     /// A name for what is computed from this token: another token, or another master key, has another name.
@@ -553,5 +555,37 @@ impl PkaToken {
             name: self.name.clone(),
         };
         public.with(&info, private, master)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::card::master::Registers;
+
+    #[test]
+    fn a_token_of_an_earlier_version_works_and_becomes_a_shorter_one() {
+        let kind = Kind::Asymmetric;
+        let registers = Registers::default().with_random(kind).unwrap();
+        let mut masters = Masters::default();
+        masters.set(kind, registers.with_new_set(kind).unwrap());
+        let master = masters.current(kind).unwrap();
+        let pair = Pair::generate(PairKind::Rsa(2048)).unwrap();
+        let mut token = PkaToken {
+            public: Public::of_pair(&pair).unwrap(),
+            private: Some(PrivateSection::skeleton(Use::Both)),
+            name: vec![b'N'; 64],
+        };
+        // As it was: the whole PrivateKeyInfo.
+        let said = token.said(Use::Both);
+        let wrapped = master.wrap(&said, &pair.info, Padding::Zeros).unwrap();
+        let pattern = master.pattern();
+        token.private.as_mut().unwrap().secret = Secret::Wrapped { pattern, wrapped };
+        let older = PkaToken::parse(&token.token()).unwrap();
+        assert_eq!(older.open(&masters).unwrap().1, Use::Both);
+        let changed = older.changed(&masters, master).unwrap().token();
+        assert!(changed.len() + 256 < older.token().len());
+        let changed = PkaToken::parse(&changed).unwrap();
+        assert_eq!(changed.info(&masters), older.info(&masters));
     }
 }

@@ -9,7 +9,8 @@
 use zeroize::Zeroizing;
 
 use super::clear::rsa_info;
-use super::pka::{Public, element, number_at};
+use super::der::element;
+use super::pka::{Public, number_at};
 use crate::answer::{Outcome, Refusal};
 
 const COMPACT: u8 = 0x02;

@@ -88,6 +88,8 @@ refusals! {
     PinBlockInconsistent = 4 / 287,
     /// The digital signature is not verified.
     SignatureNotVerified = 4 / 429,
+    /// There are enough shares: the master key is in the new register.
+    MasterKeyWhole = 4 / 1024,
     /// The token-validation value of an external key token is not valid.
     ExternalTvv = 8 / 12,
     /// The master-key verification pattern is that of no master key here.
@@ -190,6 +192,30 @@ refusals! {
     KeySize = 8 / 11000,
     /// The message does not decrypt under this key.
     Decryption = 8 / 66,
+    /// There is a key, or a hash, of that name.
+    NameExists = 8 / 1025,
+    /// There is no key of that name that is kept inside.
+    NoSuchName = 8 / 1026,
+    /// The environment identifier is set already.
+    EnvironmentSet = 8 / 1027,
+    /// The share of a master key is not valid, or the number of shares is not.
+    MasterKeyShare = 8 / 1030,
+    /// The key of that name is not one for cloning.
+    NotForCloning = 8 / 1031,
+    /// There is no hash of that name.
+    HashNotRegistered = 8 / 1033,
+    /// There is no public key of that name.
+    KeyNotRegistered = 8 / 1034,
+    /// The certificate is not signed by that key.
+    CertificateNotVerified = 8 / 1035,
+    /// The share of a master key does not go with the shares that are there, or with the card's number of shares, or it is there already.
+    ShareDistribution = 8 / 1037,
+    /// The hash is not marked for cloning.
+    HashNotForCloning = 8 / 1038,
+    /// The certificate does not have the hash of that name.
+    HashMismatch = 8 / 1039,
+    /// The key of a share does not decrypt, or it is of another share.
+    ShareKey = 8 / 1040,
     /// The output is longer than the room that the caller has.
     Room = 8 / 1106,
     /// There is no user-defined extension of that name that the caller may call.

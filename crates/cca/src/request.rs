@@ -117,7 +117,8 @@ pub struct Parameter {
 /// The verbs that change what a card stores, or may.
 const CHANGING: &[&str] = &[
     "CSNBKRC", "CSNBKRW", "CSNBKRD", "CSNBAKRC", "CSNBAKRW", "CSNBAKRD", "CSNDKRC", "CSNDKRW",
-    "CSNDKRD", "CSNDPKG", "CSNDRKD", "CSNBKSI", "CSNBMKP", "OBAACP", "OBADTT", "OBAPFL", "OBAUDX",
+    "CSNDKRD", "CSNDPKG", "CSNDRKD", "CSNBKSI", "CSNBMKP", "CSUAMKD", "CSUACFC", "CSNDPKH",
+    "CSNDPKR", "OBAACP", "OBADTT", "OBAPFL", "OBAUDX",
 ];
 
 impl Description {
@@ -464,8 +465,11 @@ verbs! {
     CryptoFacilityVersion "CSUACFV" CryptoFacilityVersion {} => FacilityVersion { version_data: Bytes };
     /// Enters, clears or sets a master key. Administrators alone.
     MasterKeyProcess "CSNBMKP" MasterKeyProcess { rule_array: Rules, key_part: Bytes } => Done;
-    /// Distributes a master key in shares: known, and not built.
-    MasterKeyDistribution "CSUAMKD" MasterKeyDistribution { rule_array: Rules } => Done;
+    /// Gives a share of a master key to another card, and takes one. Administrators alone.
+    MasterKeyDistribution "CSUAMKD" MasterKeyDistribution {
+        rule_array: Rules, share_index: u32, private_key_name: Bytes, certifying_key_name: Bytes, certificate: Bytes,
+        clone_info_encrypting_key: Bytes, clone_info: Bytes,
+    } => CloneInfo { clone_info_encrypting_key: Bytes, clone_info: Bytes };
     /// Tests the random number generator and algorithms with known answers.
     RandomNumberTests "CSUARNT" RandomNumberTests { rule_array: Rules } => Done;
 
@@ -488,6 +492,17 @@ verbs! {
     ResourceAllocate "CSUACRA" ResourceAllocate { rule_array: Rules, resource_name: Bytes } => Done;
     /// Takes that back.
     ResourceDeallocate "CSUACRD" ResourceDeallocate { rule_array: Rules, resource_name: Bytes } => Done;
+
+    /// Sets the card's environment identifier, and how many shares its master keys have. Administrators alone.
+    CryptoFacilityControl "CSUACFC" CryptoFacilityControl { rule_array: Rules, verb_data: Bytes } => Done;
+    /// Registers the hash of a public key's certificate. Administrators alone.
+    PkaPublicKeyHashRegister "CSNDPKH" PkaPublicKeyHashRegister {
+        rule_array: Rules, public_key_name: Bytes, hash_data: Bytes,
+    } => Done;
+    /// Registers a public key whose hash is registered: certificates that it signed are believed. Administrators alone.
+    PkaPublicKeyRegister "CSNDPKR" PkaPublicKeyRegister {
+        rule_array: Rules, public_key_name: Bytes, public_key_certificate: Bytes,
+    } => Done;
 }
 
 impl Request {

@@ -300,6 +300,24 @@ fn modules_that_mean_harm_are_ended() {
     );
     add(&card, &body("CSNBMGN2", &again), &["CSNBMGN2"], &[]).expect("it is valid");
     assert_eq!(call(&card, b""), Err(FAILED));
+    // What a verb takes, it costs: a module makes a thousand MACs in a call, and no thousand signatures.
+    let often = |verb: &str| {
+        let begin = format!(
+            "(local $left i32) (local.set $of (call $verb (i32.const 0) (i32.const {})))",
+            verb.len()
+        );
+        let body_ = format!(
+            "{begin} (local.set $left (i32.const 1000)) (loop $again (drop (call $run_verb (local.get $of)))
+             (local.set $left (i32.sub (local.get $left) (i32.const 1))) (br_if $again (local.get $left))) (i32.const 7)"
+        );
+        add(&card, &body(verb, &body_), &[verb], &[]).expect("it is valid");
+        call(&card, b"")
+    };
+    assert_eq!(often("CSNBMGN2"), Ok((7, Bytes::default())));
+    assert_eq!(often("CSNBMVR"), Ok((7, Bytes::default())));
+    for expensive in ["CSNDDSG", "CSNDPKD", "CSNDDSV", "CSNBPVR"] {
+        assert_eq!(often(expensive), Err(FAILED), "{expensive}");
+    }
     // So it ends what only copies: with no fuel for that, these went on for hours.
     for again in [
         "(call $set_bytes (local.get $of) (i32.const 16) (i32.const 12) (i32.const 0) (i32.const 65536))",

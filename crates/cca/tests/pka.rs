@@ -72,6 +72,29 @@ fn verify(
 const RSA: &str = "0800 0000 0003 0000 0000 0000 0000 0000 0000 010001";
 const P256: &str = "00 00 0100 0000 0000 0000";
 
+/// The longest token that the publication knows has 3,500 bytes, and programs have room for that.
+#[test]
+fn the_longest_private_token_fits_the_published_room() {
+    let card = Card::new();
+    let structure = RSA.replacen("0800", "1000", 1);
+    let name = "N".repeat(64);
+    let skeletons =
+        ["RSA-CRT", "RSA-AESC"].map(|rule| skeleton(&card, &[rule, "KEY-MGMT"], &structure, &name));
+    for skeleton in skeletons {
+        let key = generate(&card, "MASTER", &skeleton).expect("a key");
+        assert!((2048..=3500).contains(&key.len()), "{}", key.len());
+        let digest_info = bytes(
+            "3031300d060960864801650304020105000420 11223344556677889900112233445566778899001122334455667788990011aa",
+        );
+        let signature = sign(&card, &key, &["PKCS-1.1"], &digest_info).expect("a signature");
+        let half = public(&card, &key);
+        assert_eq!(
+            verify(&card, &half, &["PKCS-1.1"], &digest_info, &signature),
+            Ok(())
+        );
+    }
+}
+
 #[test]
 fn an_rsa_key_signs_and_decrypts_for_those_who_may() {
     let card = Card::new();

@@ -1230,6 +1230,59 @@ extern void SECURITYAPI CSUARNT(
     long *rule_array_count,
     unsigned char *rule_array);
 
+/* Sets the card's environment identifier, and how many shares its master keys have. Administrators alone. */
+extern void SECURITYAPI CSUACFC(
+    long *return_code,
+    long *reason_code,
+    long *exit_data_length,
+    unsigned char *exit_data,
+    long *rule_array_count,
+    unsigned char *rule_array,
+    long *verb_data_length,
+    unsigned char *verb_data);
+
+/* Registers the hash of a public key's certificate. Administrators alone. */
+extern void SECURITYAPI CSNDPKH(
+    long *return_code,
+    long *reason_code,
+    long *exit_data_length,
+    unsigned char *exit_data,
+    long *rule_array_count,
+    unsigned char *rule_array,
+    unsigned char *public_key_name,
+    long *hash_data_length,
+    unsigned char *hash_data);
+
+/* Registers a public key whose hash is registered: certificates that it signed are believed. Administrators alone. */
+extern void SECURITYAPI CSNDPKR(
+    long *return_code,
+    long *reason_code,
+    long *exit_data_length,
+    unsigned char *exit_data,
+    long *rule_array_count,
+    unsigned char *rule_array,
+    unsigned char *public_key_name,
+    long *public_key_certificate_length,
+    unsigned char *public_key_certificate);
+
+/* Gives a share of a master key to another card, and takes one. Administrators alone. */
+extern void SECURITYAPI CSUAMKD(
+    long *return_code,
+    long *reason_code,
+    long *exit_data_length,
+    unsigned char *exit_data,
+    long *rule_array_count,
+    unsigned char *rule_array,
+    long *share_index,
+    unsigned char *private_key_name,
+    unsigned char *certifying_key_name,
+    long *certificate_length,
+    unsigned char *certificate,
+    long *clone_info_encrypting_key_length,
+    unsigned char *clone_info_encrypting_key,
+    long *clone_info_length,
+    unsigned char *clone_info);
+
 /* Ours, not CCA's: forgets how often PINs were wrong. Administrators alone. */
 extern void SECURITYAPI OBAPFL(
     long *return_code,

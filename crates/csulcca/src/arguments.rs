@@ -16,8 +16,14 @@ pub(crate) const LABEL: usize = 64;
 /// The most keywords of a rule array.
 const MOST_KEYWORDS: usize = 64;
 
-/// What a part of a text does not make: the program's room and its length stay for the last part.
-const LEFT_ALONE: &[&str] = &["chaining_vector", "hash", "mac_text"];
+/// What a part of a text does not make: the program's room and its length stay for the last part. A share that was installed stays, too.
+const LEFT_ALONE: &[&str] = &[
+    "chaining_vector",
+    "hash",
+    "mac_text",
+    "clone_info",
+    "clone_info_encrypting_key",
+];
 
 /// A length is wrong, or a pointer is null that must not be.
 const SIZE: Codes = Codes(8, 72);
@@ -228,7 +234,8 @@ impl<'a> Arguments<'a> {
 
 /// A token that goes in and out stands in a buffer for the longest one: its own header says where it ends.
 fn trimmed(name: &str, mut bytes: Zeroizing<Vec<u8>>) -> Zeroizing<Vec<u8>> {
-    let is_key = name.contains("key") && !name.contains("parms");
+    let is_key =
+        name.contains("key") && !name.contains("parms") && name != "clone_info_encrypting_key";
     let length = match bytes[..] {
         [0x01 | 0x02, _, high, low, 0x05, ..] => usize::from(high) << 8 | usize::from(low),
         [0x1e | 0x1f, _, high, low, ..] => usize::from(high) << 8 | usize::from(low),

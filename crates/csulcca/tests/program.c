@@ -233,6 +233,120 @@ static void hostile(void) {
     expect("a huge token", rc, reason, 8, 153);
 }
 
+/* Master keys in shares: parameters arrive, and what is not made is left alone. */
+static void shares(void) {
+    long rc, reason, two = 2, one = 1, four = 4, index = 1, certificate_length = 3, key_length = 512, info_length = 1000;
+    long hash_length = 32, sixteen = 16, count;
+    unsigned char name[65], none[65], certificate[3] = {0x40, 0, 0}, key[512], info[1000], hash[32] = {1}, status[48];
+    memset(name, ' ', 64);
+    memset(none, ' ', 64);
+    memcpy(name, "CERTIFIER", 9);
+    memcpy(none, "NONE", 4);
+    CSUACFC(&rc, &reason, NULL, NULL, &one, (unsigned char *)"SET-MOFN", &four, (unsigned char *)"0305");
+    expect("CSUACFC", rc, reason, 0, 0);
+    CSUACFC(&rc, &reason, NULL, NULL, &one, (unsigned char *)"SET-EID ", &sixteen, (unsigned char *)"A CARD FOR TESTS");
+    expect("CSUACFC with SET-EID", rc, reason, 0, 0);
+    count = 6;
+    memcpy(status, "STATMOFN", 8);
+    one = 1;
+    sixteen = 0;
+    CSUACFQ(&rc, &reason, NULL, NULL, &one, status, &sixteen, NULL);
+    expect("CSUACFQ", rc, reason, 0, 0);
+    if (one != count || memcmp(status, "111110000000000 111110000000000 03      05      ", 48) != 0)
+        expect("STATMOFN", 1, 0, 0, 0);
+    CSNDPKH(&rc, &reason, NULL, NULL, &two, (unsigned char *)"SHA-256 CLONE   ", name, &hash_length, hash);
+    expect("CSNDPKH", rc, reason, 0, 0);
+    one = 1;
+    CSNDPKR(&rc, &reason, NULL, NULL, &one, (unsigned char *)"CLONE   ", name, &certificate_length, certificate);
+    expect("CSNDPKR", rc, reason, 8, 49);
+    memset(key, 0xa0, sizeof key);
+    CSUAMKD(&rc, &reason, NULL, NULL, &two, (unsigned char *)"INSTALL SYM-MK  ", &index, none, name, &certificate_length,
+            certificate, &key_length, key, &info_length, info);
+    expect("CSUAMKD", rc, reason, 8, 1026);
+    index = -1;
+    CSUAMKD(&rc, &reason, NULL, NULL, &two, (unsigned char *)"INSTALL SYM-MK  ", &index, none, name, &certificate_length,
+            certificate, &key_length, key, &info_length, info);
+    expect("CSUAMKD with a negative index", rc, reason, 8, 72);
+    if (key_length != 512 || info_length != 1000 || key[511] != 0xa0)
+        expect("the program's own", 1, 0, 0, 0);
+}
+
+/* A label of 64 characters. */
+static unsigned char *label(const char *text, unsigned char name[64]) {
+    memset(name, ' ', 64);
+    memcpy(name, text, strlen(text));
+    return name;
+}
+
+/* A key for cloning of that name. Its token's length. */
+static long cloning_key(const char *text, unsigned char token[3500]) {
+    static unsigned char rsa[] = {8, 0, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 1};
+    long rc, reason, one = 1, two = 2, length = sizeof rsa, name_length = 64, none = 0, skeleton_length = 3500;
+    long token_length = 3500;
+    unsigned char name[64], skeleton[3500], transport[64] = {0};
+    CSNDPKB(&rc, &reason, NULL, NULL, &one, (unsigned char *)"RSA-CRT ", &length, rsa, &name_length, label(text, name), &none, NULL,
+            &none, NULL, &none, NULL, &none, NULL, &none, NULL, &skeleton_length, skeleton);
+    expect("CSNDPKB", rc, reason, 0, 0);
+    CSNDPKG(&rc, &reason, NULL, NULL, &two, (unsigned char *)"RETAIN  CLONE   ", &none, NULL, &skeleton_length, skeleton, transport,
+            &token_length, token);
+    expect("CSNDPKG", rc, reason, 0, 0);
+    return token_length;
+}
+
+/* The certificate of a token's key, which the key C.SA signs. Its length; and the hash of what is before the signature. */
+static long certify(long token_length, unsigned char *token, unsigned char certificate[3500], unsigned char hash[36]) {
+    long rc, reason, one = 1, two = 2, none = 0, name_length = 64, length = 3500, hash_length = 32, signed_length = 36;
+    long signature_length = 512, bits, chain_length = 128;
+    unsigned char name[64], signature[512], chain[128] = {0};
+    CSNDPKB(&rc, &reason, NULL, NULL, &one, (unsigned char *)"RSA-CERT", &token_length, token, &name_length, label("C.SA", name),
+            &none, NULL, &none, NULL, &none, NULL, &none, NULL, &none, NULL, &length, certificate);
+    expect("CSNDPKB with RSA-CERT", rc, reason, 0, 0);
+    CSNBOWH(&rc, &reason, NULL, NULL, &one, (unsigned char *)"SHA-256 ", &length, certificate, &chain_length, chain, &hash_length,
+            hash + 4);
+    expect("CSNBOWH", rc, reason, 0, 0);
+    memcpy(hash, "\0\0\0 ", 4);
+    CSNDDSG(&rc, &reason, NULL, NULL, &two, (unsigned char *)"PKCS-PSSSHA-256 ", &name_length, name, &signed_length, hash,
+            &signature_length, &bits, signature);
+    expect("CSNDDSG", rc, reason, 0, 0);
+    memcpy(certificate + length, signature, signature_length);
+    return length + signature_length;
+}
+
+/* A card is cloned to itself: its symmetric master key goes out in shares, and comes into the register "new". */
+static void clone_card(void) {
+    static unsigned char token[3500], sa[3500], source[3500], target[3500];
+    long rc, reason, one = 1, two = 2, four = 4, hash_length = 32, length, sa_length, source_length, target_length;
+    unsigned char name[64], certifier[64], hash[36];
+    CSUACFC(&rc, &reason, NULL, NULL, &one, (unsigned char *)"SET-MOFN", &four, (unsigned char *)"0203");
+    expect("CSUACFC", rc, reason, 0, 0);
+    length = cloning_key("C.SA", token);
+    sa_length = certify(length, token, sa, hash);
+    CSNDPKH(&rc, &reason, NULL, NULL, &two, (unsigned char *)"SHA-256 CLONE   ", label("C.CERTIFIER", certifier), &hash_length,
+            hash + 4);
+    expect("CSNDPKH", rc, reason, 0, 0);
+    CSNDPKR(&rc, &reason, NULL, NULL, &one, (unsigned char *)"CLONE   ", certifier, &sa_length, sa);
+    expect("CSNDPKR", rc, reason, 0, 0);
+    length = cloning_key("C.SOURCE", token);
+    source_length = certify(length, token, source, hash);
+    length = cloning_key("C.TARGET", token);
+    target_length = certify(length, token, target, hash);
+    for (long index = 3; index >= 2; index--) {
+        long key_length = 512, info_length = 1000, before;
+        unsigned char key[512], info[1000];
+        CSUAMKD(&rc, &reason, NULL, NULL, &two, (unsigned char *)"OBTAIN  SYM-MK  ", &index, label("C.SOURCE", name), certifier,
+                &target_length, target, &key_length, key, &info_length, info);
+        expect("CSUAMKD with OBTAIN", rc, reason, 0, 0);
+        before = info_length;
+        CSUAMKD(&rc, &reason, NULL, NULL, &two, (unsigned char *)"INSTALL SYM-MK  ", &index, label("C.TARGET", name), certifier,
+                &source_length, source, &key_length, key, &info_length, info);
+        expect("CSUAMKD with INSTALL", rc, reason, index == 3 ? 0 : 4, index == 3 ? 0 : 1024);
+        if (key_length != 256 || info_length != before)
+            expect("lengths of what was installed", 1, 0, 0, 0);
+    }
+    CSNBMKP(&rc, &reason, NULL, NULL, &two, (unsigned char *)"SYM-MK  CLEAR   ", NULL);
+    expect("CSNBMKP", rc, reason, 0, 0);
+}
+
 int main(void) {
     key("PINGEN  ", NULL, 1, pin_key);
     key("PINVER  ", NULL, 1, verify_key);
@@ -243,6 +357,8 @@ int main(void) {
     texts();
     labels();
     parts();
+    shares();
+    clone_card();
     short_array();
     hostile();
 

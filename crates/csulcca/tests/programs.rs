@@ -46,7 +46,12 @@ fn service(workplace: &Workplace) -> Option<CardService> {
         }
     }
     // Parts of keys, and encrypted PINs.
-    says(&["cca", "call", "access-points", "enable=0x1b,0x1c,0xb0"]);
+    says(&[
+        "cca",
+        "call",
+        "access-points",
+        "enable=0x1b,0x1c,0xb0,0x211,0x221",
+    ]);
     Some(service)
 }
 

@@ -151,6 +151,30 @@ fn a_verb_that_ends_its_process_ends_nothing_else() {
     );
 }
 
+/// The same for a verb that computes without end. Here it may do so for a second.
+#[test]
+fn a_verb_that_loops_is_ended() {
+    if !cfg!(debug_assertions) {
+        return;
+    }
+    let (service, caller) = service();
+    let before = patterns(&caller);
+    meanwhile(&service, || {
+        let process = service.verbs().unwrap();
+        assert_eq!(codes(&caller, random("CRASH-LO")), (16, 336));
+        wait_until(|| service.verbs().is_some_and(|now| now != process));
+        assert_eq!(patterns(&caller), before);
+    });
+    let log = std::fs::read_to_string(service.path().join("log")).unwrap();
+    for said in [
+        "CSNBRNG has used more than 1 s of processor time",
+        "CSNBRNG ended the coprocessor's process",
+        "uid",
+    ] {
+        assert!(log.contains(said), "no '{said}': {log}");
+    }
+}
+
 #[test]
 fn a_process_that_is_killed_costs_nobody_an_answer() {
     let (service, caller) = service();

@@ -9,6 +9,7 @@ pub(crate) mod hmac;
 pub(crate) mod mac;
 pub(crate) mod method;
 pub(crate) mod pin;
+pub(crate) mod shamir;
 pub(crate) mod tr31;
 
 /// Whether what AWS-LC computes is what the standards say: one answer for each algorithm.

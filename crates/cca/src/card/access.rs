@@ -109,6 +109,10 @@ points! {
     PkaDecrypt = 0x011f, false;
     /// CSNDRKD.
     RetainedKeyDelete = 0x0203, true;
+    /// CSUAMKD with OBTAIN, whichever share: shares of the master keys leave.
+    CloneObtain = 0x0211, false;
+    /// CSUAMKD with INSTALL, whichever share.
+    CloneInstall = 0x0221, false;
     /// CSNBSAE.
     SymmetricEncipher = 0x012a, true;
     /// CSNBSAD.

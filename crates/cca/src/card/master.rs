@@ -15,6 +15,7 @@ use outboard_engine::scalar::mac::{Mac, equal};
 use outboard_engine::scalar::randomise;
 use zeroize::Zeroizing;
 
+use crate::algorithm::shamir;
 use crate::answer::{Outcome, Refusal};
 
 /// Which keys a master key wraps.
@@ -41,7 +42,7 @@ impl Kind {
         }
     }
 
-    fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Symmetric => "sym",
             Self::Aes => "aes",
@@ -90,6 +91,11 @@ impl MasterKey {
 
     pub(crate) fn pattern(&self) -> Pattern {
         self.pattern
+    }
+
+    /// The share of that index of its bytes.
+    pub(crate) fn share(&self, coefficients: &[u8], index: u8) -> Zeroizing<Vec<u8>> {
+        shamir::share(&self.key, coefficients, index)
     }
 
     /// A key for what is no key: what a verb hides between two calls.
@@ -196,6 +202,20 @@ impl Registers {
         }
         let mut key = Zeroizing::new(vec![0; kind.length()]);
         randomise(&mut key)?;
+        Ok(Self {
+            new: Some((key, true)),
+            ..self.clone()
+        })
+    }
+
+    /// With a whole key that came in shares.
+    pub(crate) fn with_whole(&self, kind: Kind, key: Zeroizing<Vec<u8>>) -> Outcome<Self> {
+        if self.new.is_some() {
+            return Err(Refusal::RegisterState);
+        }
+        if is_weak(kind, &key) {
+            return Err(Refusal::WeakMasterKey);
+        }
         Ok(Self {
             new: Some((key, true)),
             ..self.clone()

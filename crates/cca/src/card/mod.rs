@@ -1,6 +1,7 @@
 //! The card: its state, who asks it, and how a request reaches its verb.
 
 pub(crate) mod access;
+pub(crate) mod cloning;
 pub(crate) mod extensions;
 pub(crate) mod limits;
 pub(crate) mod master;
@@ -18,6 +19,7 @@ use crate::answer::{Answer, Outcome, Refusal};
 use crate::request::Request;
 use crate::value::Label;
 use access::{AccessPoint, Points};
+use cloning::Cloning;
 use extensions::Extensions;
 use limits::Failures;
 use master::Masters;
@@ -102,6 +104,7 @@ pub(crate) struct State {
     pub(crate) records: Records,
     pub(crate) tables: Tables,
     pub(crate) extensions: Extensions,
+    pub(crate) cloning: Cloning,
 }
 
 impl Coprocessor {
@@ -118,6 +121,7 @@ impl Coprocessor {
                 "points" => state.points.load(&value),
                 "record" => state.records.load(rest, &value),
                 "table" => state.tables.load(rest, &value),
+                "clone" => state.cloning.load(rest, &value),
                 "extension" => state.extensions.load(rest, &value),
                 "limit" => failures.load_limit(&value),
                 "failures" => failures.load(rest, &value),

@@ -3,6 +3,7 @@
 use serde::Serialize;
 use zeroize::Zeroizing;
 
+use super::fuel_of;
 use crate::answer::{Outcome, Refusal};
 use crate::card::Call;
 use crate::request::{Description, Request};
@@ -96,6 +97,12 @@ impl Calling {
             }
             Err(refusal) => Ok(refusal.codes()),
         }
+    }
+
+    /// What the verb costs of the module's fuel: a MAC of 64 KiB takes some milliseconds, with one unit a byte.
+    pub(super) fn fuel(&self) -> u64 {
+        let bytes = self.fields.iter().flatten().map(|field| field.len());
+        fuel_of(self.verb.name) + bytes.sum::<usize>() as u64
     }
 
     /// How many bytes the verb made.

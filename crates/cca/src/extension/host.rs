@@ -6,7 +6,7 @@ use wasmi::{Caller, Error, Linker, Memory, StoreLimits, StoreLimitsBuilder};
 use zeroize::Zeroizing;
 
 use super::fields::Calling;
-use super::{Added, FUEL_OF_FUNCTION, FUEL_OF_VERB, MOST_DATA, MOST_ELEMENTS, verb};
+use super::{Added, FUEL_OF_FUNCTION, MOST_DATA, MOST_ELEMENTS, verb};
 use crate::card::Call;
 
 /// The name that modules import from.
@@ -242,8 +242,8 @@ fn set_number(mut caller: Asks<'_, '_>, of: i32, at: i32, length: i32, number: i
 
 /// `run_verb(call)`: carries the verb out. The return code times 65,536, and the reason code.
 fn run_verb(mut caller: Asks<'_, '_>, of: i32) -> Answers {
-    let fuel = caller.get_fuel()?;
-    let left = fuel.checked_sub(FUEL_OF_VERB);
+    let cost = calling(&mut caller, of)?.fuel();
+    let left = caller.get_fuel()?.checked_sub(cost);
     caller.set_fuel(left.ok_or_else(|| wrong(TOO_LONG))?)?;
     let host = caller.data_mut();
     let calling = usize::try_from(of)

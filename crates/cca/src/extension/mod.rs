@@ -40,8 +40,12 @@ pub(crate) const MOST_DATA: usize = 32 * 1024;
 const FUEL: u64 = 20_000_000;
 /// What a function of the host costs of it, beside the bytes that it copies.
 const FUEL_OF_FUNCTION: u64 = 1_000;
-/// What a verb costs of it.
-const FUEL_OF_VERB: u64 = 100_000;
+/// What a verb costs of it, beside its parameters' bytes: half a millisecond; with a public key, two; with the disk (a wrong PIN is stored), five;
+/// with a private key, twenty, as RSA-4096 takes on a slow processor where the key was not used before.
+const FUEL_OF_VERB: u64 = 10_000;
+const FUEL_OF_PUBLIC_KEY: u64 = 40_000;
+const FUEL_OF_DISK: u64 = 100_000;
+const FUEL_OF_PRIVATE_KEY: u64 = 400_000;
 /// Pages of a module's memory: 1 MiB. Bytes of the interpreter's stack, and how deep functions call.
 const MOST_PAGES: usize = 16;
 const PAGE: usize = 64 * 1024;
@@ -98,6 +102,16 @@ fn verb(name: &str) -> Option<&'static Description> {
     let is_callable =
         !verb.takes_long() && !verb.name.starts_with("OB") && !TELLING.contains(&verb.name);
     is_callable.then_some(verb)
+}
+
+/// What a verb of that name costs of a module's fuel.
+fn fuel_of(name: &str) -> u64 {
+    match name {
+        "CSNDDSG" | "CSNDPKD" | "CSNDSYI" => FUEL_OF_PRIVATE_KEY,
+        "CSNBPVR" => FUEL_OF_DISK,
+        name if name.starts_with("CSND") => FUEL_OF_PUBLIC_KEY,
+        _ => FUEL_OF_VERB,
+    }
 }
 
 /// An extension, ready to run.

@@ -105,10 +105,7 @@ impl Clear {
                     return Err(Refusal::KeySize);
                 }
                 let d = private_exponent(p, q, e).ok_or(Refusal::KeySize)?;
-                let numbers = [&[0][..], n, e, &d, p, q, dp, dq, u].map(integer);
-                let key = tlv(0x30, &numbers.each_ref().map(|number| &number[..]));
-                let algorithm = tlv(0x30, &[&tlv(6, &[RSA]), &[5, 0]]);
-                Ok(private_key_info(&algorithm, &key))
+                Ok(rsa_info([n, e, &d, p, q, dp, dq, u]))
             }
             (Self::Ec(number), Public::Ec { curve, point }) => {
                 let whole = curve.field_length();
@@ -140,6 +137,15 @@ fn name(curve: Curve) -> &'static [u8] {
         Curve::P384 => &[0x2b, 0x81, 4, 0, 0x22],
         Curve::P521 => &[0x2b, 0x81, 4, 0, 0x23],
     }
+}
+
+/// The PrivateKeyInfo of an RSA key: n, e, d, p, q, d mod p - 1, d mod q - 1, the inverse of q.
+pub(super) fn rsa_info(numbers: [&[u8]; 8]) -> Zeroizing<Vec<u8>> {
+    let [n, e, d, p, q, dp, dq, u] = numbers;
+    let numbers = [&[0][..], n, e, d, p, q, dp, dq, u].map(integer);
+    let key = tlv(0x30, &numbers.each_ref().map(|number| &number[..]));
+    let algorithm = tlv(0x30, &[&tlv(6, &[RSA]), &[5, 0]]);
+    private_key_info(&algorithm, &key)
 }
 
 fn private_key_info(algorithm: &[u8], key: &[u8]) -> Zeroizing<Vec<u8>> {

@@ -2,8 +2,12 @@
 
 pub(crate) mod aes;
 mod aeskw;
+pub(crate) mod certificate;
 pub(crate) mod clear;
+pub(crate) mod clone_info;
+mod compact;
 pub(crate) mod control_vector;
+mod der;
 pub(crate) mod des;
 pub(crate) mod external;
 pub(crate) mod pka;

@@ -9,9 +9,10 @@
 //! 20 EC private    4 01 wrapped, 8 use, 10 08 wrapped, 12 bits of p, 16 verification pattern, 36 wrapped key
 //!                  (older ones: 4 00, 10 00, 28 verification pattern)
 //! 10 name          4 the private key's name, 64 bytes
+//! 40 certificate   `certificate` has it
 //! ```
-//! The public sections are the publication's. In the private ones the fields are, but not what the secret part has: it is a
-//! PrivateKeyInfo (RFC 5958), wrapped as `card::master` says, bound to the public section and to the use. Keys in the clear, as they come
+//! The public sections are the publication's. In the private ones the fields are, but not what the secret part has: `compact` says what, and
+//! it is wrapped as `card::master` says, bound to the public section and to the use. Keys in the clear, as they come
 //! in, are those of `clear`.
 
 use outboard_engine::scalar::ec::Curve;
@@ -21,6 +22,8 @@ use outboard_engine::scalar::{ec, rsa};
 use zeroize::Zeroizing;
 
 use super::clear::Clear;
+use super::compact::{compact, expand};
+use super::der::rsa_numbers;
 use crate::answer::{Outcome, Refusal};
 use crate::card::master::{Kind, MasterKey, Masters};
 
@@ -32,6 +35,8 @@ const INTERNAL: u8 = 0x1f;
 pub(crate) enum Use {
     /// Signs.
     Sign = 0x00,
+    /// Signs certificates and shares of master keys, and decrypts shares. (The value is ours. Such a key is kept inside.)
+    Clone = 0x40,
     /// Signs and decrypts.
     Both = 0x80,
     /// Decrypts.
@@ -40,17 +45,17 @@ pub(crate) enum Use {
 
 impl Use {
     fn read(flag: u8) -> Option<Self> {
-        [Self::Sign, Self::Both, Self::Decrypt]
+        [Self::Sign, Self::Clone, Self::Both, Self::Decrypt]
             .into_iter()
             .find(|known| *known as u8 == flag & 0xc0)
     }
 
     pub(crate) fn signs(self) -> bool {
-        self != Self::Decrypt
+        matches!(self, Self::Sign | Self::Both)
     }
 
     pub(crate) fn decrypts(self) -> bool {
-        self != Self::Sign
+        matches!(self, Self::Both | Self::Decrypt)
     }
 }
 
@@ -92,7 +97,7 @@ impl Public {
         }
     }
 
-    fn read(section: &[u8]) -> Option<Self> {
+    pub(crate) fn read(section: &[u8]) -> Option<Self> {
         let number = |at: usize| {
             Some(usize::from(u16::from_be_bytes(
                 section.get(at..at + 2)?.try_into().ok()?,
@@ -149,7 +154,7 @@ impl Public {
     }
 
     /// Of the public half of a pair, as a SubjectPublicKeyInfo.
-    fn of_pair(pair: &Pair) -> Outcome<Self> {
+    pub(super) fn of_pair(pair: &Pair) -> Outcome<Self> {
         match (&pair.private, pair.kind) {
             (Private::Ec(key), PairKind::Ec(curve)) => Ok(Self::Ec {
                 curve,
@@ -166,43 +171,6 @@ impl Public {
             _ => Err(Refusal::KeyType),
         }
     }
-}
-
-/// Modulus and exponent of an RSA key's SubjectPublicKeyInfo, which AWS-LC wrote.
-fn rsa_numbers(info: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
-    let mut reader = info;
-    let mut inner = element(&mut reader, 0x30)?;
-    element(&mut inner, 0x30)?;
-    let bits = element(&mut inner, 0x03)?;
-    let mut key = bits.strip_prefix(&[0])?;
-    let mut numbers = element(&mut key, 0x30)?;
-    let mut number = || {
-        let number = element(&mut numbers, 0x02)?;
-        Some(number.strip_prefix(&[0]).unwrap_or(number).to_vec())
-    };
-    Some((number()?, number()?))
-}
-
-/// The content of a DER element of that tag.
-fn element<'a>(input: &mut &'a [u8], tag: u8) -> Option<&'a [u8]> {
-    let [found, first, rest @ ..] = *input else {
-        return None;
-    };
-    if *found != tag {
-        return None;
-    }
-    let (length, rest) = match first {
-        0..=0x7f => (usize::from(*first), rest),
-        0x81 => (usize::from(*rest.first()?), &rest[1..]),
-        0x82 => (
-            usize::from(u16::from_be_bytes(rest.get(..2)?.try_into().ok()?)),
-            &rest[2..],
-        ),
-        _ => return None,
-    };
-    let (content, after) = rest.split_at_checked(length)?;
-    *input = after;
-    Some(content)
 }
 
 /// A token of any kind.
@@ -388,6 +356,8 @@ impl PkaToken {
                     private = Some((section[0], PrivateSection::read(section)?))
                 }
                 0x10 if name.is_empty() => name = section.get(4..68)?.to_vec(),
+                // What it says is asked of the certificate alone.
+                0x40 => {}
                 _ => return None,
             }
             rest = after;
@@ -449,13 +419,16 @@ impl PkaToken {
         .concat()
     }
 
-    /// The key that a skeleton asks for, new.
-    pub(crate) fn generate(&self, masters: &Masters) -> Outcome<Self> {
-        let private = self
+    /// The key that a skeleton asks for, new: one for cloning, if that is asked for.
+    pub(crate) fn generate(&self, masters: &Masters, is_clone: bool) -> Outcome<Self> {
+        let mut private = self
             .private
-            .as_ref()
-            .filter(|private| matches!(private.secret, Secret::None))
+            .clone()
+            .filter(|private| matches!(private.secret, Secret::None) && private.of != Use::Clone)
             .ok_or(Refusal::TokenVersion)?;
+        if is_clone {
+            private.of = Use::Clone;
+        }
         let kind = match &self.public {
             Public::Rsa { bits, e, .. } => {
                 if !e.is_empty() && e[..] != [1, 0, 1] && e[..] != [0, 1, 0, 1] {
@@ -475,11 +448,12 @@ impl PkaToken {
             private: None,
             name: self.name.clone(),
         };
-        new.with(&pair.info, private, masters.current(self.kind())?)
+        new.with(&pair.info, &private, masters.current(self.kind())?)
     }
 
     fn with(mut self, info: &[u8], of: &PrivateSection, master: &MasterKey) -> Outcome<Self> {
-        let wrapped = master.wrap(&self.said(of.of), info, Padding::Zeros)?;
+        let secret = compact(info, &self.public)?;
+        let wrapped = master.wrap(&self.said(of.of), &secret, Padding::Zeros)?;
         let pattern = master.pattern();
         self.private = Some(PrivateSection {
             secret: Secret::Wrapped { pattern, wrapped },
@@ -494,6 +468,10 @@ impl PkaToken {
         let Secret::Clear(clear) = &private.secret else {
             return Err(Refusal::TokenVersion);
         };
+        // Its maker knows it.
+        if private.of == Use::Clone {
+            return Err(Refusal::TokenVersion);
+        }
         if let Public::Rsa { n, .. } = &self.public
             && !(256..=512).contains(&n.len())
         {
@@ -524,8 +502,8 @@ impl PkaToken {
     /// The private half's PrivateKeyInfo.
     fn info(&self, masters: &Masters) -> Outcome<(Zeroizing<Vec<u8>>, Use)> {
         let (master, wrapped, of) = self.wrapped(masters)?;
-        let info = master.unwrap(&self.said(of), wrapped, Padding::Zeros)?;
-        Ok((info, of))
+        let secret = master.unwrap(&self.said(of), wrapped, Padding::Zeros)?;
+        Ok((expand(secret, &self.public)?, of))
     }
 
     /// A name for what is computed from this token: another token, or another master key, has another name.
@@ -553,5 +531,37 @@ impl PkaToken {
             name: self.name.clone(),
         };
         public.with(&info, private, master)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::card::master::Registers;
+
+    #[test]
+    fn a_token_of_an_earlier_version_works_and_becomes_a_shorter_one() {
+        let kind = Kind::Asymmetric;
+        let registers = Registers::default().with_random(kind).unwrap();
+        let mut masters = Masters::default();
+        masters.set(kind, registers.with_new_set(kind).unwrap());
+        let master = masters.current(kind).unwrap();
+        let pair = Pair::generate(PairKind::Rsa(2048)).unwrap();
+        let mut token = PkaToken {
+            public: Public::of_pair(&pair).unwrap(),
+            private: Some(PrivateSection::skeleton(Use::Both)),
+            name: vec![b'N'; 64],
+        };
+        // As it was: the whole PrivateKeyInfo.
+        let said = token.said(Use::Both);
+        let wrapped = master.wrap(&said, &pair.info, Padding::Zeros).unwrap();
+        let pattern = master.pattern();
+        token.private.as_mut().unwrap().secret = Secret::Wrapped { pattern, wrapped };
+        let older = PkaToken::parse(&token.token()).unwrap();
+        assert_eq!(older.open(&masters).unwrap().1, Use::Both);
+        let changed = older.changed(&masters, master).unwrap().token();
+        assert!(changed.len() + 256 < older.token().len());
+        let changed = PkaToken::parse(&changed).unwrap();
+        assert_eq!(changed.info(&masters), older.info(&masters));
     }
 }

@@ -6,13 +6,14 @@ use super::Verb;
 use crate::answer::{Outcome, Refusal};
 use crate::card::Call;
 use crate::card::access::AccessPoint;
+use crate::card::cloning::{Cloning, MOST_SHARES};
 use crate::card::master::{Kind, Masters, NewState, Pattern, Registers};
 use crate::card::records::{Records, Store};
 use crate::card::tables::{Table, Tables};
 use crate::request::*;
 use crate::value::{Bytes, Keyword, Rules};
 
-const MASTERS: &[(&str, Kind)] = &[
+pub(super) const MASTERS: &[(&str, Kind)] = &[
     ("SYM-MK", Kind::Symmetric),
     ("AES-MK", Kind::Aes),
     ("ASYM-MK", Kind::Asymmetric),
@@ -58,8 +59,18 @@ impl Verb for MasterKeyProcess {
             Process::Set => registers.with_new_set(kind)?,
             Process::ClearOld => registers.with_old_cleared(),
         };
-        let (name, value) = Masters::entry(kind, &registers);
-        call.keep(&name, &value)?;
+        let mut entries = vec![Masters::entry(kind, &registers)];
+        // A set of shares is of one master key, and shares that came go with the new register.
+        let ends = matches!(process, Process::Set | Process::Clear);
+        let (put, remove) = match ends {
+            true => state.cloning.ended(kind)?,
+            false => (Vec::new(), Vec::new()),
+        };
+        entries.extend(put);
+        call.keep_all(&entries, &remove)?;
+        if ends {
+            state.cloning.end(kind);
+        }
         state.masters.set(kind, registers);
         call.opened().forget();
         Ok(Done {})
@@ -69,7 +80,7 @@ impl Verb for MasterKeyProcess {
 impl Verb for CryptoFacilityQuery {
     type Reply = FacilityStatus;
 
-    /// STATCCA, STATAES, STATAPKA and STATCRD2 tell the state of master keys and of the card as published. STATICSB has the patterns of
+    /// STATCCA, STATAES, STATAPKA, STATCRD2, STATEID and STATMOFN tell the state of master keys and of the card as published. STATICSB has the patterns of
     /// master keys where the publication has them, and zeros elsewhere. STATMKVP is ours: `verb_data` has 12 patterns of eight bytes,
     /// for each kind (symmetric, AES, asymmetric, APKA) of new, current and old; zeros for none.
     fn run(&self, call: &Call<'_>) -> Outcome<FacilityStatus> {
@@ -84,6 +95,8 @@ impl Verb for CryptoFacilityQuery {
             ("STATCARD", "STATCARD"),
             ("STATCRD2", "STATCRD2"),
             ("STATICSB", "STATICSB"),
+            ("STATEID", "STATEID"),
+            ("STATMOFN", "STATMOFN"),
             ("DOM-NUMS", "DOM-NUMS"),
             ("DOM-USAG", "DOM-USAG"),
             ("STATMKVP", "STATMKVP"),
@@ -131,6 +144,16 @@ impl Verb for CryptoFacilityQuery {
                 verb_data = [0; 4].into();
                 Vec::new()
             }
+            "STATEID" => {
+                let environment = state.cloning.setting.environment.unwrap_or_default();
+                environment
+                    .as_chunks()
+                    .0
+                    .iter()
+                    .map(|half| Keyword(*half))
+                    .collect()
+            }
+            "STATMOFN" => shares(&state.cloning),
             "STATMKVP" => {
                 verb_data = patterns(&state.masters).into();
                 Vec::new()
@@ -149,6 +172,42 @@ impl Verb for CryptoFacilityQuery {
             verb_data,
         })
     }
+}
+
+/// Which shares of the symmetric master key were given and taken, and how many shares a master key has: as published.
+fn shares(cloning: &Cloning) -> Vec<Keyword> {
+    let (needed, all) = cloning.setting.shares.unwrap_or_default();
+    let (given, taken) = (
+        cloning.given(Kind::Symmetric),
+        cloning.taken(Kind::Symmetric),
+    );
+    let of = |status: &dyn Fn(u8) -> u8| {
+        let mut text = [b' '; 16];
+        for index in 1..=MOST_SHARES {
+            let status = if index <= all { status(index) } else { b'0' };
+            text[usize::from(index - 1)] = status;
+        }
+        text
+    };
+    let given = of(
+        &|index| match given.map(|given| given.times[usize::from(index - 1)]) {
+            None => b'1',
+            Some(0) => b'2',
+            Some(1) => b'3',
+            Some(_) => b'4',
+        },
+    );
+    let taken = of(&|index| {
+        let mut shares = taken.iter().flat_map(|taken| &taken.shares);
+        match shares.any(|(taken, _)| *taken == index) {
+            true => b'3',
+            false => b'1',
+        }
+    });
+    let halves = [given, taken].concat();
+    let halves = halves.as_chunks().0.iter().map(|half| Keyword(*half));
+    let numbers = [needed, all].map(|number| Keyword::new(&format!("{number:02}")));
+    halves.chain(numbers).collect()
 }
 
 /// Where STATICSB has the patterns of a master key: the kind, the place, and the number of current, new and old.
@@ -278,14 +337,6 @@ impl Verb for KeyStorageInitialization {
         call.keep_all(&[], &names)?;
         places.iter().for_each(|place| state.records.remove(place));
         Ok(Done {})
-    }
-}
-
-impl Verb for MasterKeyDistribution {
-    type Reply = Done;
-
-    fn run(&self, _: &Call<'_>) -> Outcome<Done> {
-        Err(Refusal::NotSupported)
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod administration;
 mod aes_keys;
+mod cloning;
 mod data;
 mod extensions;
 mod keys;

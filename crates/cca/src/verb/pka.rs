@@ -12,10 +12,12 @@ use super::keys::REGISTERS;
 use crate::AccessPoint;
 use crate::answer::{Outcome, Refusal};
 use crate::card::Call;
-use crate::card::master::Register;
+use crate::card::cloning::{Setting, hash_entry, key_entry};
+use crate::card::master::{Masters, Register};
 use crate::card::records::{Records, Store, mask};
 use crate::request::*;
-use crate::token::pka::{PkaToken as Token, Use};
+use crate::token::certificate::{self, with_certificate};
+use crate::token::pka::{PkaToken as Token, Public, Use};
 use crate::value::{Identifier, Label, Parser};
 
 impl Call<'_> {
@@ -39,22 +41,24 @@ impl Call<'_> {
         identifier: &[u8],
         allows: fn(Use) -> bool,
     ) -> Outcome<Arc<Private>> {
-        let token = self.pka(identifier)?;
-        let name = token.name_of_private(&self.state().masters)?;
-        let known = self.opened().get(&name);
-        let (private, of) = match known {
-            Some(known) => known,
-            None => {
-                let (private, of) = token.open(&self.state().masters)?;
-                let private = Arc::new(private);
-                self.opened().keep(name, &private, of);
-                (private, of)
-            }
-        };
+        let (private, of) = self.private_of(&self.pka(identifier)?)?;
         match allows(of) {
             true => Ok(private),
             false => Err(Refusal::ControlVector),
         }
+    }
+
+    /// The private half of a token's key, and what it is for.
+    pub(super) fn private_of(&self, token: &Token) -> Outcome<(Arc<Private>, Use)> {
+        let name = token.name_of_private(&self.state().masters)?;
+        let known = self.opened().get(&name);
+        if let Some(known) = known {
+            return Ok(known);
+        }
+        let (private, of) = token.open(&self.state().masters)?;
+        let private = Arc::new(private);
+        self.opened().keep(name, &private, of);
+        Ok((private, of))
     }
 }
 
@@ -64,12 +68,22 @@ impl Verb for PkaKeyGenerate {
     fn run(&self, call: &Call<'_>) -> Outcome<PkaGenerated> {
         let mut rules = self.rule_array.parse();
         let retains = rules.required(&[("MASTER", false), ("RETAIN", true)])?;
+        let is_clone = rules.has("CLONE")?;
         rules.end()?;
         call.needs(AccessPoint::PkaKeyGenerate)?;
+        if is_clone {
+            call.administers()?;
+            if !retains {
+                return Err(Refusal::KeywordCombination);
+            }
+        }
         let skeleton = call.pka(&self.skeleton_key_identifier)?;
+        if is_clone && !matches!(skeleton.public, Public::Rsa { .. }) {
+            return Err(Refusal::KeyType);
+        }
         let masters = call.state().masters.clone();
         // Takes long: the card goes on meanwhile.
-        let token = skeleton.generate(&masters)?;
+        let token = skeleton.generate(&masters, is_clone)?;
         let generated_key_identifier = match retains {
             false => token.token().into(),
             true => {
@@ -81,15 +95,46 @@ impl Verb for PkaKeyGenerate {
                 let place = state
                     .records
                     .new_place(Store::Retained, call.caller(), label)?;
+                let certificate = match is_clone {
+                    true => Some(self_signed(
+                        &token,
+                        &masters,
+                        &state.cloning.setting,
+                        &place.2,
+                    )?),
+                    false => None,
+                };
                 call.keep(&Records::entry(&place), &token.token())?;
                 state.records.set(place, &token.token());
-                Token::public(token.public).token().into()
+                let public = Token::public(token.public).token();
+                match certificate {
+                    Some(certificate) => with_certificate(public, &certificate),
+                    None => public,
+                }
+                .into()
             }
         };
         Ok(PkaGenerated {
             generated_key_identifier,
         })
     }
+}
+
+/// The certificate of a new key for cloning, which the key itself has signed: it says which card made the key.
+fn self_signed(
+    token: &Token,
+    masters: &Masters,
+    setting: &Setting,
+    label: &Label,
+) -> Outcome<Vec<u8>> {
+    let (Private::Rsa(key), _) = token.open(masters)? else {
+        return Err(Refusal::KeyType);
+    };
+    let environment = setting.environment.as_ref();
+    let mut certificate = certificate::unsigned(&token.public, environment, (label, key.length()));
+    let signature = certificate::sign(&key, &certificate)?;
+    certificate.extend(signature);
+    Ok(certificate)
 }
 
 impl Verb for PkaPublicKeyExtract {
@@ -211,7 +256,13 @@ impl Verb for DigitalSignatureGenerate {
     fn run(&self, call: &Call<'_>) -> Outcome<Signature> {
         let (how, hash) = signature_rules(self.rule_array.parse(), &self.hash)?;
         call.needs(AccessPoint::SignatureGenerate)?;
-        let private = call.private(&self.private_key_identifier, Use::signs)?;
+        let (private, of) = call.private_of(&call.pka(&self.private_key_identifier)?)?;
+        match of {
+            // Its signatures are believed by other cards.
+            Use::Clone => call.administers()?,
+            of if of.signs() => {}
+            _ => return Err(Refusal::ControlVector),
+        }
         let (signature, bits) = match (how, &*private) {
             (How::Pkcs1, Private::Rsa(key)) => {
                 let mut signature = vec![0; key.length()];
@@ -416,6 +467,15 @@ impl Verb for RetainedKeyDelete {
         call.needs(AccessPoint::RetainedKeyDelete)?;
         let label = Label::parse(&self.key_label)?;
         let mut state = call.change();
+        let cloning = &state.cloning;
+        let is_registered =
+            cloning.keys.get(&label).is_some() || cloning.hashes.get(&label).is_some();
+        if call.caller().administrator && is_registered {
+            call.keep_all(&[], &[key_entry(&label), hash_entry(&label)])?;
+            state.cloning.keys.set(label.clone(), None);
+            state.cloning.hashes.set(label, None);
+            return Ok(Done {});
+        }
         let place = state.records.own(Store::Retained, call.caller(), &label)?;
         call.forget(&Records::entry(&place))?;
         state.records.remove(&place);

@@ -8,6 +8,7 @@ use crate::AccessPoint;
 use crate::answer::{Outcome, Refusal};
 use crate::card::Call;
 use crate::request::*;
+use crate::token::certificate::{self, Certificate};
 use crate::token::clear::Clear;
 use crate::token::pka::{PkaToken as Token, PrivateSection, Public, Use};
 use crate::value::Label;
@@ -101,7 +102,9 @@ impl<'a> Structure<'a> {
 impl Verb for PkaKeyTokenBuild {
     type Reply = PkaToken;
 
-    fn run(&self, _: &Call<'_>) -> Outcome<PkaToken> {
+    /// RSA-CERT is ours: a certificate without its signature, which CSNDDSG makes and the caller appends. The structure is the token of the
+    /// public key, with what the token's own certificate says of the card that made the key; the name is that of the key that signs.
+    fn run(&self, call: &Call<'_>) -> Outcome<PkaToken> {
         #[derive(Clone, Copy, PartialEq, Eq)]
         enum Kind {
             RsaPublic,
@@ -111,6 +114,10 @@ impl Verb for PkaKeyTokenBuild {
             EcPair,
         }
         let mut rules = self.rule_array.parse();
+        if rules.has("RSA-CERT")? {
+            rules.end()?;
+            return self.certificate(call);
+        }
         let kind = rules.required(&[
             ("RSA-PUBL", Kind::RsaPublic),
             ("RSA-CRT", Kind::RsaCrt),
@@ -149,6 +156,25 @@ impl Verb for PkaKeyTokenBuild {
         };
         Ok(PkaToken {
             key_token: token.token().into(),
+        })
+    }
+}
+
+impl PkaKeyTokenBuild {
+    fn certificate(&self, call: &Call<'_>) -> Outcome<PkaToken> {
+        let (signer, token) = (
+            Label::parse(&self.private_key_name)?,
+            &self.key_value_structure,
+        );
+        let Public::Rsa { n, .. } = call.pka(&self.private_key_name)?.public else {
+            return Err(Refusal::KeyType);
+        };
+        let public = Token::parse(token)?.public;
+        public.rsa()?;
+        let environment = Certificate::parse(token).ok().and_then(|it| it.environment);
+        let certificate = certificate::unsigned(&public, environment.as_ref(), (&signer, n.len()));
+        Ok(PkaToken {
+            key_token: certificate.into(),
         })
     }
 }

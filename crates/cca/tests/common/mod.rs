@@ -55,15 +55,21 @@ impl Card {
         answer.reply.expect("a reply")
     }
 
+    /// As it is made.
+    pub fn without_master_keys() -> Self {
+        Self(Coprocessor::new(Box::new(Memory::default())).expect("an empty storage"))
+    }
+
     /// Asks as the services do: by bytes.
     pub fn ask(&self, request: impl Into<Request>) -> Result<Reply, (u32, u32)> {
+        self.ask_as(Caller::USER, request)
+    }
+
+    /// The same for another caller.
+    pub fn ask_as(&self, caller: Caller, request: impl Into<Request>) -> Result<Reply, (u32, u32)> {
         let request = request.into().encode().expect("memory");
         let request = Request::decode(&request).expect("ours");
-        let answer = self
-            .0
-            .dispatch(Caller::USER, &request)
-            .encode()
-            .expect("memory");
+        let answer = self.0.dispatch(caller, &request).encode().expect("memory");
         let answer = Answer::decode(&answer).expect("ours");
         match answer.reply {
             Some(reply) => Ok(reply),

@@ -7,7 +7,7 @@ use std::io;
 use std::mem::size_of;
 use std::os::fd::{AsFd, OwnedFd};
 use std::ptr;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
+use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
 
 use outboard_cca::Request;
 use rustix::fs::{MemfdFlags, SealFlags};
@@ -53,6 +53,10 @@ pub(crate) struct Place {
     changed: AtomicU32,
     /// Whether the request ended the process.
     ended: AtomicU32,
+    /// How many requests have begun here.
+    begun: AtomicU32,
+    /// What the processor time of the thread here is read from.
+    clock: AtomicI32,
 }
 
 /// A request that was under way.
@@ -131,6 +135,11 @@ impl Board {
         &self.places[MOST_WORKERS + number]
     }
 
+    /// Where threads write what they are at.
+    pub(crate) fn places(&self) -> &[Place] {
+        &self.places
+    }
+
     /// What is under way.
     pub(crate) fn under_way(&self) -> impl Iterator<Item = UnderWay> {
         self.places.iter().filter_map(Place::look)
@@ -157,6 +166,7 @@ impl Place {
     pub(crate) fn begin(&self, connection: u64, request: u32, verb: Option<usize>) {
         self.request.store(request, Relaxed);
         self.verb.store(verb.unwrap_or(MOST_VERBS) as u32, Relaxed);
+        self.begun.fetch_add(1, Relaxed);
         self.connection.store(connection, SeqCst);
     }
 
@@ -175,6 +185,25 @@ impl Place {
     /// The request is about to end the process. A signal handler may say so.
     pub(crate) fn ends_the_process(&self) {
         self.ended.store(1, SeqCst);
+    }
+
+    /// The thread with that clock writes here from now on.
+    pub(crate) fn belongs_to(&self, clock: i32) {
+        self.clock.store(clock, Relaxed);
+    }
+
+    pub(crate) fn clock(&self) -> i32 {
+        self.clock.load(Relaxed)
+    }
+
+    /// How many requests have begun here: the number of the one that is under way.
+    pub(crate) fn begun(&self) -> u32 {
+        self.begun.load(Relaxed)
+    }
+
+    /// The verb of the request under way, if there is one.
+    pub(crate) fn verb_under_way(&self) -> Option<&'static str> {
+        self.look().map(|request| request.verb)
     }
 
     fn look(&self) -> Option<UnderWay> {

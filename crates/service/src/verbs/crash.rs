@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::ptr;
 
+use super::watchdog;
 use crate::coprocessor::board::Place;
 
 thread_local! {
@@ -45,6 +46,7 @@ pub(super) fn watch() {
 
 /// This thread carries out what stands at that place.
 pub(super) fn at(place: &'static Place) {
+    place.belongs_to(watchdog::clock());
     PLACE.set(Some(place));
 }
 
@@ -74,6 +76,12 @@ pub(super) fn on_demand(request: &outboard_cca::Request) {
         }
         "CRASH-ST" => {
             overflow(0);
+        }
+        "CRASH-LO" => {
+            watchdog::hurry();
+            loop {
+                std::hint::black_box(0);
+            }
         }
         // Long enough to be killed in.
         "CRASH-WA" => std::thread::sleep(std::time::Duration::from_secs(3)),

@@ -15,13 +15,14 @@
 //! ```text
 //! workers.rs  requests in, answers out    client.rs  a connection
 //! sandbox.rs  what the kernel does for it crash.rs   which request ended it
-//! state.rs    what it stores
+//! state.rs    what it stores              watchdog.rs  a request that computes without end
 //! ```
 
 mod client;
 mod crash;
 mod sandbox;
 mod state;
+mod watchdog;
 mod workers;
 
 use std::io;
@@ -108,6 +109,7 @@ pub fn serve_verbs() -> Result<(), Error> {
     let mut workers = verbs
         .start(processors)
         .map_err(cannot("start its workers"))?;
+    watchdog::start(board).map_err(cannot("watch its workers"))?;
     while let Some((message, attached)) = next()? {
         match message {
             ToVerbs::Stored { number, done } => changes.tell(number, done),

@@ -3,7 +3,7 @@
 #
 #   packaging/containers/check.sh PACKAGES SCRATCH      PACKAGES has deb/, as packaging/make.sh makes it; SCRATCH keeps what is slow to make
 #
-# Needs root, and Debian's archive.
+# Needs root, Debian's archive, and Go 1.24 or later in PATH.
 set -euo pipefail
 packages=$(realpath -e "$1")
 mkdir -p "$2"
@@ -11,14 +11,35 @@ scratch=$(realpath -e "$2")
 cd "$(dirname "$0")"
 die() { echo "FAILED: $*" >&2; exit 1; }
 
+# Kubernetes' schemas come with kubernetes-validate. kubeconform reads the same files, once they name each other by their place.
+version=1.37.0
 [ -x "$scratch/python/bin/kubernetes-validate" ] || {
     python3 -m venv "$scratch/python"
-    "$scratch/python/bin/pip" -q install kubernetes-validate==1.37.0
+    "$scratch/python/bin/pip" -q install kubernetes-validate==$version
 }
-"$scratch/python/bin/kubernetes-validate" --quiet --strict *.yaml || die "a manifest does not fit Kubernetes' schema"
-sed 's/containerPort: 443/containerPort: x/' pod.yaml >"$scratch/broken.yaml"
-! "$scratch/python/bin/kubernetes-validate" --quiet "$scratch/broken.yaml" >/dev/null 2>&1 || die "a broken manifest fits: this test shows nothing"
-echo "the manifests fit Kubernetes' schemas"
+[ -x "$scratch/bin/kubeconform" ] || GOFLAGS=-buildvcs=false GOBIN=$scratch/bin go install github.com/yannh/kubeconform/cmd/kubeconform@v0.7.0
+"$scratch/python/bin/python" - "$scratch/schemas" v$version-local-strict <<'END'
+import json, pathlib, shutil, sys
+import kubernetes_validate
+to = pathlib.Path(sys.argv[1])
+shutil.rmtree(to, ignore_errors=True)
+to.mkdir()
+for file in (pathlib.Path(kubernetes_validate.__file__).parent / "kubernetes-json-schema" / sys.argv[2]).glob("*.json"):
+    schema = json.loads(file.read_text().replace('"/api/_definitions.json#', '"_definitions.json#'))
+    schema.pop("$id", None)
+    (to / file.name).write_text(json.dumps(schema))
+END
+conform() { "$scratch/bin/kubeconform" -strict -schema-location "$scratch/schemas/{{.ResourceKind}}{{.KindSuffix}}.json" "$@"; }
+validate() { "$scratch/python/bin/kubernetes-validate" --quiet --strict "$@"; }
+for by in conform validate; do
+    $by ./*.yaml || die "a manifest does not fit Kubernetes' schema ($by)"
+    # A value of another type, and a field with a letter of another size.
+    for change in 's/containerPort: 443/containerPort: x/' 's/readOnlyRootFilesystem/readOnlyRootFileSystem/'; do
+        sed "$change" pod.yaml >"$scratch/broken.yaml"
+        ! $by "$scratch/broken.yaml" >/dev/null 2>&1 || die "a broken manifest fits ($by, $change): this test shows nothing"
+    done
+done
+echo "the manifests fit Kubernetes' schemas, by kubeconform and kubernetes-validate"
 
 [ "$(id -u)" -eq 0 ] || { echo "only root may build and run the images: run this as root" >&2; exit 1; }
 [ -e "$scratch/base.tar" ] || {

@@ -1,5 +1,6 @@
 #!/bin/bash
-# Tests the recipes and manifests: builds both images with buildah over a root of Debian 12, and runs them as the manifests lay them out.
+# Tests the recipes and manifests: builds both images with buildah over a root of Debian 12, runs them as the manifests lay them out, and
+# has podman play the manifests.
 #
 #   packaging/containers/check.sh PACKAGES SCRATCH      PACKAGES has deb/, as packaging/make.sh makes it; SCRATCH keeps what is slow to make
 #
@@ -47,6 +48,14 @@ echo "the manifests fit Kubernetes' schemas, by kubeconform and kubernetes-valid
         >"$scratch/base.log" 2>&1 || die "$(tail -n 3 "$scratch/base.log")"
     mv "$scratch/base.new.tar" "$scratch/base.tar"
 }
+# Debian 12's podman knows no emptyDir.
+podman=podman,crun,catatonit,netavark,openssl,python3-yaml
+[ -e "$scratch/podman.made" ] || {
+    rm -rf "$scratch/podman"
+    mmdebstrap --mode=root --variant=minbase --include=$podman trixie "$scratch/podman" >"$scratch/podman.log" 2>&1 ||
+        die "$(tail -n 3 "$scratch/podman.log")"
+    : >"$scratch/podman.made"
+}
 work=$(mktemp -d)
 finish() {
     [ -z "${service:-}" ] || kill "$service" 2>/dev/null || true
@@ -59,12 +68,17 @@ b() { buildah --root "$work/storage" --runroot "$work/run" --storage-driver vfs 
 export BUILDAH_ISOLATION=chroot
 container=$(b from scratch)
 b add -q "$container" "$scratch/base.tar" / >/dev/null
+b config --env PATH=/usr/sbin:/usr/bin:/sbin:/bin --cmd '["nginx", "-g", "daemon off;"]' "$container"
 b commit -q "$container" localhost/base >/dev/null
 for name in nginx service; do
     b bud -q --build-arg BASE=localhost/base -t "$name" -f "Containerfile.$name" "$packages/deb" >"$work/log" 2>&1 || die "$(cat "$work/log")"
 done
 [ "$(b inspect --type image --format '{{.OCIv1.Config.User}}' service)" = 10198:10198 ] || die "the service is not to run as root"
 echo "buildah builds both images"
+mkdir "$work/pod"
+for name in nginx service; do
+    b push -q $name "docker-archive:$work/pod/$name.tar:localhost/$name:latest"
+done
 
 # The directories as the manifests' first container makes them, and what the secrets hold.
 mkdir -p "$work"/{sockets,store,master,tls,conf}
@@ -126,3 +140,7 @@ mounts=("${service_mounts[@]}")
 used=$(admin stats --keys)
 grep -qE "site .*(www-data|$nginx_user)" <<<"$used" || die "nginx did not use the service: $used"
 echo "nginx answers in its container, with a key that only the service has"
+
+kill "$service"
+service=
+./pod.sh "$scratch/podman" "$work/pod"

@@ -165,7 +165,7 @@ rpm() {
         cp CHANGELOG.md "$tree/usr/share/doc/$package/"
         # Directories of our own, and every file and link.
         (cd "$tree" && {
-            find usr \( -path "usr/share/licenses/$package*" -o -path "usr/share/doc/$package*" -o -path usr/lib/outboard -o -path 'usr/share/outboard*' \) -type d | sed 's|^|%dir "/|; s|$|"|'
+            find usr \( -path "usr/share/licenses/$package*" -o -path "usr/share/doc/$package*" -o -path 'usr/lib/outboard*' -o -path 'usr/share/outboard*' \) -type d | sed 's|^|%dir "/|; s|$|"|'
             find usr \( -type f -o -type l \) ! -path 'usr/share/licenses/*' | sed 's|^|"/|; s|$|"|'
             find usr/share/licenses -type f | sed 's|^|%license "/|; s|$|"|'
         } | LC_ALL=C sort) >"$work/rpm/$package.files"

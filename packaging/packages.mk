@@ -8,8 +8,8 @@
 #   make test-packages        installs, uses, upgrades under load and purges the packages in Debian 12 and 13, Ubuntu 22.04 and 24.04
 #                             (SYSTEMS=…), and the .rpm in Debian 13; needs root
 #   make confinement-check    the rules for AppArmor and SELinux (packaging/confinement); part of 'make test'
-#   make monitoring-check     a real Prometheus with the alert rules and the dashboard's questions (packaging/monitoring); part of
-#                             'make test'
+#   make monitoring-check     a real Prometheus with the alert rules and the dashboard's questions, and Grafana's own types of a
+#                             dashboard (packaging/monitoring); part of 'make test'
 #   make ansible-check        the Ansible role in a machine of its own: installs, repeats, checks, removes (packaging/ansible); needs root
 #   make containers-check     the manifests and images of packaging/containers; needs root
 
@@ -54,8 +54,9 @@ confinement-check: tested
 	packaging/confinement/check.sh target/debug/liboutboard.so
 
 monitoring-check: tested
-	@scripts/need.sh prometheus systemd python3 openssl
-	packaging/monitoring/check.py target/debug/outboard target/debug/liboutboard.so
+	@scripts/need.sh prometheus systemd python3 python3-pip openssl
+	scripts/go-later.sh
+	PATH="$(CURDIR)/target/go-later/go/bin:$$PATH" packaging/monitoring/check.py target/debug/outboard target/debug/liboutboard.so
 
 ansible-check: tested
 	@scripts/need.sh $(packages_packages) ansible-core
@@ -65,8 +66,9 @@ ansible-check: tested
 	rm -rf $(packages)/check
 
 containers-check: tested
-	@scripts/need.sh $(packages_packages) buildah bubblewrap mmdebstrap debian-archive-keyring python3-venv
+	@scripts/need.sh $(packages_packages) buildah bubblewrap mmdebstrap debian-archive-keyring python3-venv python3-pip
+	scripts/go-later.sh
 	$(CARGO) build --locked -p outboard-bench
 	DEB_COMPRESSION='-Zgzip -z1' RPM_COMPRESSION=w1.gzdio WITHOUT_AUDIT=1 packaging/make.sh target/debug $(packages)/check
-	packaging/containers/check.sh $(packages)/check target/containers
+	PATH="$(CURDIR)/target/go-later/go/bin:$$PATH" packaging/containers/check.sh $(packages)/check target/containers
 	rm -rf $(packages)/check

@@ -1,9 +1,10 @@
 #!/bin/bash
-# Tests the recipes and manifests: builds both images with buildah over a root of Debian 12, and runs them as the manifests lay them out.
+# Tests the recipes and manifests: builds both images with buildah over a root of Debian 12, runs them as the manifests lay them out, and
+# has podman play the manifests.
 #
 #   packaging/containers/check.sh PACKAGES SCRATCH      PACKAGES has deb/, as packaging/make.sh makes it; SCRATCH keeps what is slow to make
 #
-# Needs root, and Debian's archive.
+# Needs root, Debian's archive, and Go 1.24 or later in PATH.
 set -euo pipefail
 packages=$(realpath -e "$1")
 mkdir -p "$2"
@@ -11,20 +12,49 @@ scratch=$(realpath -e "$2")
 cd "$(dirname "$0")"
 die() { echo "FAILED: $*" >&2; exit 1; }
 
+# Kubernetes' schemas come with kubernetes-validate. kubeconform reads the same files, once they name each other by their place.
+version=1.37.0
 [ -x "$scratch/python/bin/kubernetes-validate" ] || {
     python3 -m venv "$scratch/python"
-    "$scratch/python/bin/pip" -q install kubernetes-validate==1.37.0
+    "$scratch/python/bin/pip" -q install kubernetes-validate==$version
 }
-"$scratch/python/bin/kubernetes-validate" --quiet --strict *.yaml || die "a manifest does not fit Kubernetes' schema"
-sed 's/containerPort: 443/containerPort: x/' pod.yaml >"$scratch/broken.yaml"
-! "$scratch/python/bin/kubernetes-validate" --quiet "$scratch/broken.yaml" >/dev/null 2>&1 || die "a broken manifest fits: this test shows nothing"
-echo "the manifests fit Kubernetes' schemas"
+[ -x "$scratch/bin/kubeconform" ] || GOFLAGS=-buildvcs=false GOBIN=$scratch/bin go install github.com/yannh/kubeconform/cmd/kubeconform@v0.7.0
+"$scratch/python/bin/python" - "$scratch/schemas" v$version-local-strict <<'END'
+import json, pathlib, shutil, sys
+import kubernetes_validate
+to = pathlib.Path(sys.argv[1])
+shutil.rmtree(to, ignore_errors=True)
+to.mkdir()
+for file in (pathlib.Path(kubernetes_validate.__file__).parent / "kubernetes-json-schema" / sys.argv[2]).glob("*.json"):
+    schema = json.loads(file.read_text().replace('"/api/_definitions.json#', '"_definitions.json#'))
+    schema.pop("$id", None)
+    (to / file.name).write_text(json.dumps(schema))
+END
+conform() { "$scratch/bin/kubeconform" -strict -schema-location "$scratch/schemas/{{.ResourceKind}}{{.KindSuffix}}.json" "$@"; }
+validate() { "$scratch/python/bin/kubernetes-validate" --quiet --strict "$@"; }
+for by in conform validate; do
+    $by ./*.yaml || die "a manifest does not fit Kubernetes' schema ($by)"
+    # A value of another type, and a field with a letter of another size.
+    for change in 's/containerPort: 443/containerPort: x/' 's/readOnlyRootFilesystem/readOnlyRootFileSystem/'; do
+        sed "$change" pod.yaml >"$scratch/broken.yaml"
+        ! $by "$scratch/broken.yaml" >/dev/null 2>&1 || die "a broken manifest fits ($by, $change): this test shows nothing"
+    done
+done
+echo "the manifests fit Kubernetes' schemas, by kubeconform and kubernetes-validate"
 
 [ "$(id -u)" -eq 0 ] || { echo "only root may build and run the images: run this as root" >&2; exit 1; }
 [ -e "$scratch/base.tar" ] || {
     mmdebstrap --mode=root --variant=minbase --include=nginx-light,openssl,curl,systemd-standalone-sysusers bookworm "$scratch/base.new.tar" \
         >"$scratch/base.log" 2>&1 || die "$(tail -n 3 "$scratch/base.log")"
     mv "$scratch/base.new.tar" "$scratch/base.tar"
+}
+# Debian 12's podman knows no emptyDir.
+podman=podman,crun,catatonit,netavark,openssl,python3-yaml
+[ -e "$scratch/podman.made" ] || {
+    rm -rf "$scratch/podman"
+    mmdebstrap --mode=root --variant=minbase --include=$podman trixie "$scratch/podman" >"$scratch/podman.log" 2>&1 ||
+        die "$(tail -n 3 "$scratch/podman.log")"
+    : >"$scratch/podman.made"
 }
 work=$(mktemp -d)
 finish() {
@@ -38,12 +68,17 @@ b() { buildah --root "$work/storage" --runroot "$work/run" --storage-driver vfs 
 export BUILDAH_ISOLATION=chroot
 container=$(b from scratch)
 b add -q "$container" "$scratch/base.tar" / >/dev/null
+b config --env PATH=/usr/sbin:/usr/bin:/sbin:/bin --cmd '["nginx", "-g", "daemon off;"]' "$container"
 b commit -q "$container" localhost/base >/dev/null
 for name in nginx service; do
     b bud -q --build-arg BASE=localhost/base -t "$name" -f "Containerfile.$name" "$packages/deb" >"$work/log" 2>&1 || die "$(cat "$work/log")"
 done
 [ "$(b inspect --type image --format '{{.OCIv1.Config.User}}' service)" = 10198:10198 ] || die "the service is not to run as root"
 echo "buildah builds both images"
+mkdir "$work/pod"
+for name in nginx service; do
+    b push -q $name "docker-archive:$work/pod/$name.tar:localhost/$name:latest"
+done
 
 # The directories as the manifests' first container makes them, and what the secrets hold.
 mkdir -p "$work"/{sockets,store,master,tls,conf}
@@ -105,3 +140,7 @@ mounts=("${service_mounts[@]}")
 used=$(admin stats --keys)
 grep -qE "site .*(www-data|$nginx_user)" <<<"$used" || die "nginx did not use the service: $used"
 echo "nginx answers in its container, with a key that only the service has"
+
+kill "$service"
+service=
+./pod.sh "$scratch/podman" "$work/pod"

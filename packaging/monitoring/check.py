@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Tests the alert rules and the dashboard with a real Prometheus, which reads a real machine's counters.
+"""Tests the alert rules and the dashboard with a real Prometheus, which reads a real machine's counters, and the dashboard by Grafana's types.
 
-check.py OUTBOARD MODULE        OUTBOARD: the command; MODULE: liboutboard.so
+check.py OUTBOARD MODULE        OUTBOARD: the command; MODULE: liboutboard.so. Go 1.24 or later is in PATH
 
 As root it has a /dev/shm of its own, so nobody else's counters are seen. Everything listens on 127.0.0.1 and ends with the test.
 """
@@ -66,6 +66,17 @@ def expressions():
     assert len(set(ids)) == len(ids), "two panels have one number"
 
 
+def typed(work):
+    """The dashboard, by the types that Grafana publishes; and a broken one, which they must refuse."""
+    program, broken = work / "dashboard", work / "broken.json"
+    subprocess.run(["go", "build", "-o", program, "."], cwd=HERE / "dashboard", check=True)
+    panels = subprocess.run([program, HERE / "outboard-dashboard.json"], check=True, capture_output=True, text=True).stdout.strip()
+    broken.write_text((HERE / "outboard-dashboard.json").read_text().replace('"legendFormat"', '"legend"', 1))
+    if subprocess.run([program, broken], capture_output=True).returncode == 0:
+        sys.exit("FAILED: a broken dashboard fits: this test shows nothing")
+    print(f"the dashboard's {panels} panels fit Grafana's types")
+
+
 def main(outboard, module):
     known = known_metrics()
     for where, expression in expressions():
@@ -79,6 +90,7 @@ def main(outboard, module):
     started = []
     with tempfile.TemporaryDirectory() as work:
         try:
+            typed(Path(work))
             real(Path(work), outboard, module, started)
         finally:
             for process in started:

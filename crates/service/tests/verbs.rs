@@ -5,7 +5,7 @@
 mod common;
 
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
 
 use common::{Service, connect, packet, packet_of, serves, wait_until};
@@ -173,6 +173,48 @@ fn a_verb_that_loops_is_ended() {
     ] {
         assert!(log.contains(said), "no '{said}': {log}");
     }
+}
+
+/// Callers that send requests ahead take turns with those that send one at a time.
+#[test]
+fn who_sends_ahead_keeps_nobody_waiting() {
+    const CALLS: usize = 50;
+    const AHEAD: usize = 16;
+    let (service, client) = service();
+    let key = service.key("site");
+    let hash = cca::OneWayHash {
+        rule_array: rules(&["SHA-256"]),
+        text: vec![7; 30_000].into(),
+        hash_length: 32,
+        ..Default::default()
+    };
+    let request = cca::Request::from(hash).encode().unwrap();
+    let packet = packet_of(&key, Operation::Verb { request: &request });
+    let (ends, answers) = (AtomicBool::new(false), AtomicUsize::new(0));
+    std::thread::scope(|scope| {
+        for _ in 0..AHEAD {
+            scope.spawn(|| {
+                let socket = connect(service.path());
+                while !ends.load(Relaxed) {
+                    // As much as the socket takes, and then an answer.
+                    let now = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
+                    while rustix::net::send(&socket, &packet, now).is_ok() {}
+                    let mut room = [0; 200];
+                    rustix::net::recv(&socket, &mut room, RecvFlags::empty()).unwrap();
+                    answers.fetch_add(1, Relaxed);
+                }
+            });
+        }
+        wait_until(|| answers.load(Relaxed) > 10 * AHEAD);
+        let before = answers.load(Relaxed);
+        for _ in 0..CALLS {
+            assert_eq!(codes(&client, random("RANDOM")), (0, 0));
+        }
+        let meanwhile = (answers.load(Relaxed) - before) / AHEAD;
+        ends.store(true, Relaxed);
+        // In turns, each of them has about one answer meanwhile.
+        assert!(meanwhile < 20 * CALLS, "{meanwhile} answers for {CALLS}");
+    });
 }
 
 #[test]

@@ -78,6 +78,10 @@ impl<T> Default for Registered<T> {
 }
 
 impl<T> Registered<T> {
+    fn labels(&self) -> impl Iterator<Item = &Label> {
+        self.0.keys()
+    }
+
     pub(crate) fn get(&self, label: &Label) -> Option<&(bool, T)> {
         self.0.get(label)
     }
@@ -211,6 +215,16 @@ impl Taken {
 }
 
 impl Cloning {
+    /// Whether a key or a hash of that name is registered.
+    pub(crate) fn has(&self, label: &Label) -> bool {
+        self.keys.get(label).is_some() || self.hashes.get(label).is_some()
+    }
+
+    /// The names of the keys and hashes that are registered.
+    pub(crate) fn labels(&self) -> impl Iterator<Item = &Label> {
+        self.keys.labels().chain(self.hashes.labels())
+    }
+
     pub(crate) fn given(&self, kind: Kind) -> Option<&Given> {
         self.given[kind as usize].as_ref()
     }
@@ -235,20 +249,29 @@ impl Cloning {
         format!("clone/taken/{}", kind.name())
     }
 
-    /// What is stored where no set of that master key is given any more, and no share of one is there.
-    pub(crate) fn ended(&self, kind: Kind) -> Outcome<(Vec<Entry>, Vec<String>)> {
-        let put = match self.taken(kind) {
+    /// What is stored where no share of that master key is there any more.
+    pub(crate) fn emptied(&self, kind: Kind) -> Outcome<Vec<Entry>> {
+        Ok(match self.taken(kind) {
             Some(taken) => vec![(Self::taken_entry(kind), value(&taken.without_shares())?)],
             None => Vec::new(),
-        };
-        Ok((put, vec![Self::given_entry(kind)]))
+        })
     }
 
-    /// No set of that master key is given any more, and no share of one is there.
-    pub(crate) fn end(&mut self, kind: Kind) {
-        self.set_given(kind, None);
+    /// No share of that master key is there any more.
+    pub(crate) fn empty(&mut self, kind: Kind) {
         let taken = self.taken(kind).map(Taken::without_shares);
         self.set_taken(kind, taken);
+    }
+
+    /// What is stored, and what is removed, where no set of that master key is given any more either.
+    pub(crate) fn ended(&self, kind: Kind) -> Outcome<(Vec<Entry>, Vec<String>)> {
+        Ok((self.emptied(kind)?, vec![Self::given_entry(kind)]))
+    }
+
+    /// Likewise: no set is given any more, and no share is there.
+    pub(crate) fn end(&mut self, kind: Kind) {
+        self.set_given(kind, None);
+        self.empty(kind);
     }
 
     pub(crate) fn load(&mut self, name: &str, value: &[u8]) -> bool {

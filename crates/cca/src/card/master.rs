@@ -34,6 +34,9 @@ pub(crate) enum Kind {
 impl Kind {
     pub(crate) const ALL: [Self; 4] = [Self::Symmetric, Self::Aes, Self::Asymmetric, Self::Apka];
 
+    /// Bytes of the longest.
+    const MOST_LENGTH: usize = 32;
+
     /// Bytes of the master key and of each part.
     pub(crate) fn length(self) -> usize {
         match self {
@@ -251,7 +254,8 @@ impl Registers {
     }
 
     fn value(&self) -> Zeroizing<Vec<u8>> {
-        let mut value = Zeroizing::new(Vec::new());
+        // Room that does not grow: what it left behind would have keys.
+        let mut value = Zeroizing::new(Vec::with_capacity(1 + 3 * (1 + Kind::MOST_LENGTH)));
         let (state, new) = match &self.new {
             None => (0, None),
             Some((key, is_full)) => (1 + u8::from(*is_full), Some(key)),

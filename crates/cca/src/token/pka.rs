@@ -300,7 +300,7 @@ impl PrivateSection {
                 (*section.get(48)?, pattern, start, section.len())
             }
             0x20 => {
-                let place = if section[4] == 1 { 16 } else { 28 };
+                let place = if *section.get(4)? == 1 { 16 } else { 28 };
                 let pattern = section.get(place..place + 8)?;
                 (*section.get(8)?, pattern, 36, section.len())
             }
@@ -538,6 +538,26 @@ impl PkaToken {
 mod tests {
     use super::*;
     use crate::card::master::Registers;
+
+    #[test]
+    fn a_section_may_end_anywhere() {
+        let sections = |first| (0..=0xff).map(move |section| (first, section));
+        for (first, section) in [EXTERNAL, INTERNAL].into_iter().flat_map(sections) {
+            for length in 0..200_u16 {
+                for fill in [0, 1, 0xff] {
+                    let mut token = vec![fill; 8 + usize::from(length)];
+                    token[0] = first;
+                    token[2..4].copy_from_slice(&(8 + length).to_be_bytes());
+                    if length >= 4 {
+                        token[8] = section;
+                        token[10..12].copy_from_slice(&length.to_be_bytes());
+                    }
+                    // It is none, or one: it is read without a panic.
+                    let _ = PkaToken::parse(&token);
+                }
+            }
+        }
+    }
 
     #[test]
     fn a_token_of_an_earlier_version_works_and_becomes_a_shorter_one() {

@@ -61,15 +61,17 @@ impl Verb for MasterKeyProcess {
         };
         let mut entries = vec![Masters::entry(kind, &registers)];
         // A set of shares is of one master key, and shares that came go with the new register.
-        let ends = matches!(process, Process::Set | Process::Clear);
-        let (put, remove) = match ends {
-            true => state.cloning.ended(kind)?,
-            false => (Vec::new(), Vec::new()),
+        let (put, remove) = match process {
+            Process::Set => state.cloning.ended(kind)?,
+            Process::Clear => (state.cloning.emptied(kind)?, Vec::new()),
+            _ => (Vec::new(), Vec::new()),
         };
         entries.extend(put);
         call.keep_all(&entries, &remove)?;
-        if ends {
-            state.cloning.end(kind);
+        match process {
+            Process::Set => state.cloning.end(kind),
+            Process::Clear => state.cloning.empty(kind),
+            _ => {}
         }
         state.masters.set(kind, registers);
         call.opened().forget();

@@ -18,12 +18,12 @@ use super::administration::MASTERS;
 use super::pka::{RsaPadding, decrypted, encrypted};
 use crate::AccessPoint;
 use crate::answer::{Outcome, Refusal};
-use crate::card::Call;
 use crate::card::cloning::{
     Cloning, Given, MOST_SHARES, Setting, Taken, hash_entry, key_entry, value,
 };
 use crate::card::master::{Kind, Masters, NewState};
 use crate::card::records::Store;
+use crate::card::{Call, State};
 use crate::request::*;
 use crate::token::certificate::{self, Certificate};
 use crate::token::clone_info::Share;
@@ -34,7 +34,7 @@ use crate::value::{Bytes, Label};
 const PADDING: RsaPadding = RsaPadding::Oaep(Digest::Sha256);
 /// Bytes of a share's key: AES-256.
 const KEY: usize = 32;
-/// Bits of an RSA key that carries shares, at least.
+/// Bits of an RSA key that certifies, signs or decrypts shares, at least.
 const LEAST_BITS: usize = 2048;
 
 #[derive(Clone, Copy)]
@@ -115,7 +115,10 @@ impl Verb for PkaPublicKeyHashRegister {
         let label = Label::parse(&self.public_key_name)?;
         let hash: [u8; 32] = self.hash_data[..].try_into().map_err(|_| Refusal::Size)?;
         let mut state = call.change();
-        is_new_name(call, &label)?;
+        // A hash that waits for its key stays: another administrator brought it.
+        if state.cloning.has(&label) || is_kept(&state, call, &label) {
+            return Err(Refusal::NameExists);
+        }
         state.cloning.hashes.has_room()?;
         call.keep(&hash_entry(&label), &value(&(is_clone, hash))?)?;
         state.cloning.hashes.set(label, Some((is_clone, hash)));
@@ -123,15 +126,9 @@ impl Verb for PkaPublicKeyHashRegister {
     }
 }
 
-/// No key has that name: none that is registered, and none that is kept inside.
-fn is_new_name(call: &Call<'_>, label: &Label) -> Outcome<()> {
-    let state = call.state();
-    let is_there = state.cloning.keys.get(label).is_some()
-        || state.records.has(Store::Retained, call.caller(), label);
-    match is_there {
-        true => Err(Refusal::NameExists),
-        false => Ok(()),
-    }
+/// Whether a private key of that name is kept inside.
+fn is_kept(state: &State, call: &Call<'_>, label: &Label) -> bool {
+    state.records.has(Store::Retained, call.caller(), label)
 }
 
 impl Verb for PkaPublicKeyRegister {
@@ -145,9 +142,11 @@ impl Verb for PkaPublicKeyRegister {
         let label = Label::parse(&self.public_key_name)?;
         let certificate = Certificate::parse(&self.public_key_certificate)?;
         let section = certificate.public.section().to_vec();
-        certificate.public.rsa()?;
+        is_long_enough(&certificate.public)?;
         let mut state = call.change();
-        is_new_name(call, &label)?;
+        if state.cloning.keys.get(&label).is_some() || is_kept(&state, call, &label) {
+            return Err(Refusal::NameExists);
+        }
         state.cloning.keys.has_room()?;
         let hash = state.cloning.hashes.get(&label);
         let (may_clone, hash) = *hash.ok_or(Refusal::HashNotRegistered)?;
@@ -189,9 +188,17 @@ impl Call<'_> {
         let certifier = certifier.ok_or(Refusal::KeyNotRegistered)?.rsa()?;
         let certificate = Certificate::parse(certificate)?;
         match certificate.is_signed_by(&certifier)? {
-            true => Ok(certificate.public),
+            true => is_long_enough(&certificate.public).map(|()| certificate.public),
             false => Err(Refusal::CertificateNotVerified),
         }
+    }
+}
+
+/// Refuses a key that can be broken: one that certifies, signs or decrypts shares.
+fn is_long_enough(public: &Public) -> Outcome<()> {
+    match public.rsa()?.bits() >= LEAST_BITS {
+        true => Ok(()),
+        false => Err(Refusal::WeakWrapping),
     }
 }
 
@@ -239,9 +246,6 @@ impl MasterKeyDistribution {
         let (label, signer, _) = call.cloning_key(&self.private_key_name)?;
         let public = call.certified(&self.certifying_key_name, &self.certificate)?;
         let receiver = public.rsa()?;
-        if receiver.bits() < LEAST_BITS {
-            return Err(Refusal::WeakWrapping);
-        }
         let mut state = call.change();
         let mut setting = state.cloning.setting.clone();
         let mut given = match state.cloning.given(kind) {

@@ -14,7 +14,7 @@ use crate::answer::{Outcome, Refusal};
 use crate::card::Call;
 use crate::card::cloning::{Setting, hash_entry, key_entry};
 use crate::card::master::{Masters, Register};
-use crate::card::records::{Records, Store, mask};
+use crate::card::records::{Records, Store, fits, mask};
 use crate::request::*;
 use crate::token::certificate::{self, with_certificate};
 use crate::token::pka::{PkaToken as Token, Public, Use};
@@ -89,7 +89,9 @@ impl Verb for PkaKeyGenerate {
             true => {
                 let label = Label::parse(&skeleton.name)?;
                 let mut state = call.change();
-                if state.records.has(Store::Pka, call.caller(), &label) {
+                // CSNDRKD finds an administrator's key and a registered one by the same name.
+                let is_registered = call.caller().administrator && state.cloning.has(&label);
+                if is_registered || state.records.has(Store::Pka, call.caller(), &label) {
                     return Err(Refusal::RecordExists);
                 }
                 let place = state
@@ -447,7 +449,15 @@ impl Verb for RetainedKeyList {
         self.rule_array.parse().end()?;
         let mask = mask(&self.key_label_mask)?;
         let state = call.state();
-        let labels = |mask: &str| state.records.labels(Store::Retained, call.caller(), mask);
+        let labels = |mask: &str| {
+            let mut labels = state.records.labels(Store::Retained, call.caller(), mask);
+            // Whose certificates the card believes is for administrators to see.
+            if call.caller().administrator {
+                let registered = state.cloning.labels().filter(|label| fits(mask, label));
+                labels.extend(registered.cloned());
+            }
+            labels
+        };
         let key_labels = labels(mask)
             .iter()
             .map(|label| label.text().to_owned())
@@ -467,10 +477,7 @@ impl Verb for RetainedKeyDelete {
         call.needs(AccessPoint::RetainedKeyDelete)?;
         let label = Label::parse(&self.key_label)?;
         let mut state = call.change();
-        let cloning = &state.cloning;
-        let is_registered =
-            cloning.keys.get(&label).is_some() || cloning.hashes.get(&label).is_some();
-        if call.caller().administrator && is_registered {
+        if call.caller().administrator && state.cloning.has(&label) {
             call.keep_all(&[], &[key_entry(&label), hash_entry(&label)])?;
             state.cloning.keys.set(label.clone(), None);
             state.cloning.hashes.set(label, None);

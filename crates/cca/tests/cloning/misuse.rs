@@ -94,6 +94,13 @@ fn what_is_wrong_with_a_share_is_refused() {
     target.card.master(&["SYM-MK", "CLEAR"]);
     assert_eq!(control(&target.card, "SET-MOFN", "0205"), Ok(()));
     assert_eq!(install(&new[0]), Err((8, 1037)));
+    // What the source enters meanwhile changes nothing.
+    source.card.master(&["SYM-MK", "RANDOM"]);
+    source.card.master(&["SYM-MK", "CLEAR"]);
+    assert_eq!(control(&target.card, "SET-MOFN", "0305"), Ok(()));
+    assert_eq!(install(&new[0]), Ok(()));
+    assert_eq!(install(&obtained(2)), Ok(()), "of the same set");
+    target.card.master(&["SYM-MK", "CLEAR"]);
     // A new master key has a new set.
     assert_eq!(control(&target.card, "SET-MOFN", "0305"), Ok(()));
     assert_eq!(install(&new[0]), Ok(()));
@@ -262,18 +269,53 @@ fn keys_are_registered_as_their_hash_says() {
         register(&card, "KEY", &["CLONE"], signed.clone()),
         Err((8, 1038))
     );
+    // The hash that waits is deleted first.
+    let again = register_hash(&card, "KEY", &rules, hash.clone());
+    assert_eq!(again, Err((8, 1025)));
+    assert_eq!(delete(&card, "KEY"), Ok(()));
     assert_eq!(register_hash(&card, "KEY", &rules, hash.clone()), Ok(()));
     assert_eq!(register(&card, "KEY", &["CLONE"], signed.clone()), Ok(()));
     assert_eq!(register(&card, "KEY", &["CLONE"], signed), Err((8, 1025)));
     assert_eq!(register_hash(&card, "KEY", &rules, hash), Err((8, 1025)));
     // Administrators delete it, as a key that is kept inside.
-    let delete = RetainedKeyDelete {
+    let by_a_user = RetainedKeyDelete {
         key_label: "KEY".into(),
         ..Default::default()
     };
-    assert_eq!(card.ask(delete.clone()).err(), Some((8, 30)));
-    assert!(admin(&card, delete.clone()).is_ok());
-    assert_eq!(admin(&card, delete).err(), Some((8, 30)));
+    assert_eq!(card.ask(by_a_user).err(), Some((8, 30)));
+    assert_eq!(delete(&card, "KEY"), Ok(()));
+    assert_eq!(delete(&card, "KEY"), Err((8, 30)));
+}
+
+#[test]
+fn a_name_is_of_one_thing_and_administrators_see_them_all() {
+    let card = Card::new();
+    let listed = |caller| {
+        let request = RetainedKeyList {
+            key_label_mask: "*".into(),
+            ..Default::default()
+        };
+        match card.ask_as(caller, request) {
+            Ok(Reply::RetainedKeyList(reply)) => reply.key_labels,
+            other => panic!("no list: {other:?}"),
+        }
+    };
+    let first = hash(&card, b"a certificate");
+    assert_eq!(register_hash(&card, "X", &["SHA-256"], first), Ok(()));
+    // Another administrator's hash does not take its place, nor does a key.
+    let other = hash(&card, b"another one");
+    let again = register_hash(&card, "X", &["SHA-256", "CLONE"], other);
+    assert_eq!(again, Err((8, 1025)));
+    let kept = generate(&card, Caller::ADMINISTRATOR, "X", &["RETAIN"]);
+    assert!(kept.is_err(), "{kept:?}");
+    assert_eq!(listed(Caller::ADMINISTRATOR), ["X"]);
+    assert!(listed(Caller::USER).is_empty());
+    // A user's names are the user's own.
+    assert!(generate(&card, Caller::USER, "X", &["RETAIN"]).is_ok());
+    assert_eq!(delete(&card, "X"), Ok(()));
+    assert!(listed(Caller::ADMINISTRATOR).is_empty());
+    assert!(delete(&card, "X").is_err());
+    assert_eq!(listed(Caller::USER), ["X"]);
 }
 
 #[test]

@@ -119,6 +119,15 @@ pub(crate) fn control(card: &Card, rule: &str, data: &str) -> Result<(), Codes> 
     admin(card, request).map(drop)
 }
 
+/// Deletes what is registered, or kept inside, by that name.
+pub(crate) fn delete(card: &Card, name: &str) -> Result<(), Codes> {
+    let request = RetainedKeyDelete {
+        key_label: name.into(),
+        ..Default::default()
+    };
+    admin(card, request).map(drop)
+}
+
 pub(crate) fn register_hash(
     card: &Card,
     name: &str,

@@ -51,9 +51,9 @@ pub(crate) struct Place {
     verb: AtomicU32,
     /// Whether the request may have changed what is stored.
     changed: AtomicU32,
-    /// Whether the request ended the process.
+    /// The request that ended the process, as `begun` counts; 0: none did.
     ended: AtomicU32,
-    /// How many requests have begun here.
+    /// How many requests have begun here. The first is 1.
     begun: AtomicU32,
     /// What the processor time of the thread here is read from.
     clock: AtomicI32,
@@ -174,7 +174,6 @@ impl Place {
     pub(crate) fn end(&self) {
         self.connection.store(0, SeqCst);
         self.changed.store(0, Relaxed);
-        self.ended.store(0, Relaxed);
     }
 
     /// The request is about to change what is stored.
@@ -182,9 +181,10 @@ impl Place {
         self.changed.store(1, SeqCst);
     }
 
-    /// The request is about to end the process. A signal handler may say so.
-    pub(crate) fn ends_the_process(&self) {
-        self.ended.store(1, SeqCst);
+    /// The request of that number is about to end the process. A signal handler may say so. Where it ends meanwhile, the next one
+    /// is not to blame.
+    pub(crate) fn ends_the_process(&self, begun: u32) {
+        self.ended.store(begun, SeqCst);
     }
 
     /// The thread with that clock writes here from now on.
@@ -208,13 +208,14 @@ impl Place {
 
     fn look(&self) -> Option<UnderWay> {
         let connection = self.connection.load(SeqCst);
+        let ended = self.ended.load(Relaxed);
         let verb = Request::VERBS.get(self.verb.load(Relaxed) as usize);
         (connection != 0).then(|| UnderWay {
             connection,
             request: self.request.load(Relaxed),
             verb: verb.map_or("an unknown verb", |verb| verb.name),
             changed: self.changed.load(Relaxed) != 0,
-            ended: self.ended.load(Relaxed) != 0,
+            ended: ended != 0 && ended == self.begun(),
         })
     }
 }

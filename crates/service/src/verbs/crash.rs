@@ -57,7 +57,7 @@ pub(super) fn place() -> Option<&'static Place> {
 
 extern "C" fn mark(_: libc::c_int) {
     if let Some(place) = PLACE.get() {
-        place.ends_the_process();
+        place.ends_the_process(place.begun());
     }
 }
 

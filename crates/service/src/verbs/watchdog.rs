@@ -62,8 +62,8 @@ impl Seen {
 
 /// Ends the process for the request that was seen at that place.
 fn end(place: &Place, seen: &Seen, verb: &str) {
-    place.ends_the_process();
-    // The request may have ended meanwhile: then the next one is not to blame.
+    place.ends_the_process(seen.begun);
+    // The request may have ended meanwhile.
     if place.begun() != seen.begun || place.verb_under_way().is_none() {
         return;
     }
@@ -74,12 +74,15 @@ fn end(place: &Place, seen: &Seen, verb: &str) {
     std::process::abort();
 }
 
-/// What the calling thread's processor time is read from.
+/// What the calling thread's processor time is read from. Where there is nothing, [`used`] reads nothing.
 pub(super) fn clock() -> i32 {
-    let mut clock = 0;
+    const NONE: i32 = i32::MAX;
+    let mut clock = NONE;
     // SAFETY: this thread lives, and there is room for a number.
-    unsafe { libc::pthread_getcpuclockid(libc::pthread_self(), &raw mut clock) };
-    clock
+    match unsafe { libc::pthread_getcpuclockid(libc::pthread_self(), &raw mut clock) } {
+        0 => clock,
+        _ => NONE,
+    }
 }
 
 /// The processor time of a thread; none if it has ended.

@@ -8,7 +8,7 @@ use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use outboard_cca::{self as cca, Answer, Request};
 use outboard_wire::haste::SOON;
@@ -28,6 +28,9 @@ use crate::gate::lock;
 
 /// How many verbs that take long run at a time for one user.
 const MOST_LONG_OF_USER: usize = 2;
+
+/// How long a worker stays with a connection whose requests follow each other at once.
+const LONGEST_STAY: Duration = Duration::from_millis(20);
 
 /// The number of what wakes workers at the end. Connections have others.
 const END: u64 = u64::MAX;
@@ -64,10 +67,33 @@ pub(super) struct Verbs {
     /// The users of verbs that take long and are under way.
     long: Mutex<[Option<u32>; MOST_LONG]>,
     ends: AtomicBool,
-    /// How many workers ask again and again, and how many may: half of the processors are for those who are asked for.
-    asking: AtomicUsize,
-    most_asking: usize,
+    /// How many workers stay with a connection, and how many may.
+    staying: AtomicUsize,
+    most_staying: usize,
     complaints: Complaints,
+}
+
+/// A worker that stays with a connection, and until when.
+struct Stay<'a> {
+    staying: &'a AtomicUsize,
+    until: Instant,
+}
+
+impl<'a> Stay<'a> {
+    /// None where as many stay as may.
+    fn begin(staying: &'a AtomicUsize, most: usize) -> Option<Self> {
+        let stay = Self {
+            staying,
+            until: Instant::now() + LONGEST_STAY,
+        };
+        (staying.fetch_add(1, Relaxed) < most).then_some(stay)
+    }
+}
+
+impl Drop for Stay<'_> {
+    fn drop(&mut self) {
+        self.staying.fetch_sub(1, Relaxed);
+    }
 }
 
 /// A request that is to be carried out.
@@ -94,8 +120,9 @@ impl Verbs {
             clients: Mutex::default(),
             long: Mutex::default(),
             ends: AtomicBool::new(false),
-            asking: AtomicUsize::new(0),
-            most_asking: processors / 2,
+            staying: AtomicUsize::new(0),
+            // Half of the processors are for the callers.
+            most_staying: (processors / 2).min(MOST_WORKERS / 2),
             complaints: Complaints::default(),
         }
     }
@@ -179,9 +206,10 @@ impl Verbs {
                 turn @ Turn::Idle => *turn = Turn::Busy,
                 _ => continue,
             }
+            let mut stay = None;
             // None: another thread has the connection.
             while let Some(next) = self.hear(&client, &mut room, place) {
-                if next != Turn::Idle || !self.comes_soon(&client) {
+                if next != Turn::Idle || !self.stays(&client, &mut stay) {
                     self.finish(&client, next);
                     break;
                 }
@@ -189,27 +217,31 @@ impl Verbs {
         }
     }
 
-    /// Whether the connection's next request comes within a moment. Few workers ask for that at a time: the others wait for
-    /// whoever comes. Other threads have the processor meanwhile, if they want it.
-    fn comes_soon(&self, client: &Client) -> bool {
-        if !client.haste.is_due() {
+    /// Whether the worker stays with a connection, whose next request comes within a moment. Other threads have the processor
+    /// meanwhile, if they want it.
+    ///
+    /// What was sent ahead waits its turn with the others' requests. Few workers stay at a time, and none for long: the others serve
+    /// whoever comes.
+    fn stays<'a>(&'a self, client: &Client, stay: &mut Option<Stay<'a>>) -> bool {
+        if client.is_readable() || !client.haste.is_due() {
             return false;
         }
-        if self.asking.fetch_add(1, Relaxed) >= self.most_asking {
-            self.asking.fetch_sub(1, Relaxed);
+        if stay.is_none() {
+            *stay = Stay::begin(&self.staying, self.most_staying);
+        }
+        let begun = Instant::now();
+        if stay.as_ref().is_none_or(|stay| begun >= stay.until) {
             return false;
         }
-        let until = Instant::now() + SOON;
         let comes = loop {
             if client.is_readable() {
                 break true;
             }
-            if Instant::now() >= until {
+            if begun.elapsed() >= SOON {
                 break false;
             }
             std::thread::yield_now();
         };
-        self.asking.fetch_sub(1, Relaxed);
         client.haste.came(comes);
         comes && *lock(&client.turn) == Turn::Busy && !self.ends.load(Relaxed)
     }

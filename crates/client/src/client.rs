@@ -362,8 +362,7 @@ impl Client {
             packet,
             until,
             most,
-            // A filter of system calls may forbid what that takes.
-            in_haste: matches!(operation, Operation::Verb { .. }) && !self.filtered,
+            in_haste: matches!(operation, Operation::Verb { .. }),
             waits,
         })
     }

@@ -117,8 +117,7 @@ impl Room {
                 (0, _) => return Err(io::ErrorKind::UnexpectedEof.into()),
                 (1.., _) => received as usize,
                 (_, Some((_, end))) if is_early() && Instant::now() < end => {
-                    // Other threads have the processor meanwhile, if they want it.
-                    std::thread::yield_now();
+                    std::hint::spin_loop();
                     continue;
                 }
                 (_, Some((haste, _))) => {
@@ -131,8 +130,8 @@ impl Room {
                     continue;
                 }
             };
-            if let Some((haste, _)) = asking {
-                haste.came(true);
+            if let Some((haste, end)) = asking {
+                haste.came(Instant::now() < end);
             }
             // SAFETY: the kernel wrote that much, and no more than there is room for.
             unsafe { self.0.set_len(length.min(most)) };

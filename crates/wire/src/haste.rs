@@ -3,6 +3,9 @@
 //! To wake a thread on an idle processor takes 10 to 50 us, on a virtual machine more: longer than most verbs. So both ends ask
 //! again and again for a moment, one of them the service's process, the other the caller's. Where that was in vain, the next
 //! packets are waited for at once: more of them each time.
+//!
+//! They do not yield the processor meanwhile (sched_yield(2)): on a busy machine, whoever yields gets it back milliseconds later. A
+//! thread that sleeps is woken sooner.
 
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::time::Duration;

@@ -217,8 +217,7 @@ impl Verbs {
         }
     }
 
-    /// Whether the worker stays with a connection, whose next request comes within a moment. Other threads have the processor
-    /// meanwhile, if they want it.
+    /// Whether the worker stays with a connection, whose next request comes within a moment.
     ///
     /// What was sent ahead waits its turn with the others' requests. Few workers stay at a time, and none for long: the others serve
     /// whoever comes.
@@ -240,9 +239,9 @@ impl Verbs {
             if begun.elapsed() >= SOON {
                 break false;
             }
-            std::thread::yield_now();
+            std::hint::spin_loop();
         };
-        client.haste.came(comes);
+        client.haste.came(comes && begun.elapsed() < SOON);
         comes && *lock(&client.turn) == Turn::Busy && !self.ends.load(Relaxed)
     }
 

@@ -19,7 +19,7 @@ prepare() {
     }
     # A script draws the tests that it makes. Each run must draw the same.
     mkdir -p "$cache/drawn"
-    printf 'import random\nrandom.seed(1)\n' >"$cache/drawn/sitecustomize.py"
+    printf 'import random\nrandom.seed(1)\nrandom.SystemRandom = lambda: random.Random(1)\n' >"$cache/drawn/sitecustomize.py"
 }
 
 # server PORT OPTION…: one that begins anew when a script has ended it.

@@ -132,7 +132,7 @@ refusals! {
     KeyType = 8 / 57,
     /// A length is too small, too large or not a multiple that is allowed.
     Size = 8 / 72,
-    /// The access-control system does not allow this command (an access-control point is off).
+    /// The access-control system does not allow this: an access-control point is off, only an administrator may do it, or the label is another user's.
     AccessDenied = 8 / 90,
     /// The length of the PIN is not valid.
     PinLength = 8 / 100,
@@ -230,7 +230,7 @@ refusals! {
     WeakMasterKey = 8 / 704,
     /// The verb is known, but not built.
     NotSupported = 12 / 93,
-    /// The card cannot write its storage.
+    /// The card cannot write its storage, or it has as much as it keeps (of a user: 1,000 labels in each key storage).
     Storage = 12 / 197,
     /// The master key is not loaded.
     NoMasterKey = 12 / 764,

@@ -279,6 +279,47 @@ fn tokens_follow_the_master_key_and_die_with_the_second_change() {
 }
 
 #[test]
+fn a_label_follows_the_master_key_where_it_is() {
+    let card = Card::new();
+    let token = card.des("MAC", &[], KEY);
+    let value = card.check_value(&token);
+    let label = Bytes::from("SHOP.MAC.KEY");
+    let create = KeyRecordCreate {
+        key_label: label.clone(),
+    };
+    card.ask(create).expect("a new label");
+    card.ask(write_of(&label, &token))
+        .expect("the caller's label");
+    let change = |caller| {
+        let request = KeyTokenChange {
+            rule_array: Rules::of(&["RTCMK"]),
+            key_identifier: label.clone(),
+        };
+        card.ask_as(caller, request)
+    };
+    for _ in 0..3 {
+        card.master(&["SYM-MK", "RANDOM"]);
+        card.master(&["SYM-MK", "SET"]);
+        change(Caller::USER).expect("by the old master key");
+        assert_eq!(card.check_value(&label), value);
+    }
+    // Others neither see nor change it.
+    let stranger = Caller {
+        user: 4711,
+        ..Caller::USER
+    };
+    assert_eq!(change(stranger).err(), Some((8, 30)));
+    assert!(card.ask_as(stranger, write_of(&label, &token)).is_err());
+}
+
+fn write_of(label: &Bytes, token: &Bytes) -> KeyRecordWrite {
+    KeyRecordWrite {
+        key_token: token.clone(),
+        key_label: label.clone(),
+    }
+}
+
+#[test]
 fn nothing_works_without_a_master_key_and_nobody_enters_one_but_administrators() {
     let card = Card(Coprocessor::new(Box::new(Memory::default())).expect("an empty storage"));
     let none = Bytes::default();

@@ -37,6 +37,31 @@ fn verbs_are_called_by_words_and_by_json() {
     let hashed = document(&hashed, "outboard-cca-answer");
     let value = hashed["reply"]["hash"].as_str().unwrap_or_default();
     says(value, "ba7816bf8f01cfea414140de5dae2223");
+    // JSON has texts, and keywords in one, too.
+    let plain = json!({"rule_array": "SHA-256", "text": "text:abc", "hash_length": 32});
+    let mut call = service.outboard(&["cca", "call", "CSNBOWH"]);
+    let same = call.write_stdin(plain.to_string()).assert().success();
+    says(
+        document(&same, "outboard-cca-answer")["reply"]["hash"]
+            .as_str()
+            .unwrap_or_default(),
+        "ba7816bf8f01cfea414140de5dae2223",
+    );
+    let mut call = service.outboard(&["cca", "call", "CSNBOWH"]);
+    let wrong = call.write_stdin(r#"{"text": "abc"}"#).assert().code(2);
+    says(
+        &stderr(&wrong),
+        "text: an even number of hexadecimal digits",
+    );
+    let endless = [
+        "cca",
+        "call",
+        "CSNBOWH",
+        "rule_array=SHA-256",
+        "text=@/dev/zero",
+    ];
+    let endless = service.outboard(&endless).assert().code(2);
+    says(&stderr(&endless), "more than 65536 bytes");
     let refused = hash(&["rule_array=SHA-257", "hash_length=32"]).code(8);
     let refused = document(&refused, "outboard-cca-answer");
     assert_eq!(refused["reason_code"], 33);
@@ -76,6 +101,21 @@ fn verbs_are_called_by_words_and_by_json() {
         &service.says(&["cca", "revoke", "--user", "daemon"]),
         "no grant",
     );
+    // Who administers may call, too: both are taken back, or that one.
+    for (more, left) in [(&[][..], false), (&["--administer"], true)] {
+        service.says(&["cca", "grant", "--user", "daemon"]);
+        service.says(&["cca", "grant", "--user", "daemon", "--administer"]);
+        service.says(&[&["cca", "revoke", "--user", "daemon"], more].concat());
+        let status = service.says(&["cca", "status"]);
+        let names = |who: &str| {
+            let line = status.lines().find(|line| line.starts_with(who));
+            line.is_some_and(|line| line.contains("daemon"))
+        };
+        assert_eq!(
+            (names("may call it"), names("may administer it")),
+            (left, false)
+        );
+    }
     service.says(&["cca", "disable"]);
     service.refuses(&["cca", "call", "CSNBRNG", "form=RANDOM"]);
     service.says(&["cca", "destroy", "--yes"]);

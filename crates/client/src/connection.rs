@@ -114,7 +114,12 @@ impl Room {
                 )
             };
             let length = match (received, asking) {
-                (0, _) => return Err(io::ErrorKind::UnexpectedEof.into()),
+                (0, asking) => {
+                    if let Some((haste, _)) = asking {
+                        haste.came(false);
+                    }
+                    return Err(io::ErrorKind::UnexpectedEof.into());
+                }
                 (1.., _) => received as usize,
                 (_, Some((_, end))) if is_early() && Instant::now() < end => {
                     std::hint::spin_loop();

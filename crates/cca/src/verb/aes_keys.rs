@@ -325,11 +325,13 @@ impl Verb for MultipleClearKeyImport {
 /// A token under another register's master key.
 pub(super) fn changed(call: &Call<'_>, identifier: &[u8], register: Register) -> Outcome<Bytes> {
     let token = call.token(Store::Aes, identifier)?;
-    let masters = &call.state().masters;
-    let key = VariableKey::open(masters, &token)?;
-    Ok(key
-        .token(&masters.in_register(Kind::Aes, register)?)?
-        .into())
+    let changed = {
+        let masters = &call.state().masters;
+        let key = VariableKey::open(masters, &token)?;
+        key.token(&masters.in_register(Kind::Aes, register)?)?
+    };
+    call.keep_changed((Store::Aes, identifier), register, (&token, &changed))?;
+    Ok(changed.into())
 }
 
 impl Verb for KeyTokenChange2 {

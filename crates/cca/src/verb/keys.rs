@@ -447,11 +447,15 @@ impl Verb for KeyTokenChange {
             });
         }
         let token = call.token(Store::Des, &self.key_identifier)?;
-        let masters = &call.state().masters;
-        let key = InternalKey::open(masters, &token)?.0;
-        let master = masters.in_register(Kind::Symmetric, register)?;
+        let changed = {
+            let masters = &call.state().masters;
+            let key = InternalKey::open(masters, &token)?.0;
+            key.token(&masters.in_register(Kind::Symmetric, register)?)?
+        };
+        let place = (Store::Des, &self.key_identifier[..]);
+        call.keep_changed(place, register, (&token, &changed))?;
         Ok(ChangedToken {
-            key_identifier: key.token(&master)?.into(),
+            key_identifier: changed.into(),
         })
     }
 }

@@ -169,11 +169,17 @@ impl Verb for PkaKeyTokenChange {
         {
             return change_retained(call, label, register);
         }
-        let token = call.pka(&self.key_identifier)?;
-        let masters = &call.state().masters;
-        let master = masters.in_register(token.kind(), register)?;
+        let before = call.token(Store::Pka, &self.key_identifier)?;
+        let token = Token::parse(&before)?;
+        let changed = {
+            let masters = &call.state().masters;
+            let master = masters.in_register(token.kind(), register)?;
+            token.changed(masters, &master)?.token()
+        };
+        let place = (Store::Pka, &self.key_identifier[..]);
+        call.keep_changed(place, register, (&before, &changed))?;
         Ok(PkaChanged {
-            key_identifier: token.changed(masters, &master)?.token().into(),
+            key_identifier: changed.into(),
         })
     }
 }

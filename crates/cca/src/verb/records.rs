@@ -3,9 +3,10 @@
 use super::Verb;
 use crate::answer::{Outcome, Refusal};
 use crate::card::Call;
+use crate::card::master::Register;
 use crate::card::records::{Records, Store, mask};
 use crate::request::*;
-use crate::value::{Label, Rules};
+use crate::value::{Identifier, Label, Rules};
 
 /// The longest token.
 const MOST: usize = 8192;
@@ -29,6 +30,31 @@ impl Call<'_> {
         self.keep(&Records::entry(&place), token)?;
         state.records.set(place, token);
         Ok(Done {})
+    }
+
+    /// Writes a token that was re-enciphered to the current master key into the record that it came from, if the caller may change that. A
+    /// token that somebody wrote there meanwhile stays.
+    pub(super) fn keep_changed(
+        &self,
+        (store, identifier): (Store, &[u8]),
+        register: Register,
+        (before, after): (&[u8], &[u8]),
+    ) -> Outcome<()> {
+        let Identifier::Label(label) = Identifier::parse(identifier)? else {
+            return Ok(());
+        };
+        if register != Register::Current || self.is_within() {
+            return Ok(());
+        }
+        let mut state = self.change();
+        let Ok(place) = state.records.own(store, self.caller(), &label) else {
+            return Ok(());
+        };
+        if state.records.token(store, self.caller(), &label)? == before {
+            self.keep(&Records::entry(&place), after)?;
+            state.records.set(place, after);
+        }
+        Ok(())
     }
 
     fn read_record(&self, store: Store, label: &[u8]) -> Outcome<Vec<u8>> {

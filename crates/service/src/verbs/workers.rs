@@ -222,14 +222,15 @@ impl Verbs {
     /// What was sent ahead waits its turn with the others' requests. Few workers stay at a time, and none for long: the others serve
     /// whoever comes.
     fn stays<'a>(&'a self, client: &Client, stay: &mut Option<Stay<'a>>) -> bool {
-        if client.is_readable() || !client.haste.is_due() {
+        if client.is_readable() {
             return false;
         }
         if stay.is_none() {
             *stay = Stay::begin(&self.staying, self.most_staying);
         }
         let begun = Instant::now();
-        if stay.as_ref().is_none_or(|stay| begun >= stay.until) {
+        let may_stay = stay.as_ref().is_some_and(|stay| begun < stay.until);
+        if !may_stay || !client.haste.is_due() {
             return false;
         }
         let comes = loop {

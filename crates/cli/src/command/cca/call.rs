@@ -18,6 +18,11 @@ use crate::{Failure, WrongUsage};
 
 /// The longest request from standard input: a message of 64 KiB in hexadecimal digits, and what is around it.
 const MOST: u64 = 256 * 1024;
+/// The longest parameter: no message is longer.
+const MOST_OF_FILE: u64 = 64 * 1024;
+
+/// What bytes look like in JSON.
+const NO_BYTES: &str = "an even number of hexadecimal digits, or text:ABC, is needed";
 
 #[derive(clap::Args)]
 pub(super) struct Arguments {
@@ -139,7 +144,22 @@ fn from_input(verb: &Description) -> Result<Value, Failure> {
         other => other,
     };
     for known in verb.parameters {
-        let given = parameters.get_mut(known.name);
+        let mut given = parameters.get_mut(known.name);
+        match (known.kind, given.as_deref_mut()) {
+            ("Bytes", Some(Value::String(text))) => {
+                if let Some(plain) = text.strip_prefix("text:") {
+                    *text = hexadecimal(plain.as_bytes());
+                }
+                if outboard_cca::from_hex(text).is_none() {
+                    let problem = format!("{}: {NO_BYTES}", known.name);
+                    return Err(WrongUsage(problem).into());
+                }
+            }
+            ("Rules", Some(one @ Value::String(_))) => {
+                *one = rules(one.as_str().unwrap_or_default());
+            }
+            _ => {}
+        }
         let numbers = match (known.kind, given) {
             ("u32", Some(one)) => std::slice::from_mut(one),
             ("Vec<u16>", Some(Value::Array(all))) => &mut all[..],
@@ -198,7 +218,7 @@ fn from_words(verb: &Description, words: &[String]) -> Result<Value, Failure> {
         let value = match known.kind {
             "Bytes" => bytes(value).map_err(wrong)?,
             "Keyword" => value.into(),
-            "Rules" => value.split(',').filter(|it| !it.is_empty()).collect(),
+            "Rules" => rules(value),
             "u32" => number(value).map_err(wrong)?,
             "Vec<u16>" => numbers(value).map_err(wrong)?,
             _ => serde_json::from_str(value).map_err(|error| wrong(error.to_string()))?,
@@ -208,6 +228,15 @@ fn from_words(verb: &Description, words: &[String]) -> Result<Value, Failure> {
         }
     }
     Ok(parameters.into())
+}
+
+/// Keywords with commas between them.
+fn rules(text: &str) -> Value {
+    text.split(',').filter(|it| !it.is_empty()).collect()
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The bytes that a value stands for.
@@ -220,16 +249,21 @@ pub(super) fn from_value(value: &str) -> Result<Bytes, String> {
 
 /// Hexadecimal digits of what a value stands for.
 fn bytes(value: &str) -> Result<Value, String> {
-    let digits = |bytes: &[u8]| -> Value {
-        let digits = bytes.iter().map(|byte| format!("{byte:02x}"));
-        digits.collect::<String>().into()
-    };
+    let digits = |bytes: &[u8]| Value::from(hexadecimal(bytes));
     match (value.strip_prefix("text:"), value.strip_prefix('@')) {
         (Some(text), _) => Ok(digits(text.as_bytes())),
         (None, Some(file)) => {
-            let content = std::fs::read(file).map(Zeroizing::new);
-            let content = content.map_err(|error| format!("cannot read {file}: {error}"))?;
-            Ok(digits(&content))
+            let mut content = Zeroizing::new(Vec::new());
+            let opened = std::fs::File::open(file);
+            opened
+                .and_then(|file| file.take(MOST_OF_FILE + 1).read_to_end(&mut content))
+                .map_err(|error| format!("cannot read {file}: {error}"))?;
+            match content.len() as u64 > MOST_OF_FILE {
+                true => Err(format!(
+                    "{file} has more than {MOST_OF_FILE} bytes (give it in parts: FIRST, MIDDLE and LAST, or INITIAL and CONTINUE)"
+                )),
+                false => Ok(digits(&content)),
+            }
         }
         (None, None) => Ok(value.into()),
     }

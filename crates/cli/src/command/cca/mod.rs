@@ -9,7 +9,7 @@ use std::process::ExitCode;
 
 use clap::Subcommand;
 use outboard_administration::{
-    Connection, CoprocessorInfo, CoprocessorRequest, Grant, Reply, Request,
+    Connection, CoprocessorInfo, CoprocessorRequest, Grant, Reply, Request, Right,
 };
 use outboard_cca::Description;
 use outboard_inspect::card_service::option;
@@ -142,12 +142,23 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
         Command::Revoke(GrantArguments { grantee }) => {
             let grant = grantee.grant()?;
             let given = false;
-            ask(CoprocessorRequest::Grant { grant, given })?;
-            print(&format!(
-                "{} has no grant to {}.\n",
-                subject(grant.to),
-                act(grant)
-            ))?;
+            // Who may administer may call: the right to call is not taken back without it.
+            let administer = Grant {
+                right: Right::Administer,
+                ..grant
+            };
+            ask(CoprocessorRequest::Grant {
+                grant: administer,
+                given,
+            })?;
+            let act = match grant.right {
+                Right::Administer => act(grant),
+                Right::Use => {
+                    ask(CoprocessorRequest::Grant { grant, given })?;
+                    "call the coprocessor's verbs or administer it"
+                }
+            };
+            print(&format!("{} has no grant to {act}.\n", subject(grant.to)))?;
         }
         Command::Status { json } => {
             let info = ask(CoprocessorRequest::Show)?;
@@ -178,8 +189,8 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
 
 fn act(grant: Grant) -> &'static str {
     match grant.right {
-        outboard_administration::Right::Use => "call the coprocessor's verbs",
-        outboard_administration::Right::Administer => "administer the coprocessor",
+        Right::Use => "call the coprocessor's verbs",
+        Right::Administer => "administer the coprocessor",
     }
 }
 

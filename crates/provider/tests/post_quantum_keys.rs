@@ -6,7 +6,7 @@ mod common;
 
 use std::process::Command;
 use std::rc::Rc;
-use std::sync::Barrier;
+use std::sync::{Barrier, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::thread;
 
 use outboard_libcrypto::{
@@ -25,6 +25,21 @@ const KEMS: [&str; 6] = [
     "SecP384r1MLKEM1024",
 ];
 const SIGNATURES: [&str; 3] = ["ML-DSA-44", "ML-DSA-65", "ML-DSA-87"];
+
+/// Tests whose children compute without an `exec` run alone: another test's thread may hold a lock of libcrypto's when they fork.
+static TURNS: RwLock<()> = RwLock::new(());
+
+/// The contexts, for a test beside others.
+fn beside() -> (RwLockReadGuard<'static, ()>, Sides) {
+    let turn = TURNS.read().unwrap_or_else(PoisonError::into_inner);
+    (turn, common::post_quantum().0)
+}
+
+/// The contexts, for a test that forks.
+fn alone() -> (RwLockWriteGuard<'static, ()>, Sides) {
+    let turn = TURNS.write().unwrap_or_else(PoisonError::into_inner);
+    (turn, common::post_quantum().0)
+}
 
 fn generate(context: &Context, kind: &str) -> Key {
     Key::generate(context, kind, &Params::new()).unwrap()
@@ -53,7 +68,7 @@ fn verify(key: &Key, signature: &[u8]) -> bool {
 
 #[test]
 fn a_copy_outlives_its_original() {
-    let (ours, _) = common::post_quantum();
+    let (_turn, ours) = beside();
     for kind in KEMS {
         let key = generate(&ours.outboard, kind);
         let (ciphertext, secret) = encapsulate(&key).unwrap();
@@ -100,7 +115,7 @@ fn threads_load_it_at_the_same_time() {
 /// Each part of a key alone and with the others; a public selection takes no private half.
 #[test]
 fn parts_make_the_same_key_or_none() {
-    let (ours, _) = common::post_quantum();
+    let (_turn, ours) = beside();
     let context = &ours.outboard;
     for kind in KEMS[..3].iter().chain(&SIGNATURES) {
         let [one, other] = [generate(context, kind), generate(context, kind)];
@@ -152,7 +167,7 @@ fn parts_make_the_same_key_or_none() {
 /// Damage anywhere in a file is an error or another key. It is never a crash.
 #[test]
 fn damaged_files_are_errors() {
-    let (ours, _) = common::post_quantum();
+    let (_turn, ours) = beside();
     let context = &ours.outboard;
     for kind in KEMS[..3].iter().chain(&SIGNATURES) {
         let key = generate(context, kind);
@@ -179,7 +194,7 @@ fn damaged_files_are_errors() {
 /// Nothing may follow the key but attributes and a public half.
 #[test]
 fn garbage_behind_a_key_is_refused() {
-    let (ours, _) = common::post_quantum();
+    let (_turn, ours) = beside();
     for kind in KEMS[..3].iter().chain(&SIGNATURES) {
         let key = generate(&ours.outboard, kind);
         let private = key.to_der(Structure::Pkcs8).unwrap();
@@ -194,7 +209,7 @@ fn garbage_behind_a_key_is_refused() {
 /// Whoever names a cipher, be it an empty name, does not get the key in plain text.
 #[test]
 fn an_empty_cipher_is_none_that_encrypts() {
-    let (ours, _) = common::post_quantum();
+    let (_turn, ours) = beside();
     let f = ours.outboard.library().functions();
     for kind in KEMS[..3].iter().chain(&SIGNATURES) {
         let key = generate(&ours.outboard, kind);
@@ -215,7 +230,7 @@ fn an_empty_cipher_is_none_that_encrypts() {
 /// An empty share is too short, and not a missing one.
 #[test]
 fn an_empty_share_is_refused() {
-    let (ours, _) = common::post_quantum();
+    let (_turn, ours) = beside();
     let f = ours.outboard.library().functions();
     for kind in KEMS {
         let key = generate(&ours.outboard, kind);
@@ -229,7 +244,7 @@ fn an_empty_share_is_refused() {
 /// A caller that gives no place for the secret's length has room for it.
 #[test]
 fn a_secret_may_come_without_its_length() {
-    let (ours, _) = common::post_quantum();
+    let (_turn, ours) = beside();
     let f = ours.outboard.library().functions();
     for kind in KEMS {
         let key = generate(&ours.outboard, kind);
@@ -253,7 +268,7 @@ fn a_secret_may_come_without_its_length() {
 /// A message in parts whose last part comes in the call that ends it.
 #[test]
 fn a_last_part_ends_the_parts_before_it() {
-    let (ours, _) = common::post_quantum();
+    let (_turn, ours) = beside();
     let key = generate(&ours.outboard, SIGNATURES[0]);
     let mut signer = DigestSigner::new(&key, None, &Params::new()).unwrap();
     signer.update(b"mess").unwrap();
@@ -271,7 +286,7 @@ fn a_last_part_ends_the_parts_before_it() {
 /// What one message was, the next one is not: an init forgets that the last one came as FIPS 204's mu.
 #[test]
 fn an_init_forgets_mu() {
-    let (ours, _) = common::post_quantum();
+    let (_turn, ours) = beside();
     let key = generate(&ours.outboard, SIGNATURES[0]);
     let mut signer = DigestSigner::new(&key, None, &Params::new().int(c"mu", 1)).unwrap();
     let message = [7; 64];
@@ -302,7 +317,7 @@ fn an_init_forgets_mu() {
 /// Where a sandbox refuses randomness to the engine, the program's own libcrypto draws, as it does for other keys.
 #[test]
 fn a_sandbox_without_randomness_stops_no_exchange() {
-    let (ours, _) = common::post_quantum();
+    let (_turn, ours) = alone();
     for kind in KEMS {
         let key = generate(&ours.outboard, kind);
         assert!(
@@ -325,7 +340,7 @@ fn a_sandbox_without_randomness_stops_no_exchange() {
 /// A child has the key, and randomness of its own.
 #[test]
 fn a_fork_between_making_a_key_and_using_it() {
-    let (ours, _) = common::post_quantum();
+    let (_turn, ours) = alone();
     for kind in KEMS {
         let key = generate(&ours.outboard, kind);
         let (ciphertext, secret) = encapsulate(&key).unwrap();
@@ -366,7 +381,7 @@ fn common_bytes() -> *mut u8 {
 /// A job of OpenSSL's has 32 KiB of stack without a guard page; AWS-LC's ML-DSA takes 128.
 #[test]
 fn jobs_have_little_stack_and_may_pause_in_between() {
-    let (ours, _) = common::post_quantum();
+    let (_turn, ours) = beside();
     let library = ours.outboard.library().clone();
     let context = Rc::new(ours.outboard.clone());
     let mut jobs = Vec::new();

@@ -54,10 +54,10 @@ chmod +x "$work/runtime"
 
 cat >"$work/inside.sh" <<'END'
 set -euo pipefail
-cd /work
+cd /pod
 die() { echo "FAILED: $*" >&2; exit 1; }
 p() {
-    timeout 300 podman --runtime /work/runtime --root /work/podman --runroot /run/podman --storage-driver vfs --cgroup-manager cgroupfs \
+    timeout 300 podman --runtime /pod/runtime --root /pod/podman --runroot /run/podman --storage-driver vfs --cgroup-manager cgroupfs \
         --events-backend file "$@"
 }
 play() { said=$(p kube play --network none "$@" 2>&1) || die "$said"; }
@@ -149,10 +149,10 @@ mount -t tmpfs -o mode=1777 pod tmp
 mount -t proc proc proc
 mount -t sysfs sysfs sys
 mount -t cgroup2 none sys/fs/cgroup
-mkdir -p work before
-mount --rbind "$work" work
+mkdir -p pod before
+mount --rbind "$work" pod
 # A changed root (chroot) is not enough: what enters a container's namespace later would come out above it.
 pivot_root . before
-exec env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 chroot . sh -euc 'umount -l /before && exec bash /work/inside.sh'
+exec env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 chroot . sh -euc 'umount -l /before && exec bash /pod/inside.sh'
 INSIDE
 )"

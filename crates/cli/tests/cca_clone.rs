@@ -7,16 +7,9 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
 use common::service::Service;
-use common::{document, says};
+use common::{document, says, shell_block};
 
-/// The block after the comment that names this test.
-fn block() -> &'static str {
-    let text = include_str!("../../../docs/coprocessor.md");
-    let rest = text.split("cca_clone.rs runs this block").nth(1);
-    let block = rest.and_then(|rest| rest.split("```sh\n").nth(1));
-    let block = block.and_then(|rest| rest.split("```").next());
-    block.expect("it is there")
-}
+const DOCUMENT: &str = include_str!("../../../docs/coprocessor.md");
 
 /// The verification patterns of the symmetric master key: new, current, old.
 fn patterns(service: &Service) -> [String; 3] {
@@ -48,7 +41,7 @@ fn the_target_has_the_source_s_master_key() {
     fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).expect("it is ours");
     let path = std::env::var("PATH").unwrap_or_default();
     let run = Command::new("sh")
-        .args(["-euc", block()])
+        .args(["-euc", shell_block(DOCUMENT, "cca_clone.rs")])
         .env("PATH", format!("{}:{path}", source.directory().display()))
         .env("SOURCE", source.directory())
         .env("TARGET", target.directory())

@@ -7,16 +7,9 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
 use common::service::Service;
-use common::{document, says};
+use common::{document, says, shell_block};
 
-/// The block after the comment that names this test.
-fn block() -> &'static str {
-    let text = include_str!("../../../docs/coprocessor.md");
-    let rest = text.split("cca_udx.rs runs this block").nth(1);
-    let block = rest.and_then(|rest| rest.split("```sh\n").nth(1));
-    let block = block.and_then(|rest| rest.split("```").next());
-    block.expect("it is there")
-}
+const DOCUMENT: &str = include_str!("../../../docs/coprocessor.md");
 
 #[test]
 fn the_example_does_what_the_document_says() {
@@ -48,7 +41,7 @@ fn the_example_does_what_the_document_says() {
     }
     let path = std::env::var("PATH").unwrap_or_default();
     let run = Command::new("bash")
-        .args(["-euc", block()])
+        .args(["-euc", shell_block(DOCUMENT, "cca_udx.rs")])
         .current_dir(service.directory())
         .env("PATH", format!("{directory}:{path}"))
         .output()

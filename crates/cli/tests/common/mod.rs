@@ -24,6 +24,14 @@ pub(crate) fn outboard() -> Command {
     command
 }
 
+/// The shell block of a document after the comment that names this test's file.
+pub(crate) fn shell_block(document: &'static str, test: &str) -> &'static str {
+    let rest = document.split(&format!("{test} runs this block")).nth(1);
+    let block = rest.and_then(|rest| rest.split("```sh\n").nth(1));
+    let block = block.and_then(|rest| rest.split("```").next());
+    block.expect("it is there")
+}
+
 /// `outboard run OPTIONS --module THIS-BUILD -- PROGRAM…`.
 pub(crate) fn run(options: &[&str], program: &[&str]) -> Command {
     let mut command = outboard();

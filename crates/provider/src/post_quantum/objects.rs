@@ -40,7 +40,7 @@ pub(crate) fn name(core: &Core) {
     if knows() {
         return;
     }
-    // A thread that does not end to tell them tells them for all.
+    // Where another thread takes that long, it still tells them: to all of the process.
     let Some(_turn) = Turn::take() else { return };
     if knows() {
         return;

@@ -75,7 +75,7 @@ enum Command {
     },
     /// Let a user or a group call verbs, or administer the coprocessor
     Grant(GrantArguments),
-    /// Take a grant back
+    /// Take all grants back; with --administer, the right to administer alone
     Revoke(GrantArguments),
     /// Show whether it is on, who may call it, and the calls of each verb
     Status {

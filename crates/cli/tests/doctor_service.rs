@@ -90,6 +90,16 @@ fn a_service_that_serves_is_well() {
 }
 
 #[test]
+fn the_log_of_the_last_start_stays() {
+    let service = Service::start();
+    let log = std::fs::read(service.path("outboardd.log")).unwrap();
+    service.says(&["service", "stop"]);
+    service.says(&["service", "start"]);
+    let before = std::fs::read(service.path("outboardd.log.before")).unwrap();
+    assert!(!log.is_empty() && before.starts_with(&log));
+}
+
+#[test]
 fn a_service_that_does_not_run_is_named() {
     let service = Service::start();
     service.says(&["service", "stop"]);

@@ -149,7 +149,8 @@ fn launch<T>(
         options.create(true).write(true).mode(0o600);
         options.truncate(truncate).append(!truncate).open(&log)
     };
-    // The log of this start alone, so that what it says at the end is about this start.
+    // The log of this start alone, so that what it says at the end is about this start. The last start's stays beside it.
+    let _ = fs::rename(&log, log.with_extension("log.before"));
     open(true).map_err(cannot)?;
     let mut command = std::process::Command::new(&daemon);
     command

@@ -27,7 +27,7 @@ impl Administration {
             } => Refusal {
                 code: Code::NoKey,
                 message: format!(
-                    "there is no coprocessor (as root, run 'outboard cca enable{}')",
+                    "there is no coprocessor (as root or the service's own user, run 'outboard cca enable{}')",
                     self.keys.option
                 ),
             },

@@ -95,7 +95,9 @@ impl Coprocessor {
             _ => {
                 return refuse(
                     Status::NotAllowed,
-                    format!("the coprocessor is off (as root, run 'outboard cca enable{option}')"),
+                    format!(
+                        "the coprocessor is off (as root or the service's own user, run 'outboard cca enable{option}')"
+                    ),
                 );
             }
         };
@@ -105,7 +107,7 @@ impl Coprocessor {
             return refuse(
                 Status::Denied,
                 format!(
-                    "permission denied for uid {uid} (as root, run 'outboard cca grant --user {uid}{option}')"
+                    "permission denied for uid {uid} (as root or the service's own user, run 'outboard cca grant --user {uid}{option}')"
                 ),
             );
         };

@@ -8,8 +8,8 @@
 # changes is in memory, and ends with it.
 set -eu
 
-packages='curl gnutls-bin haproxy iproute2 libnss3-tools nginx-light nghttp2-client opensc openjdk-25-jdk-headless
-    openssh-client openssh-server openssh-sftp-server openssl procps python3 rsync'
+packages='apache2-bin curl gnutls-bin haproxy iproute2 libnss3-tools nginx-light nghttp2-client opensc openjdk-25-jdk-headless
+    openssh-client openssh-server openssh-sftp-server openssl postgresql procps python3 rsync stunnel4'
 
 repository=$(realpath "$(dirname "$0")/..")
 made=$repository/target/debian13

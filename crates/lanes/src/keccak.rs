@@ -67,14 +67,35 @@ macro_rules! rotate {
     };
 }
 
+/// The sum of a column.
+#[inline(always)]
+fn column<V: Vector>(a: &[V; WORDS], x: usize) -> V {
+    let lower = a[x].xor(a[x + 5]).xor(a[x + 10]);
+    lower.xor(a[x + 15]).xor(a[x + 20])
+}
+
+/// χ of a row.
+#[inline(always)]
+fn row<V: Vector>([b0, b1, b2, b3, b4]: [V; 5]) -> [V; 5] {
+    [
+        b0.xor(b1.not_and(b2)),
+        b1.xor(b2.not_and(b3)),
+        b2.xor(b3.not_and(b4)),
+        b3.xor(b4.not_and(b0)),
+        b4.xor(b0.not_and(b1)),
+    ]
+}
+
 /// θ, ρ, π, χ and ι.
 #[inline(always)]
 fn round<V: Vector>(a: [V; WORDS], constant: u64) -> [V; WORDS] {
-    let column = |x: usize| {
-        let lower = a[x].xor(a[x + 5]).xor(a[x + 10]);
-        lower.xor(a[x + 15]).xor(a[x + 20])
-    };
-    let c = [column(0), column(1), column(2), column(3), column(4)];
+    let c = [
+        column(&a, 0),
+        column(&a, 1),
+        column(&a, 2),
+        column(&a, 3),
+        column(&a, 4),
+    ];
     let d = [
         c[4].xor(rotate!(c[1], 1)),
         c[0].xor(rotate!(c[2], 1)),
@@ -83,45 +104,45 @@ fn round<V: Vector>(a: [V; WORDS], constant: u64) -> [V; WORDS] {
         c[3].xor(rotate!(c[0], 1)),
     ];
     // The word that θ makes of word i of the old state, before ρ turns it.
-    let word = |i: usize| a[i].xor(d[i % 5]);
-    let row = |b: [V; 5]| {
-        let chi = |x: usize| b[x].xor(b[(x + 1) % 5].not_and(b[(x + 2) % 5]));
-        [chi(0), chi(1), chi(2), chi(3), chi(4)]
-    };
+    macro_rules! word {
+        ($i:literal) => {
+            a[$i].xor(d[$i % 5])
+        };
+    }
     let [a0, a1, a2, a3, a4] = row([
-        word(0),
-        rotate!(word(6), 44),
-        rotate!(word(12), 43),
-        rotate!(word(18), 21),
-        rotate!(word(24), 14),
+        word!(0),
+        rotate!(word!(6), 44),
+        rotate!(word!(12), 43),
+        rotate!(word!(18), 21),
+        rotate!(word!(24), 14),
     ]);
     let [a5, a6, a7, a8, a9] = row([
-        rotate!(word(3), 28),
-        rotate!(word(9), 20),
-        rotate!(word(10), 3),
-        rotate!(word(16), 45),
-        rotate!(word(22), 61),
+        rotate!(word!(3), 28),
+        rotate!(word!(9), 20),
+        rotate!(word!(10), 3),
+        rotate!(word!(16), 45),
+        rotate!(word!(22), 61),
     ]);
     let [a10, a11, a12, a13, a14] = row([
-        rotate!(word(1), 1),
-        rotate!(word(7), 6),
-        rotate!(word(13), 25),
-        rotate!(word(19), 8),
-        rotate!(word(20), 18),
+        rotate!(word!(1), 1),
+        rotate!(word!(7), 6),
+        rotate!(word!(13), 25),
+        rotate!(word!(19), 8),
+        rotate!(word!(20), 18),
     ]);
     let [a15, a16, a17, a18, a19] = row([
-        rotate!(word(4), 27),
-        rotate!(word(5), 36),
-        rotate!(word(11), 10),
-        rotate!(word(17), 15),
-        rotate!(word(23), 56),
+        rotate!(word!(4), 27),
+        rotate!(word!(5), 36),
+        rotate!(word!(11), 10),
+        rotate!(word!(17), 15),
+        rotate!(word!(23), 56),
     ]);
     let [a20, a21, a22, a23, a24] = row([
-        rotate!(word(2), 62),
-        rotate!(word(8), 55),
-        rotate!(word(14), 39),
-        rotate!(word(15), 41),
-        rotate!(word(21), 2),
+        rotate!(word!(2), 62),
+        rotate!(word!(8), 55),
+        rotate!(word!(14), 39),
+        rotate!(word!(15), 41),
+        rotate!(word!(21), 2),
     ]);
     let a0 = a0.xor(V::splat(constant));
     [

@@ -14,7 +14,8 @@
 //!
 //! # How to write a fast kernel
 //! * Every function generic over `V` is `#[inline(always)]`. One that is not would be compiled
-//!   without the AVX-512 target feature: slow, with each vector passed through memory.
+//!   without the AVX-512 target feature: slow, with each vector passed through memory. A closure is
+//!   such a function, also one that `map`, `fold` or `from_fn` takes. (`tests/stack.rs` looks for them.)
 //! * A function that must not be inlined (it is large and called from many places) is a [`Kernel`]
 //!   of its own, called with [`Vector::call`]. Its operands are references to [`Digit`]s in memory.
 //! * Vectors live in named locals or in small arrays with constant indices. `[V; N]` passed by

@@ -6,6 +6,8 @@
 mod skip;
 mod thread;
 
+use std::process::Command;
+
 use outboard_lanes::{ed25519, ml_kem, p256, p384, rsa, x25519};
 use skip::skip;
 
@@ -160,4 +162,22 @@ fn operations_need_little_stack() {
         most <= PROMISED,
         "{most} bytes of stack, {PROMISED} are promised"
     );
+}
+
+/// No instruction has become a function: each call of it would pass its vectors by the stack, and take ten times as long.
+///
+/// The standard library's intrinsics are functions, which the compiler inlines where the caller has their target feature. What is not
+/// inlined itself into a kernel's outline has not: a closure for `map`, a method without `#[inline(always)]`. All operations are
+/// part of this program, and an intrinsic that was not inlined is one of its symbols.
+#[test]
+fn instructions_are_inlined() {
+    let program = std::env::current_exe().expect("a program has a file");
+    let listed = Command::new("nm").arg(program).output().expect("nm runs");
+    let symbols = String::from_utf8_lossy(&listed.stdout);
+    assert!(symbols.contains("outboard_lanes"), "there are no symbols");
+    let functions: Vec<_> = symbols
+        .lines()
+        .filter(|symbol| symbol.contains("_mm512_"))
+        .collect();
+    assert!(functions.is_empty(), "{functions:#?}");
 }

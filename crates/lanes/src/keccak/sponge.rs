@@ -1,6 +1,6 @@
 //! Sponges that share the eight states: each lane absorbs and squeezes on its own, all permute together.
 //!
-//! [`Lanes::run`] works off a list of jobs. A lane whose job is done takes the next one, so that a long hash in one
+//! [`run`] works off a list of jobs. A lane whose job is done takes the next one, so that a long hash in one
 //! lane has many short ones beside it. What a job gives may add further jobs: the seed of the noise is such a result.
 //!
 //! Constant time in what is absorbed and squeezed. The number of permutations depends on lengths, and on the answers of
@@ -9,7 +9,6 @@
 use super::{Permute, State, WORDS};
 use crate::LANES;
 use crate::vector::{Digit, Vector};
-use zeroize::Zeroize;
 
 /// The longest block that is squeezed, SHAKE128's, and some bytes to read beyond it.
 pub(crate) type Block = [u8; 168 + 40];
@@ -133,7 +132,7 @@ enum At {
     Squeezing(usize),
 }
 
-/// Works off all jobs.
+/// Works off all jobs. What it used stays on the stack, for [`crate::wipe`].
 #[inline(always)]
 pub(crate) fn run<'a, V: Vector, J: Jobs<'a>>(jobs: &mut J) {
     let mut state: State = [Digit::ZERO; WORDS];
@@ -175,8 +174,6 @@ pub(crate) fn run<'a, V: Vector, J: Jobs<'a>>(jobs: &mut J) {
             }
         }
     }
-    state.zeroize();
-    block.zeroize();
 }
 
 /// Takes a block into one lane's state.

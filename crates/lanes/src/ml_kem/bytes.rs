@@ -114,53 +114,60 @@ pub(super) fn to_message<S: Shorts>(from: &Polynomial, message: &mut [u8; BYTES]
 /// ByteEncode with 12 bits of coefficients from 0 to q - 1.
 #[inline(always)]
 pub(super) fn encode<V: Vector>(from: &Polynomial, bytes: &mut [u8]) {
-    pack::<12, V>(from, bytes, |number| number);
+    pack::<12, V>(from, bytes);
 }
 
-/// ByteEncode of Compress of coefficients from 0 to q - 1.
+/// ByteEncode of Compress to 11, 10, 5 or 4 bits of coefficients from 0 to q - 1.
+#[inline(always)]
+pub(super) fn compress<const BITS: usize, V: Vector>(from: &Polynomial, bytes: &mut [u8]) {
+    pack::<BITS, V>(from, bytes);
+}
+
+/// Each lane's number from 0 to q - 1, compressed to so many bits; 12 are all.
 ///
 /// (2^d x + q / 2) / q, with the division as a multiplication by 2^n / q and a shift: the test tries every x.
 #[inline(always)]
-pub(super) fn compress<const BITS: usize, V: Vector>(from: &Polynomial, bytes: &mut [u8]) {
+fn compressed<const BITS: usize, V: Vector>(number: V) -> V {
     let (rounding, factor, shift) = const {
         match BITS {
             4 => (1665, 80_635, 28),
             5 => (1664, 40_318, 27),
             10 => (1665, 1_290_167, 32),
             11 => (1664, 645_084, 31),
+            12 => (0, 0, 0),
             _ => panic!("ML-KEM compresses to 4, 5, 10 or 11 bits"),
         }
     };
-    pack::<BITS, V>(from, bytes, |number| {
-        let scaled = V::splat(rounding).madlo(number, V::splat(1 << BITS));
-        let quotient = V::zero().madlo(scaled, V::splat(factor));
-        let quotient = quotient.shr_by(V::splat(shift));
-        quotient.and(V::splat((1 << BITS) - 1))
-    });
+    if BITS == 12 {
+        return number;
+    }
+    let scaled = V::splat(rounding).madlo(number, V::splat(1 << BITS));
+    let quotient = V::zero().madlo(scaled, V::splat(factor));
+    let quotient = quotient.shr_by(V::splat(shift));
+    quotient.and(V::splat((1 << BITS) - 1))
 }
 
-/// What `f` makes of each coefficient, so many bits each, side by side.
+/// Each lane's two numbers, compressed, side by side.
 #[inline(always)]
-fn pack<const BITS: usize, V: Vector>(from: &Polynomial, bytes: &mut [u8], f: impl Fn(V) -> V) {
+fn two<const BITS: usize, V: Vector>(low: V, high: V) -> V {
+    compressed::<BITS, V>(low).madlo(compressed::<BITS, V>(high), V::splat(1 << BITS))
+}
+
+/// The coefficients, compressed, side by side.
+#[inline(always)]
+fn pack<const BITS: usize, V: Vector>(from: &Polynomial, bytes: &mut [u8]) {
     debug_assert_eq!(bytes.len(), N / 8 * BITS);
     for (from, bytes) in from.iter().zip(bytes.chunks_exact_mut(4 * BITS)) {
         let from = V::load(from);
         let number = V::splat(0xffff);
-        let mut four = f(from.and(number));
-        four = four.madlo(f(from.shr::<16>().and(number)), V::splat(1 << BITS));
-        four = four.madlo(f(from.shr::<32>().and(number)), V::splat(1 << (2 * BITS)));
-        four = four.madlo(f(from.shr::<48>()), V::splat(1 << (3 * BITS)));
+        let low = two::<BITS, V>(from.and(number), from.shr::<16>().and(number));
+        let high = two::<BITS, V>(from.shr::<32>().and(number), from.shr::<48>());
         let mut fours = Digit::ZERO;
-        four.store(&mut fours);
-        let (mut pending, mut bits, mut next) = (0_u128, 0, fours.0.into_iter());
-        for word in bytes.as_chunks_mut::<4>().0 {
-            while bits < 32 {
-                pending |= u128::from(next.next().unwrap_or(0)) << bits;
-                bits += 4 * BITS;
-            }
-            *word = (pending as u32).to_le_bytes();
-            pending >>= 32;
-            bits -= 32;
+        low.madlo(high, V::splat(1 << (2 * BITS))).store(&mut fours);
+        let (fours, _) = fours.0.as_chunks::<2>();
+        for ([low, high], bytes) in fours.iter().zip(bytes.as_chunks_mut::<BITS>().0) {
+            let eight = u128::from(*low) | u128::from(*high) << (4 * BITS);
+            bytes.copy_from_slice(&eight.to_le_bytes()[..BITS]);
         }
     }
 }

@@ -113,6 +113,7 @@ impl<'a, S: Shorts> Hashes<'a, S> {
 impl<'a, S: Shorts> Jobs<'a> for Hashes<'a, S> {
     type Use = Use;
 
+    #[inline(always)]
     fn next(&mut self) -> Option<Job<'a, Use>> {
         if let Some(job) = self.digests.iter_mut().find_map(Option::take) {
             return Some(job);
@@ -140,6 +141,7 @@ impl<'a, S: Shorts> Jobs<'a> for Hashes<'a, S> {
         }))
     }
 
+    #[inline(always)]
     fn squeezed(&mut self, purpose: Use, number: usize, block: &Block) -> bool {
         match purpose {
             Use::H => self.h.copy_from_slice(&block[..BYTES]),

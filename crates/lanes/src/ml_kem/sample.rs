@@ -55,12 +55,9 @@ impl Sampler {
     /// The polynomial.
     pub(super) fn polynomial(&self) -> Polynomial {
         let mut polynomial = ZERO;
-        let numbers = self.numbers.as_chunks::<4>().0;
-        for (to, from) in polynomial.iter_mut().zip(numbers.chunks_exact(8)) {
-            *to = Digit(core::array::from_fn(|i| {
-                let [a, b, c, d] = from[i].map(u64::from);
-                a | b << 16 | c << 32 | d << 48
-            }));
+        let words = polynomial.iter_mut().flat_map(|vector| &mut vector.0);
+        for (to, [a, b, c, d]) in words.zip(self.numbers.as_chunks::<4>().0) {
+            *to = u64::from(*a) | u64::from(*b) << 16 | u64::from(*c) << 32 | u64::from(*d) << 48;
         }
         polynomial
     }

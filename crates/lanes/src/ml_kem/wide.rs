@@ -264,8 +264,11 @@ fn first_half(bytes: &[u8]) -> [u8; BYTES] {
 /// Decodes a vector of polynomials. Whether all coefficients are below q.
 #[inline(always)]
 fn decode_all<S: Shorts>(bytes: &[u8], to: &mut Polynomials) -> bool {
-    let polynomials = bytes.chunks_exact(384).zip(to);
-    polynomials.fold(true, |all, (bytes, to)| all & bytes::decode::<S>(bytes, to))
+    let mut all = true;
+    for (bytes, to) in bytes.chunks_exact(384).zip(to) {
+        all &= bytes::decode::<S>(bytes, to);
+    }
+    all
 }
 
 /// K-PKE.Encrypt, of noise and the transposed matrix that lie ready.

@@ -305,7 +305,11 @@ impl Kernel for WideBuild {
             for entry in entries {
                 let (x, y) = odd.coordinates();
                 let multiple = Multiple::affine(x, y);
-                *entry = [multiple.y_minus_x, multiple.y_plus_x, multiple.t].map(Element::to_words);
+                *entry = [
+                    multiple.y_minus_x.to_words(),
+                    multiple.y_plus_x.to_words(),
+                    multiple.t.to_words(),
+                ];
                 odd = odd.extended().add(step);
             }
             base = twice.projective().double();

@@ -57,16 +57,20 @@ const RIGHT_S: Digit = Digit([0, 1, 2, 3, 0, 1, 0, 1]);
 const LEFT: Digit = Digit([0, 1, 0, 3, 4, 4, 4, 7]);
 const RIGHT: Digit = Digit([0, 3, 2, 3, 5, 5, 5, 4]);
 
+/// The number of one lane, in all lanes.
+#[inline(always)]
+fn of_lane<V: Vector>(words: &Words, lane: usize) -> field::Element<V> {
+    let words = Zeroizing::new(Words::splat(words.lane(lane)));
+    field::Element::from_words(&words)
+}
+
 /// The u-coordinate of a scalar times a point, 0 for the neutral point; and whether it passed the check (which the
 /// neutral point does not): both in lane 0. Scalar and point are in all lanes alike; bit 255 of the scalar is clear.
 #[inline(always)]
 pub(crate) fn multiply<V: Vector>(scalar: &Words, point: &Words) -> (Words, Mask) {
     let (ends, misled) = ladder::<V>(scalar, point);
     // The first lane of each.
-    let [z, x_next, z_next] = [1, 2, 3].map(|lane| {
-        let words = Zeroizing::new(Words::splat(ends.lane(lane)));
-        field::Element::<V>::from_words(&words)
-    });
+    let (z, x_next, z_next) = (of_lane(&ends, 1), of_lane(&ends, 2), of_lane(&ends, 3));
     let x = field::Element::<V>::from_words(&ends);
     let quotient = x.mul(inverse::invert_first(z)).carry().to_words();
 

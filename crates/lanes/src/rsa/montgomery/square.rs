@@ -104,7 +104,7 @@ fn panel_square<V: Vector, const W: usize>(
     ones: [u64; 2],
     columns: &mut [Digit],
 ) {
-    let ones = ones.map(V::splat);
+    let ones = [V::splat(ones[0]), V::splat(ones[1])];
     let mut window = [V::zero(); 40];
     unroll!(J < W of 20 => {
         window[J] = V::load(&cross[J]);

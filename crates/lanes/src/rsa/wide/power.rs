@@ -140,8 +140,8 @@ fn select<V: Vector, const R: usize>(
     if part >= PARTS {
         return;
     }
-    let [p, q] = window.map(|index| V::splat(u64::from(index)));
-    let index = p.blend(0xf0, q);
+    let [p, q] = window.map(u64::from);
+    let index = V::splat(p).blend(0xf0, V::splat(q));
     let mut found = load::<V, R>(selected);
     unroll!(I < 2 => {
         let entry = part * (ENTRIES / PARTS) + I;

@@ -54,15 +54,15 @@ impl<V: Vector> Scalar<V> {
     /// Each lane's digit, that of its own window.
     #[inline(always)]
     pub(crate) fn digits(self, places: &Places, windows: Windows) -> OddDigit<V> {
-        let [digit, next, shift] = [&places.digit, &places.next, &places.shift].map(V::load);
-        self.pick([digit, next], shift, windows)
+        let digits = [V::load(&places.digit), V::load(&places.next)];
+        self.pick(digits, V::load(&places.shift), windows)
     }
 
     /// The digit of window `i`, the same in every lane.
     #[inline(always)]
     pub(crate) fn digit(self, i: usize, windows: Windows) -> OddDigit<V> {
         let bit = windows.width as u64 * i as u64 + 1;
-        let digits = [bit / 52, bit / 52 + 1].map(V::splat);
+        let digits = [V::splat(bit / 52), V::splat(bit / 52 + 1)];
         self.pick(digits, V::splat(bit % 52), windows)
     }
 

@@ -271,6 +271,53 @@ fn post_quantum_groups_stand_where_they_are_asked_for() {
     assert!(!without.lines.contains("Groups") && !without.lines.contains("post-quantum"));
 }
 
+/// A person who wrote `post-quantum = certificates`, in the block or in a section of their own, keeps it as long as the groups stay.
+#[test]
+fn more_than_yes_stays() {
+    let settings = Settings {
+        post_quantum: Some(Place::First),
+        ..settings()
+    };
+    let (file, text) = fixture("debian-12.cnf");
+    let enabled = enable(&text, &file, &settings, NO_ENVIRONMENT).expect("it can be enabled");
+    let more = |text: &[u8]| {
+        let text = String::from_utf8(text.to_vec()).expect("text");
+        text.replace("post-quantum = yes", "post-quantum = certificates")
+    };
+    let edited = more(&enabled.text);
+    let mut kept = earlier(edited.as_bytes(), &file, NO_ENVIRONMENT)
+        .expect("its markers are whole")
+        .expect("there is a block");
+    assert_eq!(kept.settings.post_quantum, Some(Place::First));
+    let write = |kept: &Earlier| {
+        let again = kept.write(edited.as_bytes(), &file, NO_ENVIRONMENT);
+        String::from_utf8(again.expect("it can be enabled").text).expect("text")
+    };
+    let again = write(&kept);
+    assert_eq!(
+        again.matches("post-quantum = certificates").count(),
+        1,
+        "{again}"
+    );
+    assert!(!again.contains("post-quantum = yes"), "{again}");
+    kept.settings.post_quantum = None;
+    assert!(!write(&kept).contains("post-quantum"));
+
+    let by_hand =
+        b"openssl_conf = init\n[init]\nproviders = list\n[list]\ndefault = on\noutboard = ours\n\
+        [on]\nactivate = 1\n[ours]\npost-quantum = certificates\nactivate = 1\n";
+    let enabled = enable(by_hand, &file, &settings, NO_ENVIRONMENT).expect("it can be enabled");
+    assert!(
+        !enabled.lines.contains("post-quantum = yes"),
+        "{}",
+        enabled.lines
+    );
+    let kept = earlier(&enabled.text, &file, NO_ENVIRONMENT)
+        .expect("its markers are whole")
+        .expect("there is a block");
+    assert_eq!(kept.settings.post_quantum, Some(Place::First));
+}
+
 #[test]
 fn outboard_configured_by_hand_keeps_its_section() {
     let text = b"openssl_conf = i\n[i]\nproviders = p\nalg_section = a\n[p]\ndefault = d\n\

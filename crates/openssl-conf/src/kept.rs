@@ -1,5 +1,6 @@
 //! What an earlier `outboard enable` was asked for, read from its block: a later one keeps it.
 
+use super::config::Assignment;
 use super::named::{POST_QUANTUM_SETTING, structural};
 use super::{ConfError, Config, Enabled, Environment, Observer, Settings, extend, strip};
 use std::path::{Path, PathBuf};
@@ -76,9 +77,10 @@ fn of(whole: &Config, base: &Config) -> Option<Earlier> {
             profile: all.profile.filter(|_| added("profile").is_some()),
             ledger: all.ledger.filter(|_| added("ledger").is_some()),
             offer: all.offer.filter(|_| added("offer").is_some()),
-            post_quantum: all
-                .post_quantum
-                .filter(|_| added(POST_QUANTUM_SETTING).is_some()),
+            post_quantum: all.post_quantum.filter(|_| {
+                let groups = whole.post_quantum_groups();
+                added(POST_QUANTUM_SETTING).is_some() || groups != base.post_quantum_groups()
+            }),
             others: all.others.into_iter().filter(is_added).collect(),
         },
         observer,
@@ -86,10 +88,15 @@ fn of(whole: &Config, base: &Config) -> Option<Earlier> {
 }
 
 impl Config {
-    /// The provider's settings that no other field of [`Settings`] holds, as they are written: `cards = 2`.
+    /// The provider's settings that no other field of [`Settings`] holds, as they are written: `cards = 2`, and `post-quantum` where
+    /// it is more than yes.
     pub(super) fn other_settings(&self, section: &str) -> Vec<(String, String)> {
         let all = self.section(section).unwrap_or_default().iter();
-        all.filter(|setting| !structural(&setting.name))
+        let more = |setting: &&Assignment| {
+            setting.name == POST_QUANTUM_SETTING
+                && setting.value.eq_ignore_ascii_case("certificates")
+        };
+        all.filter(|setting| !structural(&setting.name) || more(setting))
             .map(|setting| (setting.name.clone(), setting.value.clone()))
             .collect()
     }

@@ -274,10 +274,17 @@ fn add_providers(
     if let Some(offer) = settings.offer {
         lines.say(ours, "offer", &offer.to_string());
     }
-    if settings.post_quantum.is_some() {
-        lines.say(ours, POST_QUANTUM_SETTING, "yes");
+    let mut others = settings.others.clone();
+    if settings.post_quantum.is_none() {
+        others.retain(|(name, _)| name != POST_QUANTUM_SETTING);
+    } else if !others.iter().any(|(name, _)| name == POST_QUANTUM_SETTING) {
+        // A person who asked for more there keeps it.
+        let written = config.assignment(ours, POST_QUANTUM_SETTING);
+        let written = written.filter(|setting| !is_false(&setting.value));
+        let value = written.map_or("yes", |setting| &setting.value);
+        lines.say(ours, POST_QUANTUM_SETTING, value);
     }
-    for (name, value) in &settings.others {
+    for (name, value) in &others {
         lines.say(ours, name, value);
     }
     lines.say(ours, "activate", "1");

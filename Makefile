@@ -28,6 +28,8 @@
 
 PREFIX     ?= /usr/local
 DESTDIR    ?=
+$(if $(word 2,$(PREFIX)),$(error PREFIX has a blank: '$(PREFIX)'))
+$(if $(word 2,$(DESTDIR)),$(error DESTDIR has a blank: '$(DESTDIR)'))
 CARGO      ?= cargo
 STRIP      ?= strip --strip-debug
 # put.sh strips where it is told to, and nothing else.
@@ -221,7 +223,7 @@ liberty: $(liberty)/wlp/bin/tools/ws-server.jar
 
 $(liberty)/wlp/bin/tools/ws-server.jar:
 	@command -v mvn > /dev/null || scripts/need.sh maven
-	mvn -q -B org.apache.maven.plugins:maven-dependency-plugin:3.6.1:get -Dmaven.repo.local=$(abspath $(liberty))/repository \
+	mvn -q -B -C org.apache.maven.plugins:maven-dependency-plugin:3.6.1:get -Dmaven.repo.local=$(abspath $(liberty))/repository \
 	    -Dartifact=io.openliberty:openliberty-runtime:$(liberty_version):zip -Dtransitive=false
 	python3 -m zipfile -e $(liberty)/repository/io/openliberty/openliberty-runtime/$(liberty_version)/*.zip $(liberty)
 	rm -rf $(liberty)/repository
@@ -237,7 +239,7 @@ $(java_peers)/accp.jar: artifact = software.amazon.cryptools:AmazonCorrettoCrypt
 $(java_peers)/conscrypt.jar: artifact = org.conscrypt:conscrypt-openjdk-uber:2.5.2:jar
 $(java_peers)/%.jar:
 	@command -v mvn > /dev/null || scripts/need.sh maven
-	mvn -q -B org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy -Dmaven.repo.local=$(abspath $(java_peers))/repository \
+	mvn -q -B -C org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy -Dmaven.repo.local=$(abspath $(java_peers))/repository \
 	    -Dartifact=$(artifact) -DoutputDirectory=$(abspath $(java_peers))/$*
 	mv $(java_peers)/$*/*.jar $@
 	rm -rf $(java_peers)/repository $(java_peers)/$*

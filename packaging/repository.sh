@@ -4,8 +4,10 @@
 #   packaging/repository.sh PACKAGES DIRECTORY --key KEY        KEY: a secret key of gpg, by its fingerprint or address
 #   packaging/repository.sh PACKAGES DIRECTORY --throw-away     a key for tests, which is made and forgotten
 #
-# PACKAGES is what packaging/make.sh made. What an earlier call has put into DIRECTORY stays, so old versions can still be
-# installed. DIRECTORY then has
+# The public half of that key is published, and no other key: an address names one secret key, or none.
+#
+# PACKAGES is what packaging/make.sh made, as its SHA256SUMS say. What an earlier call has put into DIRECTORY stays, so old versions can still be
+# installed, and all of it is signed: nobody else may write there. DIRECTORY then has
 #   apt/   for apt: dists/stable, pool, the public key, and outboard.sources to copy to /etc/apt/sources.list.d
 #   rpm/   for dnf: packages, repodata, the public key, and outboard.repo (where createrepo_c is installed)
 # Edit the address in outboard.sources and outboard.repo: both name DIRECTORY.
@@ -24,6 +26,7 @@ case $3 in
 *) usage ;;
 esac
 ls "$packages"/deb/*.deb >/dev/null || { echo "there are no packages in $packages: type 'make packages'" >&2; exit 1; }
+(cd "$packages" && sha256sum --quiet -c SHA256SUMS) || { echo "the packages are not what 'make packages' made" >&2; exit 1; }
 export LC_ALL=C.UTF-8 TZ=UTC
 umask 022
 
@@ -36,7 +39,18 @@ if [ -z "$key" ]; then
     key='Outboard test repository'
     gpg --batch --quiet --trust-model always --pinentry-mode loopback --passphrase '' --quick-generate-key "$key" rsa3072 sign 2d
 fi
-gpg --quiet --no-auto-check-trustdb --list-secret-keys "$key" >/dev/null || exit 1
+# An address is part of other addresses, and gpg exports every key that it fits.
+fingerprints=$(gpg --quiet --batch --no-auto-check-trustdb --with-colons --list-secret-keys -- "$key" |
+    awk -F: '$1 == "sec" { found = 1 } $1 == "fpr" && found { print $10; found = 0 }')
+case $fingerprints in
+'') exit 1 ;;
+*[!0-9A-F]*)
+    echo "several secret keys fit '$key'; name one by its fingerprint:" >&2
+    echo "$fingerprints" >&2
+    exit 1
+    ;;
+esac
+key=$fingerprints
 
 mkdir -p "$directory/apt/pool/main/o/outboard" "$directory/apt/dists/stable/main/binary-amd64"
 cp "$packages"/deb/*.deb "$directory/apt/pool/main/o/outboard/"

@@ -7,7 +7,9 @@ service_upgraded() {
     systemctl --quiet is-active outboard.service || return 0
     # (Where systemd has no credentials, as in a container, the environment can name their directory.)
     from='(LoadCredential|LoadCredentialEncrypted|SetCredentialEncrypted)=outboard\.master|Environment=CREDENTIALS_DIRECTORY='
-    if systemctl cat outboard.service 2>/dev/null | grep -qE "^($from)"; then
+    # A line may have come after the start, or have been taken back by a later one: the service knows where its key came from.
+    if systemctl cat outboard.service 2>/dev/null | grep -qE "^($from)" &&
+        timeout 10 outboard service status --json 2>/dev/null | grep -q '"source": *"credential"'; then
         # The sockets stay, and requests wait.
         systemctl try-restart outboard.service || true
     else

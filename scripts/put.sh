@@ -9,6 +9,9 @@
 # has mapped the old file keeps it.
 set -eu
 
+[ $# -eq 3 ] || { echo "usage: $0 MODE SOURCE DESTINATION" >&2; exit 2; }
+# Directories that it makes are everybody's to read, and root's to write.
+umask 022
 mode=$1 source=$2 destination=$3
 directory=$(dirname "$destination")
 

@@ -13,10 +13,16 @@ use crate::{KeyInfo, Refusal, Reply, Request};
 /// How long the command waits for an answer: a key of 4096 bits takes seconds to be made, a roll of all keys more.
 const PATIENCE: Duration = Duration::from_secs(600);
 
+/// How long it waits for the first one, which takes no work: systemd holds the socket even where no service runs.
+const PATIENCE_FOR_THE_FIRST: Duration = Duration::from_secs(5);
+
 /// A connection to a service.
 pub struct Connection {
     lines: Lines<UnixStream>,
     path: PathBuf,
+    patience: Duration,
+    /// Whether the service has answered.
+    answered: bool,
 }
 
 /// Why a service was not reached, or did not do what it was asked.
@@ -42,6 +48,15 @@ pub enum Error {
         path: PathBuf,
         /// Why.
         reason: io::Error,
+    },
+    /// Somebody holds the socket, and does not answer.
+    #[error(
+        "the card service does not answer at {path}: it cannot start, or it is busy ('outboard doctor' and 'systemctl status outboard' say \
+         why)"
+    )]
+    Silent {
+        /// The socket.
+        path: PathBuf,
     },
     /// The answer is none: another version of the service.
     #[error(
@@ -83,15 +98,12 @@ impl Connection {
     /// [`Error::Unreachable`].
     pub fn open_for(directory: &Path, patience: Duration) -> Result<Self, Error> {
         let path = directory.join(ADMINISTRATION_SOCKET);
-        let connected = UnixStream::connect(&path).and_then(|stream| {
-            stream.set_read_timeout(Some(patience))?;
-            stream.set_write_timeout(Some(patience))?;
-            Ok(stream)
-        });
-        match connected {
+        match UnixStream::connect(&path) {
             Ok(stream) => Ok(Self {
                 lines: Lines::new(stream, MOST_LINE),
                 path,
+                patience,
+                answered: false,
             }),
             Err(reason) => Err(Error::Unreachable { path, reason }),
         }
@@ -102,15 +114,31 @@ impl Connection {
     /// # Errors
     /// The service refuses, or its answer does not come.
     pub fn ask(&mut self, request: &Request) -> Result<Reply, Error> {
+        if !self.answered {
+            let status =
+                self.exchange(&Request::Status, self.patience.min(PATIENCE_FOR_THE_FIRST))?;
+            self.answered = true;
+            if matches!(request, Request::Status) {
+                return Ok(status);
+            }
+        }
+        self.exchange(request, self.patience)
+    }
+
+    fn exchange(&mut self, request: &Request, patience: Duration) -> Result<Reply, Error> {
         let line = to_line(request).map_err(|reason| Error::Misunderstood {
             path: self.path.clone(),
             reason: reason.to_string(),
         })?;
-        let sent = self.lines.stream().write_all(&line);
+        let mut stream = self.lines.stream();
+        let limited = stream.set_read_timeout(Some(patience));
+        let limited = limited.and_then(|()| stream.set_write_timeout(Some(patience)));
+        let sent = limited.and_then(|()| stream.write_all(&line));
         let exchange = sent.and_then(|()| self.lines.next_line());
-        let lost = |reason| Error::Lost {
-            path: self.path.clone(),
-            reason,
+        let path = self.path.clone();
+        let lost = |reason: io::Error| match reason.kind() {
+            io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => Error::Silent { path },
+            _ => Error::Lost { path, reason },
         };
         let answer = exchange
             .and_then(|answer| answer.ok_or_else(|| io::ErrorKind::UnexpectedEof.into()))
@@ -177,5 +205,16 @@ mod tests {
             directory.path().display()
         );
         assert!(error.contains(&remedy), "{error}");
+    }
+
+    #[test]
+    fn a_socket_that_nobody_serves_is_named_soon() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join(ADMINISTRATION_SOCKET);
+        let _held = std::os::unix::net::UnixListener::bind(&path).unwrap();
+        let patience = Duration::from_millis(20);
+        let mut connection = Connection::open_for(directory.path(), patience).unwrap();
+        let error = connection.ask(&Request::Status).unwrap_err().to_string();
+        assert!(error.contains("does not answer at"), "{error}");
     }
 }

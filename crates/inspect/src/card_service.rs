@@ -116,7 +116,7 @@ impl Place {
                 io::ErrorKind::PermissionDenied => Answer::Refused,
                 _ => Answer::Down,
             },
-            Err(Error::Lost { .. }) => Answer::Silent,
+            Err(Error::Lost { .. } | Error::Silent { .. }) => Answer::Silent,
             Err(error) => Answer::Strange(error.to_string()),
         }
     }

@@ -53,7 +53,7 @@ fn runs_programs(command: &clap::Command) -> Vec<&str> {
 fn more(shell: &str, name: &str, subcommands: &[&str]) -> String {
     let function = name.replace('-', "_");
     match shell {
-        "bash" if !subcommands.is_empty() => format!(
+        "bash" => format!(
             r#"
 _{function}_program() {{
     local index
@@ -63,15 +63,22 @@ _{function}_program() {{
                 if declare -F _command_offset >/dev/null; then
                     _command_offset $((index + 1))
                 elif ((index + 1 == COMP_CWORD)); then
-                    COMPREPLY=($(compgen -c -- "${{COMP_WORDS[COMP_CWORD]}}"))
+                    mapfile -t COMPREPLY < <(compgen -c -- "${{COMP_WORDS[COMP_CWORD]}}")
                 else
-                    COMPREPLY=($(compgen -f -- "${{COMP_WORDS[COMP_CWORD]}}"))
+                    mapfile -t COMPREPLY < <(compgen -f -- "${{COMP_WORDS[COMP_CWORD]}}")
+                    compopt -o filenames 2>/dev/null
                 fi
                 return
             fi
         done
     fi
     _clap_complete_{function} "$@"
+    # The name of a file or a key stays one word, and nothing in it is a command.
+    for index in "${{!COMPREPLY[@]}}"; do
+        if [[ ${{COMPREPLY[index]}} == *[^A-Za-z0-9_./:=,@%+~-]* ]]; then
+            printf -v "COMPREPLY[$index]" %q "${{COMPREPLY[index]}}"
+        fi
+    done
 }}
 complete -F _{function}_program -o nospace -o bashdefault -o nosort {name}
 "#,
@@ -151,5 +158,27 @@ mod tests {
         assert_eq!(offered(&script, "upper run --st"), "asked\n");
         assert!(offered(&script, "upper run -- mkfi").contains("mkfifo"));
         assert!(!offered(&script, "upper run -- ls --st").contains("asked"));
+    }
+
+    #[test]
+    fn no_word_that_is_offered_is_a_command() {
+        let manual = Manual {
+            command: clap::Command::new("upper"),
+            files: "",
+            see_also: "",
+        };
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        manual.write(directory.path()).expect("it is ours");
+        let session = "source $0
+            _clap_complete_upper() { COMPREPLY=('b;id' 'a$(id)' 'two words' /etc/ssl/openssl.cnf --json); }
+            _upper_program upper '' ''
+            printf '%s\\n' \"${COMPREPLY[@]}\"";
+        let said = Command::new("bash")
+            .args(["--norc", "-c", session])
+            .arg(directory.path().join("upper.bash"))
+            .output()
+            .expect("bash is installed");
+        let expected = "b\\;id\na\\$\\(id\\)\ntwo\\ words\n/etc/ssl/openssl.cnf\n--json\n";
+        assert_eq!(String::from_utf8_lossy(&said.stdout), expected);
     }
 }

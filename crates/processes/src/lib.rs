@@ -97,6 +97,17 @@ impl Process {
         self.libraries.iter().any(|library| is_openssl_3(library))
     }
 
+    /// Whether it runs an earlier file of Outboard's module than the one that is installed.
+    pub fn is_outdated(&self) -> bool {
+        let module = self.outboard.as_deref().map(Path::to_string_lossy);
+        module.is_some_and(|module| module.ends_with(" (deleted)"))
+    }
+
+    /// Whether it is part of systemd itself: it has libcrypto mapped, and a restart of it is of no use.
+    fn is_of_systemd(&self) -> bool {
+        self.pid == 1 || self.service.as_deref() == Some("systemd-journald.service")
+    }
+
     /// The name to restart: the process's service, else the program.
     pub fn restart_name(&self) -> String {
         match &self.service {
@@ -107,15 +118,28 @@ impl Process {
 }
 
 /// The line to type that restarts the services among these processes; none where there are none.
+///
+/// A user chooses the names of their own services, and a container's those of its own: only services of this machine's systemd are
+/// named, and only where the shell reads the name as it is.
 pub fn restart_command<'a>(processes: impl IntoIterator<Item = &'a Process>) -> Option<String> {
     let units = processes
         .into_iter()
-        .filter(|process| !process.is_of_user)
-        .filter_map(|process| process.service.clone());
+        .filter(|process| !process.is_of_user && !process.is_of_systemd())
+        .filter_map(|process| word(process.service.as_deref()?));
     let units: BTreeSet<String> = units.collect();
     let sudo = if installation::is_root() { "" } else { "sudo " };
     let units: Vec<String> = units.into_iter().collect();
     (!units.is_empty()).then(|| format!("{sudo}systemctl restart {}", units.join(" ")))
+}
+
+/// A unit's name as a word of a command line.
+fn word(unit: &str) -> Option<String> {
+    let known = |c: char| c.is_ascii_alphanumeric() || ":_.@-\\".contains(c);
+    let fits = unit.chars().all(known) && !unit.starts_with('-');
+    fits.then(|| match unit.contains('\\') {
+        true => format!("'{unit}'"),
+        false => unit.to_owned(),
+    })
 }
 
 /// The same for people: the processes of one program on one line.
@@ -141,7 +165,10 @@ pub fn restart_lines(names: &[String]) -> Vec<String> {
 
 /// The names to restart, each once, in alphabetical order.
 pub fn restart_names<'a>(processes: impl IntoIterator<Item = &'a Process>) -> Vec<String> {
-    let names: BTreeSet<String> = processes.into_iter().map(Process::restart_name).collect();
+    let processes = processes
+        .into_iter()
+        .filter(|process| !process.is_of_systemd());
+    let names: BTreeSet<String> = processes.map(Process::restart_name).collect();
     names.into_iter().collect()
 }
 
@@ -294,13 +321,21 @@ pub fn is_ours(path: &Path) -> bool {
     is_module(path) || OTHERS.contains(&file_name(path))
 }
 
-/// `ssh.service` in `0::/system.slice/ssh.service`.
+/// `ssh.service` in `0::/system.slice/ssh.service`. What lies deeper, the service itself may have made; what lies elsewhere is no
+/// service of this machine, but a container's, for example.
 fn service(cgroup: &str) -> Option<String> {
-    let components = cgroup.lines().flat_map(|line| line.split('/'));
-    components
-        .filter(|component| component.ends_with(".service") && !component.starts_with("user@"))
-        .map(str::to_owned)
-        .next_back()
+    cgroup.lines().find_map(|line| {
+        let (_, path) = line.split_once('/')?;
+        let mut components = path.split('/').peekable();
+        let is_service = |component: &&str| component.ends_with(".service");
+        if components.next_if_eq(&"user.slice").is_some() {
+            let own = components.filter(|component| !component.starts_with("user@"));
+            return own.filter(is_service).next_back().map(str::to_owned);
+        }
+        components.next_if_eq(&"system.slice")?;
+        let below = components.find(|component| !component.ends_with(".slice"));
+        below.filter(is_service).map(str::to_owned)
+    })
 }
 
 #[cfg(test)]
@@ -392,6 +427,43 @@ mod tests {
             service("0::/user.slice/user@0.service/app.slice/x.service\n").as_deref(),
             Some("x.service")
         );
+        for template in ["0::", "1:name=systemd:"] {
+            let cgroup = format!(
+                "{template}/system.slice/system-getty.slice/getty@1.service/deeper.service\n"
+            );
+            assert_eq!(service(&cgroup).as_deref(), Some("getty@1.service"));
+        }
+        for others in [
+            "/nginx.service",
+            "/machine.slice/m.scope/system.slice/nginx.service",
+            "/system.slice/docker-1.scope/nginx.service",
+        ] {
+            assert_eq!(service(&format!("0::{others}\n")), None, "{others}");
+        }
+    }
+
+    #[test]
+    fn a_name_is_a_word_of_a_command_or_is_not_in_it() {
+        let of = |pid: u32, service: &str| Process {
+            pid,
+            name: "x".to_owned(),
+            service: Some(service.to_owned()),
+            is_of_user: false,
+            libraries: Vec::new(),
+            outboard: None,
+        };
+        let processes = [
+            of(2, "ssh.service"),
+            of(3, r"x@a\x2db.service"),
+            of(4, "ssh.service;touch ${IFS}x;.service"),
+            of(5, "-H.service"),
+            of(6, "systemd-journald.service"),
+        ];
+        let command = restart_command(&processes).expect("there are services");
+        let (_, units) = command.split_once("systemctl restart ").expect("a command");
+        assert_eq!(units, r"ssh.service 'x@a\x2db.service'");
+        assert_eq!(restart_command(&processes[3..]), None);
+        assert!(!restart_names(&processes).contains(&"systemd-journald.service".to_owned()));
     }
 
     #[test]

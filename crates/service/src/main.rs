@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use clap::Parser;
 use outboard_engine::profile::settings::service_limit;
@@ -44,6 +44,9 @@ fn limit(text: &str) -> Result<Duration, &'static str> {
     service_limit(text).map_err(|_| "it takes a number of seconds from 1 to 600")
 }
 
+/// Between two starts that fail.
+const PAUSE: Duration = Duration::from_secs(5);
+
 fn main() -> ExitCode {
     tracing_subscriber::fmt()
         .without_time()
@@ -53,6 +56,7 @@ fn main() -> ExitCode {
         // A log that nobody reads any more must not end the service.
         .log_internal_errors(false)
         .init();
+    let started = Instant::now();
     let arguments = Arguments::parse();
     let settings = Settings {
         directory: arguments.directory,
@@ -72,6 +76,11 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             tracing::error!("{error}");
+            // systemd starts a service that ended again at once. What ends it at its start will do so again.
+            let is_systemd_s = std::env::var_os("NOTIFY_SOCKET").is_some();
+            if is_systemd_s && started.elapsed() < PAUSE {
+                std::thread::sleep(PAUSE);
+            }
             ExitCode::FAILURE
         }
     }

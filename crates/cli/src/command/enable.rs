@@ -113,6 +113,9 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
     let file = resolve(arguments.config.clone(), &library)?;
     let for_all = is_the_system_s(&file, &library);
     refuse_unfit(&module, for_all)?;
+    if let Some(profile) = arguments.profile.as_deref().filter(|_| for_all) {
+        refuse_changeable(profile)?;
+    }
     let text =
         fs::read(&file).map_err(|error| format!("cannot read {}: {error}", file.display()))?;
 
@@ -338,6 +341,21 @@ pub(super) fn resolve(named: Option<PathBuf>, library: &Library) -> Result<PathB
 fn is_the_system_s(file: &Path, library: &Library) -> bool {
     let own = installation::configuration(library).ok();
     installation::is_root() && own.and_then(|own| own.canonicalize().ok()).as_deref() == Some(file)
+}
+
+/// A profile that every program reads, root's too, is nobody's to change.
+fn refuse_changeable(profile: &Path) -> Result<(), Failure> {
+    const ROOT: u32 = 0;
+    match changeable_by_others(profile, ROOT) {
+        Ok(Some(path)) => Err(format!(
+            "cannot use {} for the whole system: users other than root can change {} (copy the profile to /var/lib/outboard)",
+            profile.display(),
+            path.display()
+        )
+        .into()),
+        // A profile that is not there yet is no profile.
+        Ok(None) | Err(_) => Ok(()),
+    }
 }
 
 /// `for_all`: whether root's own programs will load it.

@@ -142,7 +142,8 @@ mod tests {
         let here = 0;
         let (first, sum): (usize, usize) = on_own(deep).expect("there is memory");
         assert_eq!(sum, SIZE / 8);
-        assert!(first.abs_diff(ptr::from_ref(&here) as usize) > SIZE);
+        // On this thread's own stack, the room would be right below. (A stack of ours may lie beside it, above or further below.)
+        assert!((ptr::from_ref(&here) as usize).wrapping_sub(first) > SIZE / 4);
     }
 
     #[test]

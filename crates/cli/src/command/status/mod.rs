@@ -66,7 +66,9 @@ struct Report {
 struct Processes {
     with_outboard: usize,
     without_outboard: usize,
-    /// The command that restarts services among the latter.
+    /// Those with an earlier version of Outboard than the one that is installed.
+    outdated: usize,
+    /// The command that restarts services among those without Outboard and those with an earlier version.
     restart_command: Option<String>,
 }
 
@@ -123,7 +125,9 @@ impl Report {
             let rollout = switch.rollout.as_ref();
             rollout.is_none_or(|rollout| rollout.serves(&process.name))
         };
-        let unserved: Vec<&Process> = without.iter().copied().filter(serves).collect();
+        let outdated = || with.iter().copied().filter(|process| process.is_outdated());
+        let stale = without.iter().copied().filter(serves).chain(outdated());
+        let restart_command = restart_command(stale).filter(|_| switch.is_on);
         let ledgers = ledgers();
         let programs = programs(&ledgers, &profile);
         let mut total = Served::default();
@@ -146,7 +150,8 @@ impl Report {
             processes: Processes {
                 with_outboard: with.len(),
                 without_outboard: without.len(),
-                restart_command: restart_command(unserved).filter(|_| switch.is_on),
+                outdated: outdated().count(),
+                restart_command,
             },
             counted_since: created.map(rfc3339),
             total,

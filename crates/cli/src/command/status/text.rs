@@ -54,9 +54,13 @@ impl Report {
             self.processes.with_outboard,
             self.processes.without_outboard,
         );
+        let earlier = match self.processes.outdated {
+            0 => String::new(),
+            outdated => format!(" ({outdated} an earlier version)"),
+        };
         say(
             "processes",
-            format!("{with} use Outboard, {without} use OpenSSL without Outboard"),
+            format!("{with} use Outboard{earlier}, {without} use OpenSSL without Outboard"),
         );
         say("served", self.served_text(&self.total));
         say("saved", saved_text(&self.total));

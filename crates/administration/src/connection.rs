@@ -130,7 +130,7 @@ impl Connection {
             path: self.path.clone(),
             reason: reason.to_string(),
         })?;
-        let mut stream = self.lines.stream();
+        let stream = self.lines.stream();
         let limited = stream.set_read_timeout(Some(patience));
         let limited = limited.and_then(|()| stream.set_write_timeout(Some(patience)));
         let sent = limited.and_then(|()| stream.write_all(&line));

@@ -329,8 +329,8 @@ fn service(cgroup: &str) -> Option<String> {
         let mut components = path.split('/').peekable();
         let is_service = |component: &&str| component.ends_with(".service");
         if components.next_if_eq(&"user.slice").is_some() {
-            let own = components.filter(|component| !component.starts_with("user@"));
-            return own.filter(is_service).next_back().map(str::to_owned);
+            let mut own = components.filter(|component| !component.starts_with("user@"));
+            return own.rfind(is_service).map(str::to_owned);
         }
         components.next_if_eq(&"system.slice")?;
         let below = components.find(|component| !component.ends_with(".slice"));

@@ -192,6 +192,12 @@ printf '%064d\n' 7 >/etc/credentials/outboard.master
 chown outboard /etc/credentials/outboard.master
 printf '[Service]\nEnvironment=CREDENTIALS_DIRECTORY=/etc/credentials\n' >/etc/systemd/system/outboard.service.d/key.conf
 systemctl daemon-reload
+# The service that runs has a key that people entered, whatever the next one would get.
+said=$(apt $ours install --reinstall outboard-service)
+has "$said" 'restart would forget its master key'
+[ "$(systemctl show --property MainPID --value outboard.service)" = "$daemon" ] || die "the service lost its master key"
+systemctl restart outboard.service
+daemon=$(systemctl show --property MainPID --value outboard.service)
 apt $ours install --reinstall outboard-service >/dev/null
 [ "$(systemctl show --property MainPID --value outboard.service)" != "$daemon" ] || die "the service runs the earlier version"
 [ "$(stock fetch)" = ok ] || die "nginx does not answer after the service's restart: $(outboard service status)"
@@ -215,12 +221,34 @@ answers
 [ "$(fetch)" = ok ] && [ "$(login)" = visitor ] || die "a server does not answer without Outboard"
 ! pgrep outboardd || die "the service runs"
 
+step "installed again and removed: without openssl.cnf, with names that are no keys, with others' files in /dev/shm, with a person named outboard"
+usermod --shell /bin/sh outboard
+! said=$(apt $ours install outboard-service) || die "the service became a person"
+has "$said" "there is a user 'outboard' already"
+usermod --shell /usr/sbin/nologin outboard
+dpkg --configure outboard-service >/dev/null
+printf '#!/bin/sh\nchown outboard:outboard /srv # see outboard:NAME\n' >/etc/cron.daily/ours
+ln -s /srv/keys /etc/nginx/keys
+mkdir -p /srv/keys
+printf -- '-----BEGIN OUTBOARD KEY-----\n' >/srv/keys/site.key
+! said=$(apt remove outboard-service) || die "a key that a link leads to was not found"
+has "$said" '/etc/nginx/keys/site.key: holds a reference'
+has_not "$said" 'cron.daily'
+rm -r /srv/keys /etc/nginx/keys /etc/cron.daily/ours
+apt remove outboard-service >/dev/null
+mv /etc/ssl/openssl.cnf openssl.cnf.moved
+said=$(apt remove outboard) || die "without openssl.cnf, the package stays: $said"
+mv openssl.cnf.moved /etc/ssl/openssl.cnf
+mkdir /dev/shm/outboard.1
+touch /dev/shm/outboard.9.mine
+
 step "purge: nothing is left but the keys, which are named"
 said=$(apt purge $packages)
 has "$said" 'keys of the card service stay, encrypted, in /var/lib/outboard/store'
 [ -e /var/lib/outboard/store ] || die "the keys are destroyed"
 rm -r /var/lib/outboard/store
 rmdir /var/lib/outboard
+rmdir /dev/shm/outboard.1 && rm /dev/shm/outboard.9.mine || die "a purge removed what is not Outboard's"
 apt autoremove >/dev/null
 manifest >after
 # The users stay, as Debian's packages leave theirs: their numbers must not become another program's.

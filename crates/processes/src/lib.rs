@@ -373,7 +373,7 @@ mod tests {
     #[test]
     fn services_are_restarted_by_one_line() {
         let process = |service: Option<&str>, is_of_user| Process {
-            pid: 1,
+            pid: 2,
             name: "x".to_owned(),
             service: service.map(str::to_owned),
             is_of_user,
@@ -461,7 +461,7 @@ mod tests {
         ];
         let command = restart_command(&processes).expect("there are services");
         let (_, units) = command.split_once("systemctl restart ").expect("a command");
-        assert_eq!(units, r"ssh.service 'x@a\x2db.service'");
+        assert_eq!(units, r"'x@a\x2db.service' ssh.service");
         assert_eq!(restart_command(&processes[3..]), None);
         assert!(!restart_names(&processes).contains(&"systemd-journald.service".to_owned()));
     }

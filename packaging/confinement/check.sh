@@ -25,6 +25,8 @@ profile $program /usr/sbin/$program {
 END
     parse "$work/$program" 2>"$work/said" || die "$program: $(cat "$work/said")"
 done
+# A rule without a peer is one for every program's socket.
+! grep -E '^ *unix .*(connect|send|receive)' apparmor/* | grep -v 'peer=' || die "the rules above name no peer"
 sed 's/rwlk,/rwlk/' apparmor/outboard >"$work/broken"
 sed -i "s|$PWD/apparmor/outboard\"|$work/broken\"|" "$work/nginx"
 ! parse "$work/nginx" 2>/dev/null || die "a broken rule parses: this test shows nothing"

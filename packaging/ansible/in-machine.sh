@@ -55,10 +55,22 @@ step "switches off, and on for one program"
 [ "$(play -e '{"outboard_enable_options": "--for nginx"}')" = 1 ] || die "not only the switch changed"
 [ "$(play -e '{"outboard_enable_options": "--for nginx"}')" = 0 ] || die "a second time changes something"
 
+step "closes the address of the counters, and leaves alone what the role did not write"
+dropins=/etc/systemd/system/outboard-metrics.socket.d
+printf '[Socket]\nBacklog=64\n' >$dropins/override.conf
+closed='{"outboard_metrics": "", "outboard_enable_options": "--for nginx"}'
+[ "$(play -e "$closed")" = 2 ] || die "not only the address changed"
+! systemctl --quiet is-active outboard-metrics.socket || die "the address is open"
+[ "$(ls $dropins)" = override.conf ] || die "$dropins has $(ls $dropins)"
+[ "$(play -e "$closed")" = 0 ] || die "closing again changes something"
+[ "$(play -e '{"outboard_enable_options": "--for nginx"}')" -ge 1 ] || die "it was not opened again"
+! refused=$(play -e '{"outboard_package_files": ["http://example.org/x.deb"]}') || die "a package without a signature: $refused"
+
 step "removes"
 [ "$(play -e outboard_state=absent -e outboard_purge=true --check)" -ge 1 ] || die "--check sees nothing to remove"
 [ -e /usr/bin/outboard ] || die "--check has removed it"
 [ "$(play -e outboard_state=absent -e outboard_purge=true)" -ge 1 ] || die "nothing was removed"
+[ "$(ls $dropins)" = override.conf ] || die "the administrator's file is gone"
 [ ! -e /usr/bin/outboard ] && [ ! -e /var/lib/outboard/profile.json ] || die "something is left"
 [ "$(sha256sum </etc/ssl/openssl.cnf)" = "$openssl_cnf" ] || die "openssl.cnf is not what it was"
 [ "$(play -e outboard_state=absent)" = 0 ] || die "removing again changes something"

@@ -74,14 +74,17 @@ impl System {
 
     /// A program for which the directory is /etc/ssh.
     fn inside(&self, program: &str) -> Command {
+        self.inside_after("true", program)
+    }
+
+    /// The same, after the shell has run that.
+    fn inside_after(&self, first: &str, program: &str) -> Command {
         let mut command = Command::new("unshare");
         command
-            .args([
-                "--mount",
-                "sh",
-                "-c",
-                "mount --bind \"$0\" /etc/ssh && exec \"$@\"",
-            ])
+            .args(["--mount", "sh", "-c"])
+            .arg(format!(
+                "mount --bind \"$0\" /etc/ssh && {first} && exec \"$@\""
+            ))
             .arg(self.path(""))
             .arg(program)
             .env("LC_ALL", "C.UTF-8");
@@ -89,7 +92,11 @@ impl System {
     }
 
     fn adopt(&self, words: &[&str], files: &[String]) -> Output {
-        let mut command = self.inside("env");
+        self.adopt_after("true", words, files)
+    }
+
+    fn adopt_after(&self, first: &str, words: &[&str], files: &[String]) -> Output {
+        let mut command = self.inside_after(first, "env");
         command.arg(assert_cmd::cargo::cargo_bin("outboard"));
         command
             .args(["keys", "adopt", "--directory"])
@@ -122,6 +129,43 @@ impl System {
         self.wait_for_pid_file(None);
     }
 
+    fn stop(&mut self) {
+        if let Some(mut sshd) = self.sshd.take() {
+            sshd.kill().expect("it is ours");
+            sshd.wait().expect("it is ours");
+        }
+        let _ = fs::remove_file(self.path("sshd.pid"));
+    }
+
+    /// Adopts these host keys, with a reload between.
+    fn adopt_and_reload(&self, files: &[String]) -> String {
+        assert!(
+            !self.adopt(&[], files).status.success(),
+            "the drop-in is new"
+        );
+        self.reload();
+        let output = self.adopt(&[], files);
+        succeeds(&output);
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    }
+
+    /// Makes the keys whose private files are missing, as the script of Debian's openssh-server does when it is upgraded.
+    fn play_the_postinst(&self) {
+        for file in hosts("")
+            .iter()
+            .map(|name| self.path(&name["/etc/ssh/".len()..]))
+        {
+            if !file.exists() {
+                let kind = file.to_string_lossy();
+                let kind = kind.rsplit('_').nth(1).expect("it has one").to_owned();
+                let _ = fs::remove_file(file.with_extension("pub"));
+                let mut command = Command::new("ssh-keygen");
+                command.args(["-q", "-N", "", "-t", &kind, "-f"]).arg(&file);
+                succeeds(&command.output().expect("it is installed"));
+            }
+        }
+    }
+
     fn reload(&self) {
         let before = self.pid_file();
         let process = self.sshd.as_ref().expect("it was started").id();
@@ -150,7 +194,12 @@ impl System {
     /// Logs in, with each kind of host key.
     #[track_caller]
     fn logs_in(&self) {
-        for host in ["ssh-ed25519", "ecdsa-sha2-nistp256", "rsa-sha2-512"] {
+        self.logs_in_with(&["ssh-ed25519", "ecdsa-sha2-nistp256", "rsa-sha2-512"]);
+    }
+
+    #[track_caller]
+    fn logs_in_with(&self, hosts: &[&str]) {
+        for host in hosts {
             let file = |name: &str| self.path(name).display().to_string();
             let output = Command::new("ssh")
                 .args([
@@ -171,6 +220,7 @@ impl System {
             let said = String::from_utf8_lossy(&output.stderr);
             let log = fs::read_to_string(self.path("log")).unwrap_or_default();
             assert_eq!(output.stdout, b"in\n", "{host}: {said}\n{log}");
+            assert!(!said.contains("duplicated"), "{said}");
         }
     }
 }
@@ -229,15 +279,205 @@ fn somebody_can_log_in_at_each_step() {
     succeeds(&system.adopt(&["--revert"], &copies[..1]));
     assert!(drop_in.exists(), "two keys are the service's");
     system.logs_in();
+    system.reload();
+    system.logs_in();
     system.service.says(&["service", "stop"]);
     let output = system.adopt(&["--revert"], &copies[1..]);
     succeeds(&output);
     common::says(
         &String::from_utf8_lossy(&output.stdout),
-        "systemctl reload ssh",
+        "Run systemctl reload ssh (or sshd), then this command again",
     );
     assert!(!drop_in.exists());
+    system.reload();
     system.logs_in();
+
+    // The copies of public keys stay until sshd was reloaded.
+    assert!(system.path("outboard_ssh_host_rsa_key.pub").exists());
+    let pattern = "/etc/ssh/ssh_host_*.outboard-backup".to_owned();
+    succeeds(&system.adopt(&["--revert"], &[pattern]));
+    let left = fs::read_dir(system.path(""))
+        .expect("it is there")
+        .flatten();
+    let names = left.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    assert_eq!(names.filter(|name| name.contains("outboard")).count(), 0);
+    system.logs_in();
+}
+
+#[test]
+fn keys_that_others_make_are_not_used() {
+    let Some(mut system) = System::new() else {
+        return;
+    };
+    // A certificate goes on, too.
+    let user = system.path("user");
+    let mut command = Command::new("ssh-keygen");
+    command.args(["-q", "-h", "-I", "host", "-s"]).arg(&user);
+    command.arg(system.path("ssh_host_ed25519_key.pub"));
+    succeeds(&command.output().expect("it is installed"));
+    system.configure(
+        "Include /etc/ssh/sshd_config.d/*.conf\nHostCertificate /etc/ssh/ssh_host_ed25519_key-cert.pub\n",
+    );
+    let mut known = fs::read_to_string(system.path("known_hosts")).expect("it is there");
+    let authority = fs::read_to_string(system.path("user.pub")).expect("it is there");
+    known += &format!("@cert-authority [127.0.0.1]:{} {authority}", system.port);
+    fs::write(system.path("known_hosts"), known).expect("it is ours");
+    let certificate = ["ssh-ed25519-cert-v01@openssh.com"];
+    system.start();
+    system.logs_in_with(&certificate);
+
+    // The keys that are not adopted yet stay sshd's.
+    let files = hosts("");
+    let said = system.adopt_and_reload(&files[..1]);
+    common::says(&said, "copies of the public halves");
+    let file = system.path(DROP_IN);
+    let drop_in = || fs::read_to_string(&file).expect("it is there");
+    common::says(
+        &drop_in(),
+        "HostKey /etc/ssh/ssh_host_rsa_key\nHostKey /etc/ssh/ssh_host_ecdsa_key\n\
+         HostKey /etc/ssh/outboard_ssh_host_ed25519_key\n",
+    );
+    system.logs_in();
+    system.reload();
+    system.logs_in();
+    system.logs_in_with(&certificate);
+    succeeds(&system.adopt(&[], &files[1..]));
+    system.logs_in();
+    system.reload();
+    system.logs_in();
+    let once = drop_in();
+    let output = system.adopt(&[], &["/etc/ssh/ssh_host_*_key".into()]);
+    succeeds(&output);
+    common::says(
+        &String::from_utf8_lossy(&output.stdout),
+        "/etc/ssh/ssh_host_rsa_key is gone because it was adopted already",
+    );
+    assert_eq!(drop_in(), once);
+
+    let directory = system.path("");
+    let public = |kind: &str| directory.join(format!("ssh_host_{kind}_key.pub"));
+    let before = HOSTS.map(|kind| fs::read(public(kind)).expect("it is there"));
+    system.play_the_postinst();
+    assert_ne!(fs::read(public("rsa")).expect("it is there"), before[2]);
+    let output = system.adopt(&[], &files);
+    assert!(!output.status.success());
+    common::says(&String::from_utf8_lossy(&output.stderr), "is another one");
+    system.stop();
+    system.start();
+    system.logs_in();
+    system.logs_in_with(&certificate);
+
+    // Back, while no sshd runs and its directory is gone.
+    system.stop();
+    system.configure("Include /etc/ssh/sshd_config.d/*.conf\nNonsense yes\n");
+    let copies = hosts(".outboard-backup");
+    let without = "mount -t tmpfs none /run";
+    let output = system.adopt_after(without, &["--revert"], &copies);
+    assert!(!output.status.success());
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    common::says(
+        &said,
+        "no file was touched: sshd refuses its configuration: ",
+    );
+    assert!(
+        said.contains("Nonsense; ") && !said.contains("\\u{"),
+        "{said}"
+    );
+    assert!(system.path("ssh_host_rsa_key.outboard-backup").exists());
+    system.configure("Include /etc/ssh/sshd_config.d/*.conf\n");
+    let output = system.adopt_after(without, &["--revert"], &copies);
+    succeeds(&output);
+    common::says(
+        &String::from_utf8_lossy(&output.stdout),
+        "was another key's",
+    );
+    assert_eq!(
+        HOSTS.map(|kind| fs::read(public(kind)).expect("it is there")),
+        before
+    );
+    assert!(!system.path(DROP_IN).exists());
+    assert!(!system.path("outboard_ssh_host_rsa_key.pub").exists());
+    system.start();
+    system.logs_in();
+}
+
+#[test]
+fn what_an_older_version_wrote_is_brought_up_to_date() {
+    let Some(mut system) = System::new() else {
+        return;
+    };
+    system.start();
+    system.adopt_and_reload(&hosts(""));
+    let agent = system.service.path("agent.sock");
+    let old = format!(
+        "# Written by 'outboard keys adopt'; 'outboard keys adopt --revert' removes it.\nHostKeyAgent {}\n",
+        agent.display()
+    );
+    let older = |system: &System| {
+        fs::write(system.path(DROP_IN), &old).expect("it is ours");
+        for kind in HOSTS {
+            fs::remove_file(system.path(&format!("outboard_ssh_host_{kind}_key.pub")))
+                .expect("it is there");
+        }
+        system.reload();
+        system.logs_in();
+    };
+    older(&system);
+    let output = system.adopt(&[], &["/etc/ssh/ssh_host_*_key".into()]);
+    succeeds(&output);
+    common::says(
+        &String::from_utf8_lossy(&output.stdout),
+        "copies of the public halves",
+    );
+    system.logs_in();
+    system.play_the_postinst();
+    system.stop();
+    system.start();
+    system.logs_in();
+    for kind in HOSTS {
+        fs::remove_file(system.path(&format!("ssh_host_{kind}_key"))).expect("it is there");
+    }
+
+    // Keys that were put back by a command that then failed.
+    older(&system);
+    for kind in HOSTS {
+        let file = system.path(&format!("ssh_host_{kind}_key"));
+        fs::rename(file.with_extension("outboard-backup"), file).expect("it is there");
+    }
+    succeeds(&system.adopt(
+        &["--revert"],
+        &["/etc/ssh/ssh_host_*.outboard-backup".into()],
+    ));
+    assert!(!system.path(DROP_IN).exists());
+    system.reload();
+    system.logs_in();
+}
+
+#[test]
+fn lines_of_the_administrator_are_kept() {
+    let Some(mut system) = System::new() else {
+        return;
+    };
+    let include = "Include /etc/ssh/sshd_config.d/*.conf\n";
+    let lines = hosts("")
+        .iter()
+        .map(|file| format!("HostKey {file}\n"))
+        .collect::<String>();
+    system.configure(&format!("{include}{lines}"));
+    system.start();
+    let said = system.adopt_and_reload(&hosts("")[2..]);
+    common::says(
+        &said,
+        "Remove the line 'HostKey /etc/ssh/ssh_host_rsa_key' from /etc/ssh/sshd_config",
+    );
+    let drop_in = fs::read_to_string(system.path(DROP_IN)).expect("it is there");
+    assert_eq!(drop_in.matches("\nHostKey ").count(), 1, "{drop_in}");
+    system.play_the_postinst();
+    system.stop();
+    system.start();
+    system.logs_in();
+    succeeds(&system.adopt(&["--revert"], &hosts("")[2..]));
+    assert!(!system.path(DROP_IN).exists());
     system.reload();
     system.logs_in();
 }

@@ -10,6 +10,7 @@ use outboard_file_replacement::{copy_beside, replace};
 use outboard_wire::AGENT_SOCKET;
 use zeroize::Zeroizing;
 
+use super::drop_in::{self, DROP_IN, DropIn};
 use super::{key, private_key, sshd, text};
 use crate::completion;
 use crate::output::print;
@@ -59,9 +60,17 @@ pub(super) fn run(
         .map(|user| accounts::find(Account::User, user))
         .collect::<Result<Vec<_>, _>>()?;
     let mut any_ssh = false;
-    for file in &arguments.files {
-        any_ssh |= adopt(service, arguments, file, &users, directory)?;
+    let mut hosts = Hosts::default();
+    for file in arguments.files.iter().flat_map(|file| expand(file)) {
+        match adopt(service, arguments, &file, &users, directory, &mut hosts) {
+            Ok(is_ssh) => any_ssh |= is_ssh,
+            Err(failure) => {
+                hosts.tell()?;
+                return Err(failure);
+            }
+        }
     }
+    hosts.tell()?;
     if any_ssh {
         let socket = directory.join(AGENT_SOCKET);
         print(&format!(
@@ -73,6 +82,75 @@ pub(super) fn run(
     Ok(())
 }
 
+/// What was done for sshd.
+#[derive(Default)]
+struct Hosts {
+    /// Whether the sshd that runs asks the service.
+    ask: bool,
+    /// Whether sshd's configuration changed.
+    named: bool,
+}
+
+impl Hosts {
+    fn tell(&self) -> Result<(), Failure> {
+        if self.named {
+            sshd::tell_other_lines()?;
+            print(&format!(
+                "sshd's configuration now names copies of the public halves ({DROP_IN}). Run {}.\n",
+                sshd::RELOAD
+            ))?;
+        }
+        Ok(())
+    }
+}
+
+/// Says that a key was adopted before, if so, and lets sshd's configuration name a copy of its public half if an older
+/// version did not.
+fn adopted_before(file: &Path, directory: &Path, hosts: &mut Hosts) -> Result<bool, Failure> {
+    let public = public_beside(file);
+    let socket = directory.join(AGENT_SOCKET);
+    let is_offered = || sshd::offers(&socket, &public).is_ok();
+    if !public.exists() || !(backup_of(file).exists() || is_offered()) {
+        return Ok(false);
+    }
+    print(&format!(
+        "{0} is gone because it was adopted already: the service has its key. To put the file back, run \
+         'outboard keys adopt --revert {0}'.\n",
+        file.display()
+    ))?;
+    if sshd::is_host_key(file) && is_offered() && DropIn::of_system().is_some() {
+        hosts.named |= sshd::name_copy(file, &socket)?.is_some();
+    }
+    Ok(true)
+}
+
+/// The files of OpenSSH that a pattern means where the shell found none, because all were adopted or put back before.
+fn expand(pattern: &Path) -> Vec<PathBuf> {
+    let found = || {
+        let name = pattern.file_name()?.to_str()?;
+        let name = name.strip_suffix(BACKUP).unwrap_or(name);
+        let (start, end) = name.split_once('*')?;
+        let parent = pattern.parent()?;
+        let mut found: Vec<_> = fs::read_dir(parent)
+            .ok()?
+            .flatten()
+            .filter_map(|entry| {
+                let name = entry.file_name();
+                let name = name.to_str()?.strip_suffix(".pub")?;
+                let is_meant = name.len() >= start.len() + end.len()
+                    && name.starts_with(start)
+                    && name.ends_with(end)
+                    && !name.ends_with("-cert");
+                is_meant.then(|| parent.join(name))
+            })
+            .filter(|file| !drop_in::is_copy(file))
+            .collect();
+        found.sort();
+        (!pattern.exists() && !found.is_empty()).then_some(found)
+    };
+    found().unwrap_or_else(|| vec![pattern.to_owned()])
+}
+
 /// Adopts the key of one file; whether it is OpenSSH's.
 fn adopt(
     service: &mut Connection,
@@ -80,7 +158,11 @@ fn adopt(
     file: &Path,
     users: &[u32],
     directory: &Path,
+    hosts: &mut Hosts,
 ) -> Result<bool, Failure> {
+    if !file.exists() && adopted_before(file, directory, hosts)? {
+        return Ok(true);
+    }
     // A link stays a link: the file that it leads to changes.
     let file = file
         .canonicalize()
@@ -111,10 +193,31 @@ fn adopt(
     let is_ssh = is_of_openssh(&file);
     let is_host = is_ssh && sshd::is_host_key(&file);
     let socket = directory.join(AGENT_SOCKET);
-    if is_host {
+    let copy = drop_in::copy_of(&file);
+    let is_named = || DropIn::of_system().is_some_and(|it| it.host_keys.contains(&copy));
+    if is_host && is_named() {
+        return Err(format!(
+            "{0} was adopted already, and sshd uses that key, whose public half is {1}. The key that is now in {0} is another \
+             one, which sshd does not use: Debian's openssh-server makes it when it is upgraded. Let it be there",
+            file.display(),
+            public_beside(&copy).display()
+        )
+        .into());
+    }
+    if is_host && !hosts.ask {
         sshd::asks(&socket)?;
+        hosts.ask = true;
     }
     let backup = backup_of(&file);
+    if is_host && backup.exists() {
+        return Err(format!(
+            "{0} is there already, so {1} was adopted before, and the key that is in it now may be a new one, which Debian's \
+             openssh-server made: to have the old key back, run 'outboard keys adopt --revert {1}'; otherwise move {0} away",
+            backup.display(),
+            file.display()
+        )
+        .into());
+    }
     if !arguments.destroy && backup.exists() {
         return Err(format!(
             "{} is there already: move it away, or add --destroy to keep no copy",
@@ -132,15 +235,29 @@ fn adopt(
     for &uid in users.iter().chain(is_host.then_some(&0)) {
         adopted = grant(service, &name, uid)?;
     }
+    let mut naming = None;
     let offered = match is_host {
-        true => sshd::offers(&socket, &public_beside(&file)),
+        true => sshd::offers(&socket, &public_beside(&file))
+            .map_err(Failure::from)
+            .and_then(|()| {
+                naming = sshd::name_copy(&file, &socket)?;
+                Ok(())
+            }),
         false => Ok(()),
     };
     // sshd and ssh read the public half beside it, and ask the agent for the rest.
-    let put = offered.and_then(|()| match is_ssh {
-        true => remove(&file, &content, !arguments.destroy),
-        false => put_reference(&file, &content, block, &adopted, !arguments.destroy),
+    let put = offered.and_then(|()| {
+        let put = match is_ssh {
+            true => remove(&file, &content, !arguments.destroy),
+            false => put_reference(&file, &content, block, &adopted, !arguments.destroy),
+        };
+        Ok(put?)
     });
+    match (&put, naming) {
+        (Ok(()), Some(_)) => hosts.named = true,
+        (Err(_), Some(naming)) => naming.undo(),
+        (_, None) => {}
+    }
     put.map_err(|error| {
         format!(
             "{} is as it was: {error} (the service has the key '{name}'; to try again, first run \
@@ -167,35 +284,48 @@ fn adopt(
 
 /// Puts the copies of files back; the service keeps the keys, and is not needed for this.
 pub(super) fn revert(files: &[PathBuf]) -> Result<(), Failure> {
-    for file in files {
-        // The file may be gone, and a pattern of the shell then finds the copy alone.
-        let name = file.to_string_lossy();
-        let file = match name.strip_suffix(BACKUP) {
-            Some(name) => PathBuf::from(name),
-            None => file.canonicalize().unwrap_or_else(|_| file.clone()),
+    // The file may be gone, and a pattern of the shell then finds the copy alone.
+    let original = |file: PathBuf| match file.to_string_lossy().strip_suffix(BACKUP) {
+        Some(name) => PathBuf::from(name),
+        None => file.canonicalize().unwrap_or(file),
+    };
+    let files = files.iter().flat_map(|file| expand(file)).map(original);
+    let files: Vec<_> = files.collect();
+    let release = sshd::Release::of(&files)?;
+    for file in &files {
+        let backup = backup_of(file);
+        let is_back = || {
+            release
+                .as_ref()
+                .is_some_and(|release| release.is_back(file))
         };
-        let backup = backup_of(&file);
-        fs::rename(&backup, &file).map_err(|error| match error.kind() {
-            io::ErrorKind::NotFound => format!(
-                "there is no copy {} (if you moved it away, move it back there; 'adopt --destroy' kept none)",
-                backup.display()
-            ),
-            _ => format!(
-                "{} is as it was: cannot move {} there: {error}",
-                file.display(),
-                backup.display()
-            ),
-        })?;
-        print(&format!(
-            "{} is as it was before 'adopt'.\n",
-            file.display()
-        ))?;
+        match fs::rename(&backup, file) {
+            Ok(()) => print(&format!(
+                "{} is as it was before 'adopt'.\n",
+                file.display()
+            ))?,
+            // An earlier try did this, and not all.
+            Err(error) if error.kind() == io::ErrorKind::NotFound && is_back() => {}
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Err(format!(
+                    "there is no copy {} (if you moved it away, move it back there; 'adopt --destroy' kept none)",
+                    backup.display()
+                )
+                .into());
+            }
+            Err(error) => {
+                return Err(format!(
+                    "{} is as it was: cannot move {} there: {error}",
+                    file.display(),
+                    backup.display()
+                )
+                .into());
+            }
+        }
+        sshd::restore_public(file)?;
     }
-    if sshd::release()? {
-        print(&format!(
-            "sshd asks the service no longer for its host keys, as soon as you run {}.\n",
-            sshd::RELOAD
-        ))?;
+    if let Some(release) = release {
+        release.finish()?;
     }
     print(
         "The service still has the keys: 'outboard keys delete NAME --yes' destroys one there.\n",

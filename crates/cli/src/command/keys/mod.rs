@@ -2,6 +2,7 @@
 
 mod adopt;
 mod csr;
+mod drop_in;
 pub(in crate::command) mod private_key;
 mod sshd;
 pub(in crate::command) mod text;

@@ -430,12 +430,17 @@ fn what_an_older_version_wrote_is_brought_up_to_date() {
         "copies of the public halves",
     );
     system.logs_in();
+    let own = HOSTS.map(|kind| {
+        let file = system.path(&format!("ssh_host_{kind}_key.pub"));
+        fs::read(file).expect("it is there")
+    });
     system.play_the_postinst();
     system.stop();
     system.start();
     system.logs_in();
-    for kind in HOSTS {
+    for (kind, own) in HOSTS.into_iter().zip(own) {
         fs::remove_file(system.path(&format!("ssh_host_{kind}_key"))).expect("it is there");
+        fs::write(system.path(&format!("ssh_host_{kind}_key.pub")), own).expect("it is ours");
     }
 
     // Keys that were put back by a command that then failed.
@@ -472,12 +477,22 @@ fn lines_of_the_administrator_are_kept() {
     );
     let drop_in = fs::read_to_string(system.path(DROP_IN)).expect("it is there");
     assert_eq!(drop_in.matches("\nHostKey ").count(), 1, "{drop_in}");
+
+    // The administrator follows the advice.
+    let rsa = "HostKey /etc/ssh/ssh_host_rsa_key\n";
+    system.configure(&format!("{include}{}", lines.replace(rsa, "")));
     system.play_the_postinst();
     system.stop();
     system.start();
     system.logs_in();
-    succeeds(&system.adopt(&["--revert"], &hosts("")[2..]));
+    let output = system.adopt(&["--revert"], &hosts("")[2..]);
+    succeeds(&output);
+    common::says(
+        &String::from_utf8_lossy(&output.stdout),
+        "Write 'HostKey /etc/ssh/ssh_host_rsa_key' into it",
+    );
     assert!(!system.path(DROP_IN).exists());
+    system.configure(&format!("{include}{lines}"));
     system.reload();
     system.logs_in();
 }

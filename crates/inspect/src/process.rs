@@ -89,7 +89,7 @@ fn left_out(process: &Process) -> Option<Finding> {
 
 fn loaded(process: &Process, module: &Path) -> Finding {
     let what = format!("{} has {} loaded", process.name, module.display());
-    if module.to_string_lossy().ends_with(" (deleted)") {
+    if process.is_outdated() {
         return Finding::note("module", what)
             .because("the file was replaced after the process started")
             .remedy(format!(

@@ -119,8 +119,8 @@ impl Process {
 
 /// The line to type that restarts the services among these processes; none where there are none.
 ///
-/// A user chooses the names of their own services, and a container's those of its own: only services of this machine's systemd are
-/// named, and only where the shell reads the name as it is.
+/// Only services of this machine's systemd are named: users and containers choose the names of theirs. No name is one that a shell
+/// would read otherwise.
 pub fn restart_command<'a>(processes: impl IntoIterator<Item = &'a Process>) -> Option<String> {
     let units = processes
         .into_iter()

@@ -77,7 +77,7 @@ fn main() -> ExitCode {
         Err(error) => {
             tracing::error!("{error}");
             // systemd starts a service that ended again at once. What ends it at its start will do so again.
-            let is_systemd_s = std::env::var_os("NOTIFY_SOCKET").is_some();
+            let is_systemd_s = std::env::var_os("NOTIFY_SOCKET").is_some() && !arguments.verbs;
             if is_systemd_s && started.elapsed() < PAUSE {
                 std::thread::sleep(PAUSE);
             }

@@ -271,11 +271,12 @@ impl Release {
 
     /// Whether the file is in its place again, since an earlier try.
     pub(super) fn is_back(&self, file: &PathBuf) -> bool {
-        let copy = fs::read_to_string(public_beside(&copy_of(file)));
-        self.files.contains(file)
-            && file.exists()
-            && copy.is_ok_and(|copy| derived(file).is_none_or(|own| body(&own) == body(&copy)))
-            || self.files.contains(file) && file.exists() && !public_beside(&copy_of(file)).exists()
+        // A key that somebody made there since is another one.
+        let is_own = match fs::read_to_string(public_beside(&copy_of(file))) {
+            Ok(copy) => derived(file).is_none_or(|own| body(&own) == body(&copy)),
+            Err(error) => error.kind() == io::ErrorKind::NotFound,
+        };
+        self.files.contains(file) && file.exists() && is_own
     }
 
     /// Takes the files' lines away, and the drop-in with the last of them.

@@ -145,6 +145,30 @@ answers
 [ "$(stock fetch)" = ok ] || die "nginx does not answer with a key of the service"
 has "$(outboard keys list)" site
 
+step "ssh host keys stay what they are when openssh-server makes new ones"
+ssh-keyscan 127.0.0.1 2>/dev/null >known
+known() {
+    ssh -F none -i visitor -o BatchMode=yes -o UserKnownHostsFile=known -o StrictHostKeyChecking=yes visitor@127.0.0.1 id -un 2>&1
+}
+for file in /etc/ssh/ssh_host_*_key.pub; do cp "$file" "${file##*/}"; done
+! outboard keys adopt /etc/ssh/ssh_host_*_key >/dev/null 2>&1 || die "keys were taken from an sshd that does not ask the service"
+systemctl reload ssh
+outboard keys adopt /etc/ssh/ssh_host_*_key >/dev/null
+systemctl reload ssh
+dpkg-reconfigure openssh-server >/dev/null 2>&1
+[ -e /etc/ssh/ssh_host_rsa_key ] && ! cmp -s /etc/ssh/ssh_host_rsa_key.pub ssh_host_rsa_key.pub ||
+    die "openssh-server made no new key: this step shows nothing"
+systemctl restart ssh
+answers
+[ "$(known | tail -n 1)" = visitor ] || die "sshd shows other keys: $(known)"
+outboard keys adopt --revert /etc/ssh/ssh_host_*.outboard-backup >/dev/null
+systemctl restart ssh
+outboard keys adopt --revert /etc/ssh/ssh_host_*.outboard-backup >/dev/null
+answers
+[ "$(known | tail -n 1)" = visitor ] || die "sshd shows other keys: $(known)"
+for file in ssh_host_*_key.pub; do cmp "$file" "/etc/ssh/$file"; done
+! ls /etc/ssh/*outboard* /etc/ssh/sshd_config.d/*outboard* 2>/dev/null || die "something is left in /etc/ssh"
+
 step "what still needs the service is named, and nothing is removed"
 for package in outboard-service outboard; do
     ! said=$(apt remove $package) || die "$package was removed while nginx needs it"
@@ -177,6 +201,9 @@ grep -q 'outboard.so (deleted)' "/proc/$worker/maps" || die "worker $worker does
 [ "$(systemctl show --property MainPID --value outboard.service)" = "$daemon" ] || die "the service lost its master key"
 has "$said" 'restart would forget its master key'
 has "$said" 'keep the earlier version of Outboard until they restart'
+said=$(stock outboard status --json || true)
+has "$said" '"outdated": [1-9]'
+has "$said" 'systemctl restart .*nginx.service'
 cmp <(sed '/^# >>> outboard/,/^# <<< outboard/d' /etc/ssl/openssl.cnf) openssl.cnf.before || die "openssl.cnf has changed"
 systemctl restart nginx
 answers

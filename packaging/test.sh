@@ -27,6 +27,20 @@ VERSION=$new DEB_COMPRESSION='-Zgzip -z1' RPM_COMPRESSION=w1.gzdio packaging/mak
 packaging/repository.sh "$packages" "$files/$old" --throw-away
 packaging/repository.sh "$files/$new.packages" "$files/$new" --throw-away
 
+# An address may be part of other people's: their keys are in the keyring, too, and are not published.
+keys=$files/gnupg
+mkdir -m 700 "$keys"
+for user in 'Outboard <release@example.org>' 'x <release@example.org.evil.example>'; do
+    gpg --homedir "$keys" --batch --quiet --passphrase '' --quick-generate-key "$user" rsa3072 sign 2d 2>/dev/null
+done
+stranger=$(gpg --homedir "$keys" --with-colons --list-secret-keys evil | awk -F: '$1 == "fpr" { print $10; exit }')
+gpg --homedir "$keys" --batch --yes --pinentry-mode loopback --passphrase '' --delete-secret-keys "$stranger"
+GNUPGHOME=$keys packaging/repository.sh "$packages" "$files/own" --key release@example.org
+[ "$(gpg --show-keys --with-colons "$files/own/apt/outboard-archive-keyring.gpg" | grep -c ^pub)" = 1 ] ||
+    { echo "the repository publishes a stranger's key" >&2; exit 1; }
+gpgconf --homedir "$keys" --kill all
+rm -r "$keys" "$files/own"
+
 failed=
 for system in "$@"; do
     case $system in

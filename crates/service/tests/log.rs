@@ -4,6 +4,7 @@
 
 mod common;
 
+use std::process::Command;
 use std::time::Instant;
 
 use common::{Daemon, Service, ask, connect, packet, packet_of, ssh};
@@ -67,4 +68,21 @@ fn each_complaint_has_one_line_a_minute() {
     assert_eq!(status.served.refused, 5 * TIMES as u64);
     let last = status.complaint.unwrap().sentence;
     assert!(lines.last().unwrap().ends_with(&last), "{last}");
+}
+
+/// systemd starts a service that has ended again at once: the reason would fill the journal.
+#[test]
+fn a_start_that_fails_is_not_repeated_at_once() {
+    let directory = tempfile::tempdir().unwrap();
+    let since = Instant::now();
+    let output = Command::new(env!("CARGO_BIN_EXE_outboardd"))
+        .arg("--directory")
+        .arg(directory.path())
+        .args(["--store", "/dev/null/store"])
+        .env("NOTIFY_SOCKET", directory.path().join("notify"))
+        .output()
+        .unwrap();
+    assert!(!output.status.success());
+    assert!(String::from_utf8_lossy(&output.stderr).contains("/dev/null/store"));
+    assert!(since.elapsed().as_secs() >= 4, "{:?}", since.elapsed());
 }

@@ -10,7 +10,8 @@ use outboard_file_replacement::{copy_beside, replace};
 use outboard_wire::AGENT_SOCKET;
 use zeroize::Zeroizing;
 
-use super::drop_in::{self, DROP_IN, DropIn};
+use super::sshd::drop_in::{self, DROP_IN, DropIn};
+use super::sshd::public_beside;
 use super::{key, private_key, sshd, text};
 use crate::completion;
 use crate::output::print;
@@ -19,7 +20,7 @@ use outboard_accounts::{self as accounts, Account};
 use outboard_inspect::card_service::option;
 
 /// What the name of a copy ends with.
-const BACKUP: &str = ".outboard-backup";
+pub(super) const BACKUP: &str = ".outboard-backup";
 
 /// What the labels of private keys in PEM end with.
 const LABEL: &str = "PRIVATE KEY-----";
@@ -125,7 +126,7 @@ fn adopted_before(file: &Path, directory: &Path, hosts: &mut Hosts) -> Result<bo
 }
 
 /// The files of OpenSSH that a pattern means where the shell found none, because all were adopted or put back before.
-fn expand(pattern: &Path) -> Vec<PathBuf> {
+pub(super) fn expand(pattern: &Path) -> Vec<PathBuf> {
     let found = || {
         let name = pattern.file_name()?.to_str()?;
         let name = name.strip_suffix(BACKUP).unwrap_or(name);
@@ -282,57 +283,6 @@ fn adopt(
     Ok(is_ssh)
 }
 
-/// Puts the copies of files back; the service keeps the keys, and is not needed for this.
-pub(super) fn revert(files: &[PathBuf]) -> Result<(), Failure> {
-    // The file may be gone, and a pattern of the shell then finds the copy alone.
-    let original = |file: PathBuf| match file.to_string_lossy().strip_suffix(BACKUP) {
-        Some(name) => PathBuf::from(name),
-        None => file.canonicalize().unwrap_or(file),
-    };
-    let files = files.iter().flat_map(|file| expand(file)).map(original);
-    let files: Vec<_> = files.collect();
-    let release = sshd::Release::of(&files)?;
-    for file in &files {
-        let backup = backup_of(file);
-        let is_back = || {
-            release
-                .as_ref()
-                .is_some_and(|release| release.is_back(file))
-        };
-        match fs::rename(&backup, file) {
-            Ok(()) => print(&format!(
-                "{} is as it was before 'adopt'.\n",
-                file.display()
-            ))?,
-            // An earlier try did this, and not all.
-            Err(error) if error.kind() == io::ErrorKind::NotFound && is_back() => {}
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return Err(format!(
-                    "there is no copy {} (if you moved it away, move it back there; 'adopt --destroy' kept none)",
-                    backup.display()
-                )
-                .into());
-            }
-            Err(error) => {
-                return Err(format!(
-                    "{} is as it was: cannot move {} there: {error}",
-                    file.display(),
-                    backup.display()
-                )
-                .into());
-            }
-        }
-        sshd::restore_public(file)?;
-    }
-    if let Some(release) = release {
-        release.finish()?;
-    }
-    print(
-        "The service still has the keys: 'outboard keys delete NAME --yes' destroys one there.\n",
-    )?;
-    Ok(())
-}
-
 fn grant(service: &mut Connection, name: &str, uid: u32) -> Result<KeyInfo, Failure> {
     let request = Request::Grant {
         name: name.to_owned(),
@@ -384,13 +334,6 @@ fn is_of_openssh(file: &Path) -> bool {
         .any(|kind| public.starts_with(kind))
 }
 
-/// Where OpenSSH has the public half of the key in a file.
-pub(super) fn public_beside(file: &Path) -> PathBuf {
-    let mut name = file.as_os_str().to_owned();
-    name.push(".pub");
-    name.into()
-}
-
 /// Overwrites a file's content in its place.
 fn wipe(file: &Path) -> io::Result<()> {
     use std::io::Write;
@@ -402,7 +345,7 @@ fn wipe(file: &Path) -> io::Result<()> {
 }
 
 /// Where the file as it was is kept.
-fn backup_of(file: &Path) -> PathBuf {
+pub(super) fn backup_of(file: &Path) -> PathBuf {
     let mut name = file.as_os_str().to_owned();
     name.push(BACKUP);
     name.into()

@@ -2,8 +2,8 @@
 
 mod adopt;
 mod csr;
-mod drop_in;
 pub(in crate::command) mod private_key;
+mod revert;
 mod sshd;
 pub(in crate::command) mod text;
 
@@ -250,7 +250,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
     if let Command::Adopt(what) = &arguments.command
         && what.revert
     {
-        adopt::revert(&what.files)?;
+        revert::run(&what.files)?;
         return Ok(ExitCode::SUCCESS);
     }
     let mut connection = Connection::open(&arguments.directory)?;

@@ -9,7 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The file in which sshd is told to ask the service.
-pub(super) const DROP_IN: &str = "/etc/ssh/sshd_config.d/outboard.conf";
+pub(in crate::command::keys) const DROP_IN: &str = "/etc/ssh/sshd_config.d/outboard.conf";
 /// How the file begins where it is ours.
 const MARK: &str = "# Written by 'outboard keys adopt'";
 /// Above the lines HostKey.
@@ -20,15 +20,15 @@ const PREFIX: &str = "outboard_";
 
 /// What the file says.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct DropIn {
+pub(in crate::command::keys) struct DropIn {
     /// All lines but those of host keys.
     others: Vec<String>,
-    pub(super) host_keys: Vec<PathBuf>,
+    pub(in crate::command::keys) host_keys: Vec<PathBuf>,
 }
 
 impl DropIn {
     /// One with these lines.
-    pub(super) fn new(lines: &[String]) -> Self {
+    pub(in crate::command::keys) fn new(lines: &[String]) -> Self {
         let first = format!("{MARK}; 'outboard keys adopt --revert' removes it.");
         Self {
             others: [&[first], lines].concat(),
@@ -37,7 +37,7 @@ impl DropIn {
     }
 
     /// The system's, if it is ours.
-    pub(super) fn of_system() -> Option<Self> {
+    pub(in crate::command::keys) fn of_system() -> Option<Self> {
         Self::read(&fs::read_to_string(DROP_IN).ok()?)
     }
 
@@ -55,7 +55,7 @@ impl DropIn {
         Some(read)
     }
 
-    pub(super) fn text(&self) -> String {
+    pub(in crate::command::keys) fn text(&self) -> String {
         let mut lines = self.others.clone();
         lines.retain(|line| line != ABOUT);
         if !self.host_keys.is_empty() {
@@ -67,27 +67,27 @@ impl DropIn {
     }
 
     /// Whether it names a copy.
-    pub(super) fn has_copies(&self) -> bool {
+    pub(in crate::command::keys) fn has_copies(&self) -> bool {
         self.host_keys.iter().any(|name| is_copy(name))
     }
 }
 
 /// The name by which sshd knows a host key that the service has. No private key is there: the public half is beside it.
 /// (sshd complains of a private key that everybody may read if a line HostKey names the public half itself.)
-pub(super) fn copy_of(file: &Path) -> PathBuf {
+pub(in crate::command::keys) fn copy_of(file: &Path) -> PathBuf {
     let mut name = PREFIX.to_owned();
     name += &file.file_name().unwrap_or_default().to_string_lossy();
     file.with_file_name(name)
 }
 
 /// Whether that is the name of a copy.
-pub(super) fn is_copy(name: &Path) -> bool {
+pub(in crate::command::keys) fn is_copy(name: &Path) -> bool {
     let name = name.file_name().unwrap_or_default();
     name.to_string_lossy().starts_with(PREFIX)
 }
 
 /// Whether a configuration has room for that name without quotes.
-pub(super) fn is_plain(name: &OsStr) -> bool {
+pub(in crate::command::keys) fn is_plain(name: &OsStr) -> bool {
     let plain = |letter: char| letter.is_ascii_alphanumeric() || "/._-".contains(letter);
     name.to_str().is_some_and(|name| name.chars().all(plain))
 }

@@ -2,12 +2,16 @@
 
 mod common;
 
-use common::service::{Service, kill, us};
-use common::{document, outboard};
+use common::service::{Service, kill, succeeds, us};
+use common::{document, outboard, public_directory};
 use rustix::process::{Signal, kill_process};
 use serde_json::Value;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::Duration;
 
 /// What doctor finds about a subject, by a configuration that names the service.
 fn doctor(service: &Service, words: &[&str], subject: &str) -> Vec<Value> {
@@ -217,4 +221,72 @@ fn a_key_file_is_explained() {
         "",
         "outboard service start",
     );
+}
+
+#[test]
+fn programs_that_were_there_before_the_service_are_named() {
+    let service = Service::in_directory(public_directory());
+    let directory = service.path("run");
+    let text = service.configuration_text();
+    let named = |path: &Path| format!("service = {}\n", path.display());
+    let text = text.replace(&named(service.directory()), &named(&directory));
+    let configuration = service.path("openssl.cnf");
+    fs::write(&configuration, text).expect("it is ours");
+    let program = || {
+        let mut command = Command::new("openssl");
+        command.env("OPENSSL_CONF", &configuration);
+        let command = command.arg("dgst").stdin(Stdio::piped());
+        let program = Ended(command.spawn().expect("openssl is there"));
+        let maps = format!("/proc/{}/maps", program.0.id());
+        let has_loaded =
+            || fs::read_to_string(&maps).is_ok_and(|maps| maps.contains("outboard.so"));
+        while !has_loaded() {
+            thread::sleep(Duration::from_millis(10));
+        }
+        program
+    };
+    let early = program();
+    thread::sleep(Duration::from_millis(1100));
+    fs::create_dir(&directory).expect("it is ours");
+    fs::set_permissions(&directory, fs::Permissions::from_mode(0o755)).expect("it is ours");
+    let late = program();
+    let outboard = |words: &[&str]| {
+        let mut command = outboard();
+        command.args(words).env("OPENSSL_CONF", &configuration);
+        command
+    };
+    let option = ["--directory", directory.to_str().expect("it is ASCII")];
+    outboard(&[&["service", "start"][..], &option].concat())
+        .assert()
+        .success();
+    let key = service.path("site.key");
+    let made = Command::new("openssl")
+        .args(["genpkey", "-algorithm", "ED25519", "-out"])
+        .arg(&key)
+        .output();
+    succeeds(&made.expect("openssl is there"));
+    let adopt = ["keys", "adopt", key.to_str().expect("it is ASCII")];
+    let said = outboard(&[&adopt[..], &option].concat()).assert().success();
+    let said = common::stdout(&said);
+    common::says(&said, "A reload is not enough");
+    let is_named = |said: &str, program: &Ended| said.contains(&program.0.id().to_string());
+    assert!(is_named(&said, &early) && !is_named(&said, &late), "{said}");
+    let said = outboard(&["doctor"]).assert();
+    let said = common::stdout(&said);
+    common::says(&said, "these cannot read a reference");
+    let said = outboard(&["doctor", "--pid", &late.0.id().to_string()]).assert();
+    assert!(!common::stdout(&said).contains("these cannot read a reference"));
+    outboard(&[&["service", "stop"][..], &option].concat())
+        .assert()
+        .success();
+}
+
+/// A program that does not outlive its test.
+struct Ended(Child);
+
+impl Drop for Ended {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
 }

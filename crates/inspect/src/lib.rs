@@ -6,7 +6,8 @@
 //!                 ├─ profile     whether programs can use the profile
 //!                 ├─ confinement, services     what AppArmor, SELinux and systemd take from Outboard
 //!                 ├─ haproxy, openssh          what these programs need
-//!                 └─ service     the card service, its store and tokens
+//!                 ├─ service     the card service, its store and tokens
+//!                 └─ early       processes that must be restarted before they can use it
 //! program, process ──▶ unserved  cryptography that Outboard does not serve
 //!                       └─ own_code            cryptography inside a file, by its texts
 //! process ──▶ cards              which threads run the batches
@@ -27,6 +28,7 @@ pub mod card_service;
 mod cards;
 mod configuration;
 mod confinement;
+pub mod early;
 mod error;
 mod finding;
 mod haproxy;

@@ -1,10 +1,11 @@
 //! Does a running process have Outboard loaded, and if not, why?
 
 use crate::Error;
+use crate::card_service::Place;
 use crate::configuration::enable_command;
 use crate::program::{contains, reads_its_own_section, statically_linked};
 use crate::unserved::{Scanner, Unserved};
-use crate::{Finding, State, cards, haproxy, services};
+use crate::{Finding, State, cards, early, haproxy, services};
 use outboard_elf::Elf;
 use outboard_installation::{self as system, InForce, Switch, module};
 use outboard_ledger::{Snapshot, all_paths};
@@ -48,6 +49,10 @@ pub(crate) fn examine(pid: u32) -> Result<Vec<Finding>, Error> {
             findings.push(services::uncounted(&process).unwrap_or_else(|| counted(&process)));
             findings.extend(cards::examine(pid));
             findings.extend(haproxy::examine([&process]));
+            findings.extend(early::examine(
+                &Place::in_force(),
+                std::slice::from_ref(&process),
+            ));
         }
         None if process.uses_openssl() => findings.push(not_loaded(&process)),
         None => {

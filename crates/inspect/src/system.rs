@@ -3,7 +3,7 @@
 use crate::card_service::Place;
 use crate::configuration::{self, Configured, enable_command};
 use crate::probe;
-use crate::{Finding, State, confinement, haproxy, openssh, profile, service, services};
+use crate::{Finding, State, confinement, early, haproxy, openssh, profile, service, services};
 use outboard_installation::changeable_by_others;
 use outboard_installation::{
     self as system,
@@ -52,7 +52,9 @@ pub(crate) fn examine(ssh_directory: &Path) -> Vec<Finding> {
     }
     findings.extend(haproxy::examine(&processes));
     findings.extend(openssh::examine(ssh_directory));
-    findings.extend(service::examine(&Place::in_force()));
+    let place = Place::in_force();
+    findings.extend(service::examine(&place));
+    findings.extend(early::examine(&place, &processes));
     findings
 }
 

@@ -217,6 +217,20 @@ pub fn started(pid: u32) -> Option<SystemTime> {
     Some(SystemTime::UNIX_EPOCH + Duration::from_secs(booted) + since_boot)
 }
 
+/// How long ago a process was started. A clock that was set since has no say in this.
+pub fn age(pid: u32) -> Option<Duration> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let millis = start_ticks(&stat)?.checked_mul(1000)? / rustix::param::clock_ticks_per_second();
+    uptime()?.checked_sub(Duration::from_millis(millis))
+}
+
+/// How long ago the system was started.
+pub fn uptime() -> Option<Duration> {
+    let uptime = fs::read_to_string("/proc/uptime").ok()?;
+    let seconds = uptime.split_whitespace().next()?.parse().ok()?;
+    Duration::try_from_secs_f64(seconds).ok()
+}
+
 /// The fourth field of `/proc/PID/stat`.
 fn parent(stat: &str) -> Option<u32> {
     let (_, after_name) = stat.rsplit_once(')')?;

@@ -17,7 +17,9 @@ use crate::completion;
 use crate::output::print;
 use crate::{Failure, WrongUsage};
 use outboard_accounts::{self as accounts, Account};
-use outboard_inspect::card_service::option;
+use outboard_inspect::card_service::{Place, option};
+use outboard_inspect::early;
+use outboard_processes::{Process, restart_command, restart_lines, restart_names};
 
 /// What the name of a copy ends with.
 pub(super) const BACKUP: &str = ".outboard-backup";
@@ -61,10 +63,14 @@ pub(super) fn run(
         .map(|user| accounts::find(Account::User, user))
         .collect::<Result<Vec<_>, _>>()?;
     let mut any_ssh = false;
+    let mut any_reference = false;
     let mut hosts = Hosts::default();
     for file in arguments.files.iter().flat_map(|file| expand(file)) {
         match adopt(service, arguments, &file, &users, directory, &mut hosts) {
-            Ok(is_ssh) => any_ssh |= is_ssh,
+            Ok(is_ssh) => {
+                any_ssh |= is_ssh;
+                any_reference |= !is_ssh;
+            }
             Err(failure) => {
                 hosts.tell()?;
                 return Err(failure);
@@ -72,6 +78,9 @@ pub(super) fn run(
         }
     }
     hosts.tell()?;
+    if any_reference {
+        tell_early(directory)?;
+    }
     if any_ssh {
         let socket = directory.join(AGENT_SOCKET);
         print(&format!(
@@ -80,6 +89,30 @@ pub(super) fn run(
             socket.display()
         ))?;
     }
+    Ok(())
+}
+
+/// Says which programs read no reference to a key until they are restarted.
+fn tell_early(directory: &Path) -> Result<(), Failure> {
+    let place = Place::in_force();
+    if place.directory != directory {
+        return Ok(());
+    }
+    let all = Process::all();
+    let early = early::of(&place, &all);
+    let names = restart_names(early.iter().copied());
+    if names.is_empty() {
+        return Ok(());
+    }
+    let how = match restart_command(early) {
+        Some(command) => format!("run '{command}'"),
+        None => "restart it".to_owned(),
+    };
+    print(&format!(
+        "A reload is not enough for a program that uses the key and loaded Outboard before {} existed: {how}. There are: {}.\n",
+        directory.display(),
+        restart_lines(&names).join(", ")
+    ))?;
     Ok(())
 }
 

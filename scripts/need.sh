@@ -25,12 +25,15 @@ if [ "$(id -u)" -ne 0 ]; then
 fi
 
 echo "installing:$missing" >&2
-# Debian starts a daemon as it is installed, unless this policy says no (invoke-rc.d(8)).
+# Debian starts a daemon as it is installed, unless this policy says no (invoke-rc.d(8)). It holds as long as this process lives,
+# however that ends.
 policy=/usr/sbin/policy-rc.d
-if [ ! -e "$policy" ]; then
+mark='# Written by scripts/need.sh'
+is_left_over() { grep -qsxF "$mark" "$policy" && "$policy"; }
+if [ ! -e "$policy" ] || is_left_over; then
     trap 'rm -f "$policy"' EXIT
     trap 'exit 1' HUP INT TERM
-    printf '#!/bin/sh\nexit 101\n' >"$policy"
+    printf '#!/bin/sh\n%s\n! kill -0 %s 2>/dev/null || exit 101\n' "$mark" $$ >"$policy"
     chmod 0755 "$policy"
 fi
 

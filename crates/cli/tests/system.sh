@@ -42,6 +42,17 @@ say "$outboard" doctor
 expect "^note .*$scratch/bin/outboard.so was not tried"
 expect "users other than root can change $scratch/bin,"
 rm "$scratch/bin/outboard.so"
+# Nor is a profile, though it is not there yet.
+fail "$outboard" enable --profile "$scratch/bin/profile.json"
+expect "cannot use $scratch/bin/profile.json for the whole system: users other than root can change $scratch/bin "
+cd "$scratch/bin"
+fail "$outboard" enable --profile profile.json
+expect "users other than root can change $scratch/bin "
+cd /
+ln -s "$scratch/none" "$scratch/ssl/profile.json"
+fail "$outboard" enable --profile /etc/ssl/profile.json
+expect "leads to a file that is not there"
+rm "$scratch/ssl/profile.json"
 step cmp /etc/ssl/openssl.cnf "$scratch/before.cnf"
 
 say "$outboard" enable

@@ -343,18 +343,24 @@ fn is_the_system_s(file: &Path, library: &Library) -> bool {
     installation::is_root() && own.and_then(|own| own.canonicalize().ok()).as_deref() == Some(file)
 }
 
-/// A profile that every program reads, root's too, is nobody's to change.
+/// A profile that every program reads, root's too, is nobody's to change. Where there is none yet, nobody else may make it.
 fn refuse_changeable(profile: &Path) -> Result<(), Failure> {
     const ROOT: u32 = 0;
-    match changeable_by_others(profile, ROOT) {
-        Ok(Some(path)) => Err(format!(
-            "cannot use {} for the whole system: users other than root can change {} (copy the profile to /var/lib/outboard)",
-            profile.display(),
+    let cannot = |reason: String| {
+        let profile = profile.display();
+        Err(format!("cannot use {profile} for the whole system: {reason}").into())
+    };
+    if fs::symlink_metadata(profile).is_ok() && !profile.exists() {
+        return cannot("it leads to a file that is not there".to_owned());
+    }
+    let whole = std::path::absolute(profile)?;
+    let mut existing = whole.ancestors();
+    match existing.find_map(|path| changeable_by_others(path, ROOT).ok()) {
+        Some(Some(path)) => cannot(format!(
+            "users other than root can change {} (copy the profile to /var/lib/outboard)",
             path.display()
-        )
-        .into()),
-        // A profile that is not there yet is no profile.
-        Ok(None) | Err(_) => Ok(()),
+        )),
+        Some(None) | None => Ok(()),
     }
 }
 

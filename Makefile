@@ -15,6 +15,7 @@
 #   make measure    measure every workload, smaller (MEASURE=--quick); results and a report in outboard-results
 #   make results    the same, into results/: the figures and pictures of README and docs
 #   make java-peers fetch Amazon's and Google's providers for the workload java: target/bench/java-peers
+#   make openssl-peers build OpenSSL 3.5 and 4.0 for the workloads speed and pq: target/bench
 #   make liberty    fetch Open Liberty for the workload trading: target/bench/liberty
 #   make bench      measure each operation through EVP: stock and Outboard take turns in one process
 #   make deny       check licences and advisories of all dependencies
@@ -76,7 +77,7 @@ test_packages  = $(run_packages) rsync python3 postgresql wrk valgrind perl chro
                  tomcat10 libpostgresql-jdbc-java
 jar_packages   = $(build_packages) openjdk-17-jdk-headless
 
-.PHONY: build jar run test test-peers documents-check site test-evp test-openssl test-others test-token test-coprocessor test-debian13 test-processors test-java java-soak tested emulated measure results report bench install uninstall fmt lint check deny deny-licences help need-build need-jar need-run need-measure need-test liberty java-peers
+.PHONY: build jar run test test-peers documents-check site test-evp test-openssl test-others test-token test-coprocessor test-debian13 test-processors test-java java-soak tested emulated measure results report bench install uninstall fmt lint check deny deny-licences help openssl-peers need-build need-jar need-run need-measure need-test liberty java-peers
 .DEFAULT_GOAL := build
 
 build: need-build
@@ -243,6 +244,10 @@ $(java_peers)/%.jar:
 	    -Dartifact=$(artifact) -DoutputDirectory=$(abspath $(java_peers))/$*
 	mv $(java_peers)/$*/*.jar $@
 	rm -rf $(java_peers)/repository $(java_peers)/$*
+
+# Newer OpenSSLs for 'outboard-bench run pq --peers openssl-3.5,openssl-4.0'. (Those of the tests are optimised less.)
+openssl-peers: need-test
+	OUTBOARD_BUILD_PEERS=1 $(CARGO) test --locked -p outboard-openssl-versions peers_are_built
 
 # Licences and advisories of all dependencies; see deny.toml. The list of advisories is fetched from the network.
 deny: deny-licences

@@ -1,5 +1,5 @@
-//! Tests only: OpenSSL versions other than the system's, so that the same `outboard.so` is loaded
-//! into each of them.
+//! OpenSSL versions other than the system's: for tests, so that the same `outboard.so` is loaded into each of them, and for
+//! measurements (`make openssl-peers`).
 //!
 //! [`Version::installation`] builds one (shared libraries and the `openssl` program) below the target
 //! directory when it is first asked for, which takes some minutes; from then on it is there. Two test
@@ -21,7 +21,10 @@ const RECIPE: u32 = 1;
 const OPTIONS: &str = "no-shared no-tests no-docs no-legacy no-engine no-zlib no-quic no-dtls \
     no-aria no-bf no-blake2 no-camellia no-cast no-cmp no-ct no-gost no-idea no-md4 no-mdc2 no-rc2 \
     no-rc4 no-rmd160 no-seed no-siphash no-sm2 no-sm3 no-sm4 no-srp no-ts no-whirlpool \
-    no-slh-dsa -O1";
+    no-slh-dsa";
+
+/// What a test does not ask for either: OpenSSL's own choice, `-O3`, takes longer to compile. What is measured has it.
+const QUICK: &str = "-O1";
 
 /// Makes shared libraries of the static ones and links the program with them, as it is when it is
 /// installed: a provider must find the libcrypto that loaded it.
@@ -115,17 +118,29 @@ impl Version {
     /// # Errors
     /// If perl, make or a C compiler is missing, or the build fails; the log's place is told.
     pub fn installation(self) -> Result<Installation, Box<dyn Error>> {
-        let directory = target_directory().join(format!("openssl-{}", self.number()));
+        self.installed(&target_directory(), &[QUICK])
+    }
+
+    /// The same to be measured: optimised as OpenSSL wants it, below `bench` in the target directory.
+    ///
+    /// # Errors
+    /// As [`Version::installation`].
+    pub fn peer(self) -> Result<Installation, Box<dyn Error>> {
+        self.installed(&target_directory().join("bench"), &[])
+    }
+
+    fn installed(self, place: &Path, more: &[&str]) -> Result<Installation, Box<dyn Error>> {
+        let directory = place.join(format!("openssl-{}", self.number()));
         fs::create_dir_all(&directory)?;
         // Held until the end of this function: others wait, and then find it done.
         let lock = File::create(directory.join("lock"))?;
         lock.lock()?;
         let stamp = directory.join("complete");
-        let recipe = format!("{RECIPE} {OPTIONS}");
+        let recipe = format!("{RECIPE} {OPTIONS} {}", more.join(" "));
         if fs::read_to_string(&stamp).is_ok_and(|built| built == recipe) {
             return Ok(Installation::at(&directory));
         }
-        build(self, &directory)
+        build(self, &directory, more)
             .map_err(|error| format!("cannot build OpenSSL {}: {error}", self.number()))?;
         fs::write(stamp, recipe)?;
         Ok(Installation::at(&directory))
@@ -143,7 +158,7 @@ impl Installation {
 }
 
 /// Beside the sources, as OpenSSL allows: those stay as they are.
-fn build(version: Version, directory: &Path) -> Result<(), Box<dyn Error>> {
+fn build(version: Version, directory: &Path, more: &[&str]) -> Result<(), Box<dyn Error>> {
     let configuration = directory.join("ssl");
     fs::create_dir_all(&configuration)?;
     let log = directory.join("build.log");
@@ -153,7 +168,8 @@ fn build(version: Version, directory: &Path) -> Result<(), Box<dyn Error>> {
             .arg(version.source()?.join("Configure"))
             .arg(format!("--prefix={}", directory.display()))
             .arg(format!("--openssldir={}", configuration.display()))
-            .args(version.options()),
+            .args(version.options())
+            .args(more),
         directory,
         &log,
     )?;
@@ -234,6 +250,17 @@ mod tests {
         assert!(Version::V3_4.number().starts_with("3.4."));
         assert!(Version::V3_5.number().starts_with("3.5."));
         assert!(Version::V4_0.number().starts_with("4.0."));
+    }
+
+    /// `make openssl-peers`.
+    #[test]
+    fn peers_are_built() {
+        if std::env::var_os("OUTBOARD_BUILD_PEERS").is_none() {
+            return eprintln!("passed over: 'make openssl-peers' runs it");
+        }
+        for version in Version::ALL {
+            version.peer().unwrap();
+        }
     }
 
     #[test]

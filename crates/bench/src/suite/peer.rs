@@ -121,14 +121,14 @@ fn fetched_liberty() -> Result<PathBuf, String> {
         })
 }
 
-/// The library of that version which the tests have built.
+/// The library of that version which `make openssl-peers` has built.
 fn built(name: &str) -> Result<PathBuf, String> {
     target()
-        .and_then(|target| built_in(&target, name))
+        .and_then(|target| built_in(&target.join("bench"), name))
         .ok_or_else(|| {
             format!(
                 "cannot find {name} beside this program (name its library: {name}=PATH; or build OpenSSL 3.5 and \
-                 4.0 with 'cargo test -p outboard-openssl-versions')"
+                 4.0 with 'make openssl-peers')"
             )
         })
 }
@@ -141,8 +141,8 @@ fn target() -> Option<PathBuf> {
     target.map(Path::to_owned)
 }
 
-fn built_in(target: &Path, name: &str) -> Option<PathBuf> {
-    let mut directories: Vec<PathBuf> = std::fs::read_dir(target)
+fn built_in(place: &Path, name: &str) -> Option<PathBuf> {
+    let mut directories: Vec<PathBuf> = std::fs::read_dir(place)
         .ok()?
         .flatten()
         .map(|entry| entry.path())

@@ -79,26 +79,28 @@ impl Factors {
 /// `a` times the factor (Montgomery): within ±(q / 2 + |a| / 1024), for any `a`; so within ±0.76 q.
 #[inline(always)]
 pub(super) fn multiply<W: Words>(a: W, factor: Factor<W>) -> W {
-    let odd = a.odd();
-    let even = one_of_two(a.mul_even(factor.value), a.mul_even(factor.by_q));
-    let (value, by_q) = (factor.value.odd(), factor.by_q.odd());
-    let odd = one_of_two(odd.mul_even(value), odd.mul_even(by_q));
+    let quotient = a.mul_low(factor.by_q);
+    let even = reduce_pairs(a.mul_even(factor.value), quotient);
+    let odd = reduce_pairs(a.odd().mul_even(factor.value.odd()), quotient.odd());
     W::merge_high(even, odd)
-}
-
-/// A 64-bit product less the multiple of q that makes its low half zero. `quotient` has this multiple in its low half.
-#[inline(always)]
-fn one_of_two<W: Words>(product: W, quotient: W) -> W {
-    product.sub_pairs(quotient.mul_even(W::splat(Q)))
 }
 
 /// The 64-bit numbers of the even and of the odd places over 2^32, modulo q: within ±(q / 2 + 1 + |number| / 2^32).
 #[inline(always)]
 pub(super) fn divide<W: Words>(even: W, odd: W) -> W {
     let inverse = W::splat(Q_INVERSE);
-    let even = one_of_two(even, even.mul_even(inverse));
-    let odd = one_of_two(odd, odd.mul_even(inverse));
+    let even = reduce_pairs(even, even.mul_low(inverse));
+    let odd = reduce_pairs(odd, odd.mul_low(inverse));
     W::merge_high(even, odd)
+}
+
+/// 64-bit products less the multiples of q that make their low halves zero. The even numbers of `quotients` say which.
+///
+/// The quotients come from `mul_low`. Of `mul_even` nothing but the low halves would be used; LLVM notices, and computes
+/// them with `vpmullq`, which is slow.
+#[inline(always)]
+fn reduce_pairs<W: Words>(products: W, quotients: W) -> W {
+    products.sub_pairs(quotients.mul_even(W::splat(Q)))
 }
 
 /// The same number within ±0.76 q, for any `a`: `a` less the multiple of q that a / 2^23 rounds to.

@@ -20,8 +20,10 @@ pub fn available() -> bool {
     words::available()
 }
 
-/// Stack of each operation with secrets, in KiB.
-const STACK: usize = 96;
+/// Stack of a key generation, in KiB.
+const STACK_OF_GENERATION: usize = 64;
+/// Stack of a signature.
+const STACK_OF_SIGNING: usize = 96;
 
 /// The keys of a random seed ξ (ML-DSA.KeyGen_internal).
 ///
@@ -30,7 +32,7 @@ const STACK: usize = 96;
 pub fn generate(set: Set, seed: &[u8; BYTES]) -> Result<KeyPair, Error> {
     let mut public_key = vec![0; set.public_key_bytes()];
     let mut private_key = Zeroizing::new(vec![0; set.private_key_bytes()]);
-    wipe::after(wipe::depth(STACK), || {
+    wipe::after(wipe::depth(STACK_OF_GENERATION), || {
         run_words(Generate {
             set,
             seed,
@@ -62,7 +64,7 @@ pub fn sign(
         return Err(Error::InvalidSigningKey);
     }
     let mut signature = vec![0; set.signature_bytes()];
-    wipe::after(wipe::depth(STACK), || {
+    wipe::after(wipe::depth(STACK_OF_SIGNING), || {
         run_words(Sign {
             set,
             key,

@@ -9,7 +9,7 @@
 #   make cards-model          test the queue in every order of its threads' steps, more closely
 #                             (PREEMPTIONS=4)
 #   make cards-anywhere       test cards and HAProxy without lanes: batches run one by one
-#   make kem-anywhere         test ML-KEM's path wide without lanes: emulated
+#   make kem-anywhere         test path wide of ML-KEM and of ML-DSA without lanes: emulated
 #   make cards-sanitize       run the tests under ThreadSanitizer, which reports unordered accesses of two
 #                             threads; needs a nightly toolchain with its sources   (SANITIZED=5)
 
@@ -37,7 +37,7 @@ cards-anywhere:
 # The compiler takes minutes to optimise emulated kernels; little is lost without.
 kem-anywhere:
 	$(CARGO) test -q --locked -p outboard-engine --lib --features emulated-lanes \
-	  --config profile.dev.package.outboard-lanes.opt-level=1 --config profile.dev.package.outboard-lanes.debug=0 kem
+	  --config profile.dev.package.outboard-lanes.opt-level=1 --config profile.dev.package.outboard-lanes.debug=0 -- kem:: dsa::
 
 cards-sanitize:
 	@rustc +nightly --version >/dev/null 2>&1 && test -d "$$(rustc +nightly --print sysroot)/lib/rustlib/src/rust/library" || \

@@ -6,14 +6,18 @@
 //! verify      message, context, signature ──▶ whether it is one
 //! ```
 //!
-//! A message may come in parts, and be of any length ([`Message`]). The one path is `scalar`, which is AWS-LC. Keys:
-//! `lattice.rs`.
+//! A message may come in parts, and be of any length ([`Message`]). Path `scalar` is AWS-LC, path `wide` is one operation across the
+//! lanes (`dsa/wide.rs`). What the lanes do not do, path `scalar` does. Keys: `lattice.rs`.
 
-use crate::Operation;
+mod wide;
+
 use crate::error::{Error, Result};
-use crate::lattice::{self, counted};
+use crate::lattice::{self, counted, on_wide};
 use crate::scalar::ml_dsa::Key as Scalar;
 use crate::scalar::{SecretBytes, randomise};
+use crate::{Operation, Path};
+
+pub use crate::lattice::has_lanes;
 
 pub use crate::scalar::ml_dsa::{MAX_CONTEXT, MU, Message, Mu, SEED, Set};
 
@@ -99,17 +103,20 @@ impl lattice::Form for Scalar {
 ///
 /// # Errors
 /// [`Error::Randomness`]
-pub fn generate(set: Set) -> Result<Key> {
+pub fn generate(set: Set, path: Path) -> Result<Key> {
     let mut seed = SecretBytes::zeros(SEED);
     randomise(&mut seed)?;
-    seeded(set, seed)
+    seeded(set, path, seed)
 }
 
 /// The key of a seed (FIPS 204's ξ).
 ///
 /// # Errors
 /// [`Error::InvalidKey`]: it has another length.
-pub fn seeded(set: Set, seed: SecretBytes) -> Result<Key> {
+pub fn seeded(set: Set, path: Path, seed: SecretBytes) -> Result<Key> {
+    if let Some((public, private)) = on_wide(path, set.keygen(), || wide::generate(set, &seed)) {
+        return Ok(Key::of_halves(set, public, private, seed));
+    }
     counted::<Scalar, _>(set, set.keygen(), || Key::of_seed(set, seed))
 }
 
@@ -119,15 +126,19 @@ impl Key {
     /// # Errors
     /// [`Error::InvalidInput`]: the context is longer. [`Error::Resource`].
     pub fn begin(&self, context: &[u8]) -> Result<Message> {
-        self.form()?.begin(context)
+        // A private half has the hash of the public one with it.
+        match self.private_bytes().and_then(hash_in) {
+            Some(hash) => Message::of(hash, context),
+            None => self.form()?.begin(context),
+        }
     }
 
     /// Signs a message in a context, as [`Key::sign_mu`].
     ///
     /// # Errors
     /// As [`Key::begin`] and [`Key::sign_mu`].
-    pub fn sign(&self, message: &[u8], context: &[u8]) -> Result<Vec<u8>> {
-        self.sign_by(|| self.mu(message, context))
+    pub fn sign(&self, path: Path, message: &[u8], context: &[u8]) -> Result<Vec<u8>> {
+        self.sign_by(path, || self.mu(message, context))
     }
 
     /// Signs what [`Message::finish`] gave, with fresh randomness (hedged). The signature is verified first: a fault in a
@@ -135,12 +146,19 @@ impl Key {
     ///
     /// # Errors
     /// [`Error::NoPrivateKey`]. [`Error::Randomness`]. [`Error::Failed`]: the signature is wrong.
-    pub fn sign_mu(&self, mu: &Mu) -> Result<Vec<u8>> {
-        self.sign_by(|| Ok(*mu))
+    pub fn sign_mu(&self, path: Path, mu: &Mu) -> Result<Vec<u8>> {
+        self.sign_by(path, || Ok(*mu))
     }
 
-    fn sign_by(&self, mu: impl FnOnce() -> Result<Mu>) -> Result<Vec<u8>> {
+    fn sign_by(&self, path: Path, mu: impl Fn() -> Result<Mu>) -> Result<Vec<u8>> {
         let set = self.set();
+        let across_lanes = || {
+            let private = self.private_bytes()?;
+            wide::sign(set, private, self.public_bytes(), &mu().ok()?)
+        };
+        if let Some(signature) = on_wide(path, set.signing(), across_lanes) {
+            return Ok(signature);
+        }
         counted::<Scalar, _>(set, set.signing(), || {
             let (mu, form) = (mu()?, self.form()?);
             let signature = form.sign_mu(&mu)?;
@@ -155,20 +173,30 @@ impl Key {
     ///
     /// # Errors
     /// As [`Key::verify_mu`].
-    pub fn verify(&self, message: &[u8], context: &[u8], signature: &[u8]) -> Result<bool> {
-        self.verify_by(|| self.mu(message, context), signature)
+    pub fn verify(
+        &self,
+        path: Path,
+        message: &[u8],
+        context: &[u8],
+        signature: &[u8],
+    ) -> Result<bool> {
+        self.verify_by(path, || self.mu(message, context), signature)
     }
 
     /// Whether that is a signature of what [`Message::finish`] gave.
     ///
     /// # Errors
     /// [`Error::Resource`]
-    pub fn verify_mu(&self, mu: &Mu, signature: &[u8]) -> Result<bool> {
-        self.verify_by(|| Ok(*mu), signature)
+    pub fn verify_mu(&self, path: Path, mu: &Mu, signature: &[u8]) -> Result<bool> {
+        self.verify_by(path, || Ok(*mu), signature)
     }
 
-    fn verify_by(&self, mu: impl FnOnce() -> Result<Mu>, signature: &[u8]) -> Result<bool> {
+    fn verify_by(&self, path: Path, mu: impl Fn() -> Result<Mu>, signature: &[u8]) -> Result<bool> {
         let set = self.set();
+        let across_lanes = || wide::verify(set, self.public_bytes(), &mu().ok()?, signature);
+        if let Some(valid) = on_wide(path, set.verification(), across_lanes) {
+            return Ok(valid);
+        }
         counted::<Scalar, _>(set, set.verification(), || {
             Ok(self.form()?.verify_mu(&mu()?, signature))
         })
@@ -181,19 +209,29 @@ impl Key {
     }
 }
 
+/// The hash of the public half, which follows ρ and K in a private one.
+fn hash_in(private: &[u8]) -> Option<&[u8; MU]> {
+    private.get(2 * SEED..)?.first_chunk()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    const PATHS: [Path; 2] = [Path::Scalar, Path::Wide];
+
     #[test]
     fn what_one_half_signs_the_other_verifies_in_the_same_context_alone() {
-        for set in Set::ALL {
-            let key = generate(set).expect("there is randomness");
+        for (set, path) in Set::ALL
+            .into_iter()
+            .flat_map(|set| PATHS.map(|path| (set, path)))
+        {
+            let key = generate(set, path).expect("there is randomness");
             let public = key.to_public();
-            let signature = key.sign(b"message", b"context").expect("it works");
+            let signature = key.sign(path, b"message", b"context").expect("it works");
             assert_eq!(signature.len(), set.signature_length());
             let verify = |message: &[u8], context: &[u8], signature: &[u8]| {
-                public.verify(message, context, signature)
+                public.verify(path, message, context, signature)
             };
             assert_eq!(verify(b"message", b"context", &signature), Ok(true));
             assert_eq!(verify(b"message", b"", &signature), Ok(false));
@@ -202,26 +240,54 @@ mod tests {
             let mut changed = signature.clone();
             changed[99] ^= 1;
             assert_eq!(verify(b"message", b"context", &changed), Ok(false));
-            assert_eq!(public.sign(b"message", b""), Err(Error::NoPrivateKey));
+            assert_eq!(public.sign(path, b"message", b""), Err(Error::NoPrivateKey));
             let mut parts = key.begin(b"context").expect("it is short");
             parts.update(b"mess").expect("it works");
             let copy = parts.duplicate().expect("there is memory");
             for mut parts in [parts, copy] {
                 parts.update(b"age").expect("it works");
                 let mu = parts.finish().expect("it works");
-                assert_eq!(public.verify_mu(&mu, &signature), Ok(true));
-                let again = key.sign_mu(&mu).expect("it works");
+                assert_eq!(public.verify_mu(path, &mu, &signature), Ok(true));
+                let again = key.sign_mu(path, &mu).expect("it works");
                 assert_eq!(verify(b"message", b"context", &again), Ok(true));
             }
             let long = [0; MAX_CONTEXT + 1];
-            assert_eq!(key.sign(b"message", &long), Err(Error::InvalidInput));
+            assert_eq!(key.sign(path, b"message", &long), Err(Error::InvalidInput));
+            let verified = key.verify(path, b"message", &long, &signature);
+            assert_eq!(verified, Err(Error::InvalidInput));
+        }
+    }
+
+    /// Where there are no lanes, path `wide` is path `scalar`; with the feature `emulated-lanes` they are there.
+    #[test]
+    fn each_path_takes_what_the_other_makes() {
+        assert!(has_lanes() || !cfg!(feature = "emulated-lanes"));
+        for set in Set::ALL {
+            let mut seed = SecretBytes::zeros(SEED);
+            randomise(&mut seed).expect("there is randomness");
+            let keys = PATHS.map(|path| seeded(set, path, seed.clone()).expect("a key"));
+            let [one, other] = &keys;
+            assert_eq!(one.public_bytes(), other.public_bytes());
+            assert!(one.private_bytes() == other.private_bytes() && one.seed() == other.seed());
+            // The hash that a private half has is that of the public one.
+            let mu = one.mu(b"message", b"context");
+            assert_eq!(mu, one.to_public().mu(b"message", b"context"));
+            let mu = mu.expect("it is short");
+            for (key, path) in keys.iter().zip(PATHS).chain(keys.iter().rev().zip(PATHS)) {
+                let signature = key.sign_mu(path, &mu).expect("it works");
+                for path in PATHS {
+                    assert_eq!(one.to_public().verify_mu(path, &mu, &signature), Ok(true));
+                    let other = one.verify_mu(path, &[0; MU], &signature);
+                    assert_eq!(other, Ok(false));
+                }
+            }
         }
     }
 
     #[test]
     fn a_private_half_is_checked_and_gives_the_public_one() {
         for set in Set::ALL {
-            let key = generate(set).expect("there is randomness");
+            let key = generate(set, Path::Scalar).expect("there is randomness");
             let whole = key.private_bytes().expect("both halves");
             let again = Key::private(set, whole).expect("it is whole");
             assert_eq!(again.public_bytes(), key.public_bytes());

@@ -14,13 +14,13 @@ mod wide;
 use zeroize::Zeroizing;
 
 use crate::error::{Error, Result};
-use crate::lattice::{self, counted};
+use crate::lattice::{self, counted, on_wide};
 use crate::scalar::ml_kem::Key as Scalar;
 use crate::scalar::{SecretBytes, randomise};
 use crate::{Operation, Path};
 
+pub use crate::lattice::has_lanes;
 pub use crate::scalar::ml_kem::{SECRET, SEED, Set};
-pub use wide::are_there as has_lanes;
 
 /// A shared secret. On the heap: what is moved leaves a copy behind.
 pub type Secret = Zeroizing<Vec<u8>>;
@@ -118,7 +118,7 @@ pub fn generate(set: Set, path: Path) -> Result<Key> {
 /// # Errors
 /// [`Error::InvalidKey`]: it has another length. [`Error::Resource`].
 pub fn seeded(set: Set, path: Path, seed: SecretBytes) -> Result<Key> {
-    if let Some((public, private)) = wide::on(path, set.keygen(), || wide::generate(set, &seed)) {
+    if let Some((public, private)) = on_wide(path, set.keygen(), || wide::generate(set, &seed)) {
         return Ok(Key::of_halves(set, public, private, seed));
     }
     counted::<Scalar, _>(set, set.keygen(), || Key::of_seed(set, seed))
@@ -142,7 +142,7 @@ impl Key {
     pub fn encapsulate_by(&self, path: Path, message: &[u8; SECRET]) -> Result<(Vec<u8>, Secret)> {
         let (set, public) = (self.set(), self.public_bytes());
         let operation = set.encapsulation();
-        if let Some(both) = wide::on(path, operation, || wide::encapsulate(set, public, message)) {
+        if let Some(both) = on_wide(path, operation, || wide::encapsulate(set, public, message)) {
             return Ok(both);
         }
         counted::<Scalar, _>(set, operation, || {
@@ -160,7 +160,7 @@ impl Key {
     pub fn decapsulate(&self, path: Path, ciphertext: &[u8]) -> Result<Secret> {
         let (set, operation) = (self.set(), self.set().decapsulation());
         let across_lanes = || wide::decapsulate(set, self.private_bytes()?, ciphertext);
-        if let Some(secret) = wide::on(path, operation, across_lanes) {
+        if let Some(secret) = on_wide(path, operation, across_lanes) {
             return Ok(secret);
         }
         counted::<Scalar, _>(set, operation, || {

@@ -2,6 +2,8 @@
 //!
 //! The bytes are the key. AWS-LC's form of it was there first, or is made of them when path `scalar` needs it.
 
+mod wide;
+
 use std::time::Instant;
 
 use once_cell::race::OnceBox;
@@ -10,6 +12,9 @@ use crate::card::stack;
 use crate::error::{Error, Result};
 use crate::scalar::SecretBytes;
 use crate::{Operation, Path, ledger};
+
+pub use wide::has_lanes;
+pub(crate) use wide::on as on_wide;
 
 /// AWS-LC's form of a key.
 pub trait Form: Sized + Send + Sync + 'static {

@@ -40,6 +40,7 @@ mod sha512;
 mod weierstrass;
 
 mod keccak;
+pub mod ml_dsa;
 pub mod ml_kem;
 
 #[cfg(feature = "fault")]
@@ -104,6 +105,14 @@ pub enum Error {
     /// ML-KEM: the ciphertext is of another parameter set.
     #[error("the ML-KEM ciphertext has another length than its parameter set: refuse it")]
     InvalidCiphertext,
+    /// ML-DSA: the private key is of another parameter set, or has a coefficient that no key has.
+    #[error(
+        "the ML-DSA private key has another length, or a coefficient that is out of range: refuse it"
+    )]
+    InvalidSigningKey,
+    /// ML-DSA: the public key is of another parameter set.
+    #[error("the ML-DSA public key has another length than its parameter set: refuse it")]
+    InvalidVerificationKey,
     /// A result failed its check, and was not released: the processor or its memory made a mistake.
     #[error("the result failed its check and was withheld: run the operation again elsewhere")]
     Fault,

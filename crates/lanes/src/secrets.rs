@@ -10,7 +10,7 @@
 
 use outboard_valgrind::{complaints, hide};
 
-use crate::{ed25519, ml_kem, p256, p384, rsa, x25519};
+use crate::{ed25519, ml_dsa, ml_kem, p256, p384, rsa, x25519};
 
 fn rsa_of(bits: usize) {
     let mut key = None;
@@ -152,5 +152,30 @@ fn ml_kem() {
         );
         let other = vec![0x5a; sent.ciphertext.len()];
         assert_eq!(complaints(|| wide::decapsulate(set, key, &other)), 0);
+    }
+}
+
+/// What may be told is in the header of `ml_dsa.rs`: the seed of the matrix, which candidates are refused, whether an attempt is
+/// rejected, and challenges.
+#[test]
+fn ml_dsa() {
+    use ml_dsa::wide;
+    for set in ml_dsa::Set::ALL {
+        let keys = wide::generate(set, &[5; 32]).expect("lanes");
+        let mu = [7; 64];
+        // Two signatures, with about nine attempts: most are rejected.
+        for first in [0, 1] {
+            let [seed, randomness] = core::hint::black_box([[5; 32], [first; 32]]);
+            [&seed, &randomness].into_iter().for_each(hide);
+            if first == 0 {
+                assert_eq!(complaints(|| wide::generate(set, &seed)), 0);
+            }
+            // ρ and the hash of the public key are public.
+            let key = keys.private_key.clone();
+            hide(&key[32..64]);
+            hide(&key[128..]);
+            let signed = || wide::sign(set, &key, &mu, &randomness).is_ok();
+            assert_eq!(complaints(signed), 0);
+        }
     }
 }

@@ -47,6 +47,7 @@ mod ifma;
 mod interval;
 pub(crate) mod shorts;
 mod unroll;
+pub(crate) mod words;
 
 pub(crate) use unroll::unroll;
 

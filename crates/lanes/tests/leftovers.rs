@@ -6,6 +6,7 @@
 //! searched for its secrets, in each form in which they occur ([`Secrets`]).
 
 mod leftovers {
+    mod lattices;
     pub(crate) mod probe;
     pub(crate) mod secrets;
 }
@@ -17,7 +18,6 @@ mod oracle;
 
 use leftovers::probe;
 use leftovers::secrets::Secrets;
-use outboard_lanes::ml_kem::{self, Set};
 use outboard_lanes::rsa::{self, Components};
 use outboard_lanes::{LANES, ed25519, p256, p384, x25519};
 use skip::skip;
@@ -426,60 +426,4 @@ fn ed25519_leaves_nothing() {
             assert!(results.iter().all(Result::is_ok));
         },
     );
-}
-
-#[test]
-fn ml_kem_leaves_nothing() {
-    use ml_kem::wide;
-    if !wide::available() && !cfg!(feature = "emulation") {
-        return;
-    }
-    let seed = |factor: usize| -> [u8; 32] { std::array::from_fn(|i| (1 + factor * i) as u8) };
-    let (d, z, message) = (seed(37), seed(59), seed(101));
-    for set in Set::ALL {
-        let keys = wide::generate(set, &d, &z).expect("lanes");
-        let (public, private) = (&keys.encapsulation_key, &keys.decapsulation_key);
-        let sent = wide::encapsulate(set, public, &message).expect("a key");
-        let mut secrets = Secrets::default();
-        for (name, bytes) in [("d", &d), ("z", &z), ("the message", &message)] {
-            secrets.bytes(name, bytes);
-        }
-        // The secret polynomials as they are stored. In registers they have 16 bits a coefficient.
-        let vector = &private[..private.len() - public.len() - 64];
-        secrets.bytes("s", vector);
-        let coefficients: Vec<u8> = vector
-            .chunks_exact(3)
-            .flat_map(|three| {
-                [
-                    three[0],
-                    three[1] & 15,
-                    three[1] >> 4 | three[2] << 4,
-                    three[2] >> 4,
-                ]
-            })
-            .collect();
-        secrets.bytes("s in registers", &coefficients);
-        secrets.bytes("the shared secret", &sent.secret);
-        leaves_nothing(
-            "ML-KEM keys",
-            &secrets,
-            |(set, d, z)| wide::generate(set, d, z),
-            (set, &d, &z),
-            |keys| assert!(keys.is_ok()),
-        );
-        leaves_nothing(
-            "ML-KEM encapsulation",
-            &secrets,
-            |(set, key, message)| wide::encapsulate(set, key, message),
-            (set, &public[..], &message),
-            |sent| assert!(sent.is_ok()),
-        );
-        leaves_nothing(
-            "ML-KEM decapsulation",
-            &secrets,
-            |(set, key, ciphertext)| wide::decapsulate(set, key, ciphertext),
-            (set, &private[..], &sent.ciphertext[..]),
-            |secret| assert!(secret.is_ok()),
-        );
-    }
 }

@@ -8,7 +8,7 @@ mod thread;
 
 use std::process::Command;
 
-use outboard_lanes::{ed25519, ml_kem, p256, p384, rsa, x25519};
+use outboard_lanes::{ed25519, ml_dsa, ml_kem, p256, p384, rsa, x25519};
 use skip::skip;
 
 #[path = "rsa/oracle.rs"]
@@ -155,6 +155,23 @@ fn operations_need_little_stack() {
             let ciphertext = vec![3; set.ciphertext_bytes()];
             report(&format!("{set:?} decapsulate wide"), &mut || {
                 assert!(wide::decapsulate(set, private, &ciphertext).is_ok());
+            });
+        }
+    }
+    if ml_dsa::wide::available() {
+        for set in ml_dsa::Set::ALL {
+            use ml_dsa::wide;
+            report(&format!("{set:?} keys wide"), &mut || {
+                assert!(wide::generate(set, &[1; 32]).is_ok());
+            });
+            let keys = wide::generate(set, &[1; 32]).expect("available");
+            let (public, private, mu) = (&keys.public_key, &keys.private_key, [3; 64]);
+            report(&format!("{set:?} sign wide"), &mut || {
+                assert!(wide::sign(set, private, &mu, &[2; 32]).is_ok());
+            });
+            let signature = wide::sign(set, private, &mu, &[2; 32]).expect("a good key");
+            report(&format!("{set:?} verify wide"), &mut || {
+                assert!(wide::verify(set, public, &mu, &signature).is_ok());
             });
         }
     }

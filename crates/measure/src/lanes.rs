@@ -9,15 +9,16 @@ use std::sync::{Arc, Barrier};
 use std::time::Duration;
 
 use outboard_engine::card::{self, DEPTH, Request};
-use outboard_engine::kem;
 use outboard_engine::scalar::ec::{self, Curve};
 use outboard_engine::scalar::{ed25519, rsa, x25519};
+use outboard_engine::{dsa, kem, lattice};
 use outboard_libcrypto::{Context, Job, Library};
 use outboard_operation::{Operation, Path};
 use outboard_profile::{LanesMeasurement, Queueing};
 
 use crate::clock;
 use crate::layers::RsaNumbers;
+use crate::workload::MESSAGE;
 use crate::{Error, Instant, KeyKind, Keys, Plan, Result, duel, statistics};
 
 /// The lanes of this machine. Nothing where it has none.
@@ -46,24 +47,54 @@ pub fn measure(context: &Context, keys: &Keys, budget: Duration) -> Result<Vec<L
 
 /// Whether the lanes of this machine do that.
 fn is_there(operation: Operation) -> bool {
-    card::takes(operation) && card::are_there() || operation.is_wide_alone() && kem::has_lanes()
+    card::takes(operation) && card::are_there() || operation.is_wide_alone() && lattice::has_lanes()
 }
 
-/// What the lanes do one at a time alone: ML-KEM.
+/// What the lanes do one at a time alone: ML-KEM and ML-DSA.
 fn across_alone(operation: Operation, plan: &Plan) -> Result<LanesMeasurement> {
-    let of_operation = |set: &kem::Set| {
-        [set.keygen(), set.encapsulation(), set.decapsulation()].contains(&operation)
-    };
-    let set = kem::Set::ALL.into_iter().find(of_operation);
-    let set = set.ok_or(Error::Lanes(operation))?;
+    let kem = kem::Set::ALL
+        .into_iter()
+        .find(|set| [set.keygen(), set.encapsulation(), set.decapsulation()].contains(&operation));
+    let dsa = dsa::Set::ALL
+        .into_iter()
+        .find(|set| [set.keygen(), set.signing(), set.verification()].contains(&operation));
+    match (kem, dsa) {
+        (Some(set), _) => kem_across(set, operation, plan),
+        (None, Some(set)) => dsa_across(set, operation, plan),
+        (None, None) => Err(Error::Lanes(operation)),
+    }
+}
+
+fn kem_across(set: kem::Set, operation: Operation, plan: &Plan) -> Result<LanesMeasurement> {
     let key = kem::generate(set, Path::Scalar)?;
     let (ciphertext, _) = key.encapsulate(Path::Scalar)?;
-    let once = |path| match operation {
+    by_path(operation, plan, |path| match operation {
         _ if operation == set.keygen() => kem::generate(set, path).map(drop),
         _ if operation == set.encapsulation() => key.encapsulate(path).map(drop),
         _ => key.decapsulate(path, &ciphertext).map(drop),
+    })
+}
+
+/// How many attempts a signature takes depends on its randomness: the rounds of a duel even this out.
+fn dsa_across(set: dsa::Set, operation: Operation, plan: &Plan) -> Result<LanesMeasurement> {
+    let key = dsa::generate(set, Path::Scalar)?;
+    let signature = key.sign(Path::Scalar, &MESSAGE, &[])?;
+    by_path(operation, plan, |path| match operation {
+        _ if operation == set.keygen() => dsa::generate(set, path).map(drop),
+        _ if operation == set.signing() => key.sign(path, &MESSAGE, &[]).map(drop),
+        _ => key.verify(path, &MESSAGE, &[], &signature).map(drop),
+    })
+}
+
+fn by_path(
+    operation: Operation,
+    plan: &Plan,
+    once: impl Fn(Path) -> outboard_engine::Result<()>,
+) -> Result<LanesMeasurement> {
+    let on = |path| {
+        let once = &once;
+        move |iterations| (0..iterations).try_for_each(|_| Ok(once(path)?))
     };
-    let on = |path| move |iterations| (0..iterations).try_for_each(|_| Ok(once(path)?));
     let wide = duel(&mut on(Path::Scalar), &mut on(Path::Wide), plan)?;
     Ok(LanesMeasurement {
         operation,

@@ -166,7 +166,7 @@ impl Operation {
         )
     }
 
-    /// Whether it can run across the lanes, on path `wide`, but not on a card: ML-KEM's do.
+    /// Whether it can run across the lanes, on path `wide`, but not on a card: ML-KEM's and ML-DSA's do.
     pub const fn is_wide_alone(self) -> bool {
         matches!(
             self,
@@ -179,6 +179,15 @@ impl Operation {
                 | Self::MlKem1024Keygen
                 | Self::MlKem1024Encapsulate
                 | Self::MlKem1024Decapsulate
+                | Self::MlDsa44Keygen
+                | Self::MlDsa44Sign
+                | Self::MlDsa44Verify
+                | Self::MlDsa65Keygen
+                | Self::MlDsa65Sign
+                | Self::MlDsa65Verify
+                | Self::MlDsa87Keygen
+                | Self::MlDsa87Sign
+                | Self::MlDsa87Verify
         )
     }
 
@@ -186,18 +195,6 @@ impl Operation {
     /// and OpenSSL before 3.5 has nothing that they could be measured against.
     pub const fn is_post_quantum(self) -> bool {
         self.is_wide_alone()
-            || matches!(
-                self,
-                Self::MlDsa44Keygen
-                    | Self::MlDsa44Sign
-                    | Self::MlDsa44Verify
-                    | Self::MlDsa65Keygen
-                    | Self::MlDsa65Sign
-                    | Self::MlDsa65Verify
-                    | Self::MlDsa87Keygen
-                    | Self::MlDsa87Sign
-                    | Self::MlDsa87Verify
-            )
     }
 
     /// The operations that every OpenSSL has, so that Outboard's can be measured against them.

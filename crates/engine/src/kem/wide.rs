@@ -1,42 +1,11 @@
-//! Path `wide` of ML-KEM: one operation across the lanes. It was not measured yet: only a profile of this machine chooses it.
-//!
-//! The lanes wipe what they used. They want more of the processor than other lanes do: VBMI2 and VNNI, too.
+//! What path `wide` does of ML-KEM ([`crate::lattice::on_wide`]).
 
 use std::mem;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::time::Instant;
 
 use outboard_lanes::ml_kem::{self as lanes, wide};
 
 use super::{SECRET, SEED, Secret, Set};
-use crate::card::stack;
 use crate::scalar::SecretBytes;
-use crate::{Operation, Path, ledger};
-
-/// Whether this processor, or this build in its place, has the lanes for it.
-pub fn are_there() -> bool {
-    cfg!(feature = "emulated-lanes") || wide::available()
-}
-
-/// Runs an operation on path `wide` where that is the path, and counts it. None where the lanes have no answer: they are
-/// not there, or the input is none; path `scalar` finds out.
-pub(super) fn on<R>(
-    path: Path,
-    operation: Operation,
-    run: impl FnOnce() -> Option<R>,
-) -> Option<R> {
-    if path != Path::Wide || !are_there() {
-        return None;
-    }
-    let started = Instant::now();
-    // A panic in the lanes is caught here, as for other operations across them.
-    let caught = || catch_unwind(AssertUnwindSafe(run)).ok().flatten();
-    let result = stack::on_own(caught).flatten();
-    if result.is_some() {
-        ledger::record(operation, Path::Wide, 0, started.elapsed());
-    }
-    result
-}
 
 /// The halves of a seed's key.
 pub(super) fn generate(set: Set, seed: &[u8]) -> Option<(Box<[u8]>, SecretBytes)> {

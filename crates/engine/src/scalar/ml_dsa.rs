@@ -97,6 +97,20 @@ pub struct Key {
 pub struct Message(Shake256);
 
 impl Message {
+    /// Begins one for the key whose public half has that hash, in a context of at most [`MAX_CONTEXT`] bytes.
+    ///
+    /// # Errors
+    /// [`Error::InvalidInput`]: the context is longer. [`Error::Resource`].
+    pub(crate) fn of(hash: &[u8; MU], context: &[u8]) -> Result<Self> {
+        let length = u8::try_from(context.len()).map_err(|_| Error::InvalidInput)?;
+        let mut shake = Shake256::new()?;
+        shake.update(hash)?;
+        // 0: the message itself is signed, not a hash of it (FIPS 204, 5.2).
+        shake.update(&[0, length])?;
+        shake.update(context)?;
+        Ok(Message(shake))
+    }
+
     /// Goes on with those bytes.
     ///
     /// # Errors
@@ -213,8 +227,6 @@ impl Key {
     /// # Errors
     /// [`Error::InvalidInput`]: the context is longer. [`Error::Resource`].
     pub fn begin(&self, context: &[u8]) -> Result<Message> {
-        let length = u8::try_from(context.len()).map_err(|_| Error::InvalidInput)?;
-        let mut shake = Shake256::new()?;
         let hash = self.hash.get_or_try_init(|| {
             let mut hash = Box::new([0; MU]);
             let mut of_key = Shake256::new()?;
@@ -222,11 +234,7 @@ impl Key {
             of_key.finish(&mut hash[..])?;
             Ok(hash)
         })?;
-        shake.update(hash)?;
-        // 0: the message itself is signed, not a hash of it (FIPS 204, 5.2).
-        shake.update(&[0, length])?;
-        shake.update(context)?;
-        Ok(Message(shake))
+        Message::of(hash, context)
     }
 
     /// Signs a message, in a context of at most [`MAX_CONTEXT`] bytes.

@@ -6,8 +6,10 @@ use crate::LANES;
 use core::hint::black_box;
 
 mod shorts;
+mod words;
 
 pub(super) use shorts::run_shorts;
+pub(super) use words::run_words;
 
 /// Eight lanes in an array.
 #[derive(Clone, Copy)]

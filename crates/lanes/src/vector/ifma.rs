@@ -5,10 +5,13 @@ use core::arch::asm;
 use core::arch::x86_64::*;
 
 mod shorts;
+mod words;
 
 #[cfg(not(feature = "emulation"))]
 pub(super) use shorts::run_shorts;
 pub(super) use shorts::shorts_available;
+#[cfg(not(feature = "emulation"))]
+pub(super) use words::run_words;
 
 /// Eight lanes in a 512-bit register.
 ///

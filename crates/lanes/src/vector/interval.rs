@@ -9,6 +9,10 @@
 use super::{DIGIT, Digit, Kernel, Mask, Vector};
 use crate::LANES;
 
+mod words;
+
+pub(super) use words::run_words;
+
 /// The integers from `low` to `high`.
 #[derive(Clone, Copy)]
 pub(super) struct Interval {

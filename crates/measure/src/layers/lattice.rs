@@ -32,17 +32,19 @@ pub(super) fn contender(operation: Operation) -> Result<Box<Contender<'static>>>
     }
     for set in dsa::Set::ALL {
         if operation == set.keygen() {
-            return Ok(repeat(move || Ok(dsa::generate(set).map(drop)?)));
+            return Ok(repeat(move || Ok(dsa::generate(set, PATH).map(drop)?)));
         }
         if operation == set.signing() {
-            let key = dsa::generate(set)?;
-            return Ok(repeat(move || Ok(key.sign(&MESSAGE, &[]).map(drop)?)));
+            let key = dsa::generate(set, PATH)?;
+            return Ok(repeat(move || {
+                Ok(key.sign(PATH, &MESSAGE, &[]).map(drop)?)
+            }));
         }
         if operation == set.verification() {
-            let key = dsa::generate(set)?;
-            let signature = key.sign(&MESSAGE, &[])?;
+            let key = dsa::generate(set, PATH)?;
+            let signature = key.sign(PATH, &MESSAGE, &[])?;
             return Ok(repeat(move || {
-                Ok(key.verify(&MESSAGE, &[], &signature).map(drop)?)
+                Ok(key.verify(PATH, &MESSAGE, &[], &signature).map(drop)?)
             }));
         }
     }

@@ -26,23 +26,24 @@ fn with_wide(operation: Operation, scalar: f64, batch: f64, wide: f64) -> LanesM
 
 /// What the lanes do one at a time alone is never queued, and goes across them where that surely wins.
 #[test]
-fn ml_kem_goes_across_the_lanes_where_that_wins() {
-    const ANY: Operation = Operation::MlKem768Encapsulate;
-    let decided = |wide| {
-        let one = LanesMeasurement {
-            batch_ns: None,
-            ..with_wide(ANY, 20.0, 0.0, wide)
+fn lattices_go_across_the_lanes_where_that_wins() {
+    for any in [Operation::MlKem768Encapsulate, Operation::MlDsa65Sign] {
+        let decided = |wide| {
+            let one = LanesMeasurement {
+                batch_ns: None,
+                ..with_wide(any, 20.0, 0.0, wide)
+            };
+            let profile = Profile::measured(machine(), LIBCRYPTO, Vec::new());
+            let profile = profile.with_lanes(vec![one], Queueing::default());
+            assert_eq!(profile.break_even().get(any), None);
+            assert_eq!(profile.chosen(), 0, "no OpenSSL before 3.5 has it");
+            profile.path(any)
         };
-        let profile = Profile::measured(machine(), LIBCRYPTO, Vec::new());
-        let profile = profile.with_lanes(vec![one], Queueing::default());
-        assert_eq!(profile.break_even().get(ANY), None);
-        assert_eq!(profile.chosen(), 0, "no OpenSSL before 3.5 has it");
-        profile.path(ANY)
-    };
-    assert_eq!(decided(10.0), Path::Wide);
-    assert_eq!(decided(19.0), Path::Stock);
-    let built_in = Profile::built_in(&machine(), LIBCRYPTO);
-    assert_eq!(built_in.path(ANY), Path::Stock, "it was not measured yet");
+        assert_eq!(decided(10.0), Path::Wide);
+        assert_eq!(decided(19.0), Path::Stock);
+        let built_in = Profile::built_in(&machine(), LIBCRYPTO);
+        assert_eq!(built_in.path(any), Path::Stock, "it was not measured yet");
+    }
 }
 
 #[test]

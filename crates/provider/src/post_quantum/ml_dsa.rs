@@ -1,5 +1,6 @@
 //! ML-DSA's keys: ML-DSA-44, ML-DSA-65, ML-DSA-87.
 
+use outboard_engine::Path;
 use outboard_engine::dsa::{self, Set};
 use outboard_engine::scalar::SecretBytes;
 
@@ -41,14 +42,15 @@ impl Content for Form {
         Object::new(3, set as u8 + 17)
     }
 
-    fn make(_: &Shared, set: Set, seed: SecretBytes) -> outboard_engine::Result<dsa::Key> {
-        dsa::seeded(set, seed)
+    fn make(shared: &Shared, set: Set, seed: SecretBytes) -> outboard_engine::Result<dsa::Key> {
+        dsa::seeded(set, shared.path(set.keygen()), seed)
     }
 
     /// What one half signs, the other one verifies.
     fn is_pair(public: &dsa::Key, private: &dsa::Key) -> bool {
         const MESSAGE: &[u8] = b"pair";
-        let signature = private.sign(MESSAGE, &[]);
-        signature.is_ok_and(|signature| public.verify(MESSAGE, &[], &signature) == Ok(true))
+        const PATH: Path = Path::Scalar;
+        let signature = private.sign(PATH, MESSAGE, &[]);
+        signature.is_ok_and(|signature| public.verify(PATH, MESSAGE, &[], &signature) == Ok(true))
     }
 }

@@ -5,6 +5,7 @@ use std::ffi::{CStr, c_int};
 use std::sync::Arc;
 
 use outboard_engine::dsa::{self, MAX_CONTEXT, MU, Message};
+use outboard_engine::{Operation, Path};
 use outboard_provider_abi::params::{END, integer, octets};
 use outboard_provider_abi::raw::Param;
 use outboard_provider_abi::signature::{Of, Purpose};
@@ -222,6 +223,12 @@ impl Context {
         key.content().ok_or_else(missing)
     }
 
+    /// Where what the key's set calls so should run.
+    fn path(&self, of: impl Fn(dsa::Set) -> Operation) -> Result<Path> {
+        let key = self.key.as_ref().ok_or_else(missing)?;
+        Ok(key.shared().path(of(key.set())))
+    }
+
     /// What came of a message in parts; of none, the beginning of one.
     fn take_message(&mut self) -> Result<Message> {
         if self.takes_mu {
@@ -266,23 +273,24 @@ impl Context {
             return Err(Error::new(Reason::BufferTooSmall, detail));
         }
         let subject = subject(self)?;
-        let key = self.content()?;
+        let (key, path) = (self.content()?, self.path(dsa::Set::signing)?);
         let signature = match subject {
-            Subject::Whole(mu) if self.takes_mu => key.sign_mu(mu_of(mu)?),
-            Subject::Whole(message) => key.sign(message, &self.string),
-            Subject::Parts(message) => message.finish().and_then(|mu| key.sign_mu(&mu)),
+            Subject::Whole(mu) if self.takes_mu => key.sign_mu(path, mu_of(mu)?),
+            Subject::Whole(message) => key.sign(path, message, &self.string),
+            Subject::Parts(message) => message.finish().and_then(|mu| key.sign_mu(path, &mu)),
         };
         Ok(output.put(&signature.map_err(refuse)?).into())
     }
 
     fn verify_subject(&self, signature: Input<'_>, subject: Subject<'_>) -> Result<c_int> {
-        let (key, signature) = (self.content()?, signature.bytes().unwrap_or_default());
+        let (key, path) = (self.content()?, self.path(dsa::Set::verification)?);
+        let signature = signature.bytes().unwrap_or_default();
         let valid = match subject {
-            Subject::Whole(mu) if self.takes_mu => key.verify_mu(mu_of(mu)?, signature),
-            Subject::Whole(message) => key.verify(message, &self.string, signature),
+            Subject::Whole(mu) if self.takes_mu => key.verify_mu(path, mu_of(mu)?, signature),
+            Subject::Whole(message) => key.verify(path, message, &self.string, signature),
             Subject::Parts(message) => message
                 .finish()
-                .and_then(|mu| key.verify_mu(&mu, signature)),
+                .and_then(|mu| key.verify_mu(path, &mu, signature)),
         };
         Ok(valid.map_err(refuse)?.into())
     }

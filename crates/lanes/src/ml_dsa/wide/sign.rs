@@ -1,0 +1,214 @@
+//! ML-DSA.Sign_internal (FIPS 204, algorithm 7).
+//!
+//! The masks of the next attempt are made in the lanes that the hash of this attempt leaves empty. If this one is accepted,
+//! nobody uses them.
+
+use crate::Error;
+use crate::ml_dsa::encoding::{
+    Hints, Parts, count, decode_low, decode_secrets, encode_commitment, encode_hints,
+    encode_response,
+};
+use crate::ml_dsa::hashes::{Challenge, Digest, Hashes, Masks, Sampled};
+use crate::ml_dsa::ntt::Transform;
+use crate::ml_dsa::numbers::canonical;
+use crate::ml_dsa::ring::{self, Polynomial, VECTORS, ZERO, within};
+use crate::ml_dsa::round::{decompose, make_hint};
+use crate::ml_dsa::sample::Ball;
+use crate::ml_dsa::{BYTES, MOST_COLUMNS, MOST_ROWS, MU, Set};
+use crate::vector::words::{WordKernel, WordMask, Words};
+use crate::vector::{Vector, told};
+use core::cell::OnceCell;
+use core::mem;
+
+/// The most bytes of w1.
+const COMMITMENT: usize = Set::MlDsa87.commitment_bytes();
+
+/// The last attempt: the numbers of its masks have 16 bits.
+const LAST: u16 = u16::MAX - MOST_COLUMNS as u16;
+
+/// Into a signature of its length, with a private key of its length.
+pub(super) struct Sign<'a> {
+    pub(super) set: Set,
+    pub(super) key: &'a [u8],
+    pub(super) mu: &'a [u8; MU],
+    pub(super) randomness: &'a [u8; BYTES],
+    pub(super) signature: &'a mut [u8],
+}
+
+impl WordKernel for Sign<'_> {
+    type Output = Result<(), Error>;
+
+    #[inline(always)]
+    fn run<V: Vector, W: Words>(self) -> Result<(), Error> {
+        let (set, rows, columns) = (self.set, self.set.rows(), self.set.columns());
+        let parts = Parts::of(set, self.key).ok_or(Error::InvalidSigningKey)?;
+        // s1, s2 and t0.
+        let mut secrets = [ZERO; MOST_COLUMNS + 2 * MOST_ROWS];
+        if !decode_secrets::<W>(set, parts.secrets, &mut secrets[..rows + columns]) {
+            return Err(Error::InvalidSigningKey);
+        }
+        let (s1, rest) = secrets.split_at_mut(columns);
+        let (s2, t0) = rest.split_at_mut(rows);
+        let t0 = &mut t0[..rows];
+        for (bytes, to) in parts.low.chunks_exact(32 * 13).zip(&mut *t0) {
+            decode_low::<W>(bytes, to);
+        }
+        for polynomial in s1.iter_mut().chain(&mut *s2).chain(&mut *t0) {
+            W::call(Transform(polynomial));
+        }
+
+        let mut matrix = vec![ZERO; rows * columns];
+        let (mut one, mut other) = ([ZERO; MOST_COLUMNS], [ZERO; MOST_COLUMNS]);
+        let (mut masks, mut next) = (&mut one[..columns], &mut other[..columns]);
+        let mut hedge = [0; BYTES + MU];
+        hedge[..BYTES].copy_from_slice(self.randomness);
+        hedge[BYTES..].copy_from_slice(self.mu);
+        let seed = OnceCell::new();
+        let mut hashes = Hashes::<W>::new(set);
+        hashes.digest = Some(Digest::new([parts.seed, &hedge], &seed));
+        hashes.masks = Some(Masks::new(&seed, 0, &mut *masks));
+        hashes.sampled = Some(Sampled::new(parts.matrix_seed, &mut matrix, None));
+        hashes.run::<V>();
+
+        let mut attempt = Attempt {
+            set,
+            commitments: [ZERO; MOST_ROWS],
+            responses: [ZERO; MOST_COLUMNS],
+            bytes: [0; COMMITMENT],
+            hints: [[0; VECTORS]; MOST_ROWS],
+        };
+        let mut number = 0_u16;
+        loop {
+            attempt.commit::<V, W>(&matrix, masks);
+            number += columns as u16;
+            if number > LAST {
+                return Err(Error::Fault);
+            }
+            let hash = OnceCell::new();
+            let mut ball = Ball::new(set);
+            let mut hashes = Hashes::<W>::new(set);
+            let bytes = &attempt.bytes[..set.commitment_bytes()];
+            let mut digest = Digest::new([self.mu, bytes], &hash);
+            digest.is_public = true;
+            hashes.digest = Some(digest);
+            hashes.challenge = Some(Challenge::new(&hash, &mut ball));
+            hashes.masks = Some(Masks::new(&seed, number, &mut *next));
+            hashes.run::<V>();
+
+            let mut challenge = [ball.polynomial()];
+            W::call(Transform(&mut challenge[0]));
+            if attempt.respond::<W>(&challenge, masks, s1, s2) && attempt.hint::<W>(&challenge, t0)
+            {
+                let hash = hash.get().ok_or(Error::Fault)?;
+                attempt.release::<V, W>(hash, self.signature);
+                return Ok(());
+            }
+            mem::swap(&mut masks, &mut next);
+        }
+    }
+}
+
+/// What an attempt leaves.
+struct Attempt {
+    set: Set,
+    /// w; from `respond` on, w - c s2.
+    commitments: [Polynomial; MOST_ROWS],
+    /// The transforms of the masks; from `respond` on, γ1 - z.
+    responses: [Polynomial; MOST_COLUMNS],
+    /// w1.
+    bytes: [u8; COMMITMENT],
+    hints: Hints,
+}
+
+impl Attempt {
+    /// Lines 11 to 15: w, and the bytes of w1.
+    #[inline(always)]
+    fn commit<V: Vector, W: Words>(&mut self, matrix: &[Polynomial], masks: &[Polynomial]) {
+        let (set, columns) = (self.set, self.set.columns());
+        let transforms = &mut self.responses[..columns];
+        transforms.copy_from_slice(masks);
+        for transform in &mut *transforms {
+            W::call(Transform(transform));
+        }
+        let mut high = ZERO;
+        let rows = matrix.chunks_exact(columns).zip(&mut self.commitments);
+        let bytes = self.bytes.chunks_exact_mut(32 * set.commitment_bits());
+        for ((row, commitment), bytes) in rows.zip(bytes) {
+            ring::product::<W>(row, transforms, commitment);
+            for (commitment, high) in commitment.iter_mut().zip(&mut high) {
+                let number = canonical(W::load(commitment));
+                number.store(commitment);
+                decompose(set.rounding(), number).0.store(high);
+            }
+            encode_commitment::<V, W>(set, &high, bytes);
+        }
+    }
+
+    /// Lines 18 to 23: z and w - c s2. Whether neither tells a secret.
+    #[inline(always)]
+    fn respond<W: Words>(
+        &mut self,
+        challenge: &[Polynomial; 1],
+        masks: &[Polynomial],
+        s1: &[Polynomial],
+        s2: &[Polynomial],
+    ) -> bool {
+        let set = self.set;
+        let (mask, slack) = (set.mask(), set.slack());
+        let mut good = WordMask::MAX;
+        let mut product = ZERO;
+        for ((s1, masks), to) in s1.iter().zip(masks).zip(&mut self.responses) {
+            ring::product::<W>(challenge, core::slice::from_ref(s1), &mut product);
+            for ((product, masks), to) in product.iter().zip(masks).zip(to) {
+                let z = W::load(masks).add(W::load(product));
+                let from_mask = canonical(W::splat(mask).sub(z));
+                from_mask.store(to);
+                // Modulo q: what is not within ±γ1 is not within these limits either.
+                good &= within(W::splat(mask).sub(from_mask), mask - slack);
+            }
+        }
+        for (s2, commitment) in s2.iter().zip(&mut self.commitments) {
+            ring::product::<W>(challenge, core::slice::from_ref(s2), &mut product);
+            ring::subtract::<W>(commitment, &product);
+            for numbers in commitment.iter() {
+                let (_, low) = decompose(set.rounding(), W::load(numbers));
+                good &= within(low, set.rounding().half() - slack);
+            }
+        }
+        told(good) == WordMask::MAX
+    }
+
+    /// Lines 25 to 28: the hints. Whether they are few, and c t0 is short.
+    #[inline(always)]
+    fn hint<W: Words>(&mut self, challenge: &[Polynomial; 1], t0: &[Polynomial]) -> bool {
+        let set = self.set;
+        let (mut good, mut product) = (WordMask::MAX, ZERO);
+        let rows = t0.iter().zip(&self.commitments).zip(&mut self.hints);
+        for ((t0, commitment), hints) in rows {
+            ring::product::<W>(challenge, core::slice::from_ref(t0), &mut product);
+            for ((product, number), hints) in product.iter().zip(commitment).zip(hints) {
+                let (product, number) = (W::load(product), W::load(number));
+                let half = set.rounding().half();
+                let from_zero = canonical(product.add(W::splat(half - 1)));
+                good &= from_zero.below(W::splat(2 * half - 1));
+                let sum = canonical(number.add(product));
+                *hints = make_hint(set.rounding(), number, sum);
+            }
+        }
+        told(good) == WordMask::MAX && told(count(&self.hints)) <= set.hints()
+    }
+
+    /// Line 33: the signature, which is public from here on.
+    #[inline(always)]
+    fn release<V: Vector, W: Words>(&self, hash: &[u8; MU], signature: &mut [u8]) {
+        let set = self.set;
+        let (challenge, rest) = signature.split_at_mut(set.challenge_bytes());
+        challenge.copy_from_slice(&hash[..set.challenge_bytes()]);
+        let (responses, hints) = rest.split_at_mut(set.response_bytes());
+        let places = responses.chunks_exact_mut(32 * set.mask_bits());
+        for (from, to) in self.responses.iter().zip(places) {
+            encode_response::<V, W>(set, from, to);
+        }
+        encode_hints(set, &told(self.hints), hints);
+    }
+}

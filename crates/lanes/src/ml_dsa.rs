@@ -25,7 +25,7 @@
 //!
 //! * The matrix comes from the public seed ρ.
 //! * Which candidates are no coefficient of s1 or s2, when these are sampled: they say nothing about the others.
-//! * Whether an attempt to sign is rejected: one decision for the norms of z and r0 of the whole attempt, and one for what follows from
+//! * Whether an attempt to sign is rejected: one decision for the norms of z and r0 of the whole attempt; then what follows from
 //!   t0, which signatures tell anyway (FIPS 204, section 6.1). Never which coefficient was too large.
 //! * The challenge of an attempt, a rejected one included: it is a hash of μ and of w1, which nobody can guess. (Section 5.5 of
 //!   Dilithium's submission to NIST.)

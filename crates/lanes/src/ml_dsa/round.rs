@@ -20,7 +20,11 @@ pub(super) enum Rounding {
 impl Rounding {
     /// γ2.
     pub(super) const fn half(self) -> i32 {
-        (Q - 1) / 2 / self.multiples()
+        // Of constants: no division is left.
+        match self {
+            Rounding::By88 => (Q - 1) / 88,
+            Rounding::By32 => (Q - 1) / 32,
+        }
     }
 
     /// How many multiples of 2 γ2 there are: (q - 1) / (2 γ2).

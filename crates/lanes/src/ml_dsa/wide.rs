@@ -52,7 +52,7 @@ pub fn generate(set: Set, seed: &[u8; BYTES]) -> Result<KeyPair, Error> {
 ///
 /// # Errors
 /// [`Error::InvalidSigningKey`] for a key of another length, or with a coefficient beyond ±η. [`Error::Fault`] if no attempt
-/// of more than 9,000 is accepted, which only a fault or a key that was made for it can bring about. [`Error::Unavailable`] where the
+/// of more than 9,000 is accepted, which takes a fault. [`Error::Unavailable`] where the
 /// processor lacks an instruction.
 pub fn sign(
     set: Set,

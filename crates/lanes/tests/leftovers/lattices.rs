@@ -60,8 +60,7 @@ fn ml_kem_leaves_nothing() {
     }
 }
 
-/// s1, s2 and t0 as they are stored, their coefficients as they are in registers, and the transforms of s1: what an attacker
-/// could use of a key.
+/// s1, s2 and t0 as they are stored, and their coefficients as they are in registers: what an attacker could use of a key.
 fn secrets_of_ml_dsa(secrets: &mut Secrets, set: ml_dsa::Set, key: &[u8]) {
     let (bits, width, rows) = match set {
         ml_dsa::Set::MlDsa44 => (3, 2, 4),

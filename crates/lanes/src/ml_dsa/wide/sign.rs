@@ -15,7 +15,7 @@ use crate::ml_dsa::ring::{self, Polynomial, VECTORS, ZERO, within};
 use crate::ml_dsa::round::{decompose, make_hint};
 use crate::ml_dsa::sample::Ball;
 use crate::ml_dsa::{BYTES, MOST_COLUMNS, MOST_ROWS, MU, Set};
-use crate::vector::words::{WordKernel, WordMask, Words};
+use crate::vector::words::{WORDS, WordKernel, WordMask, Words, digit};
 use crate::vector::{Vector, told};
 use core::cell::OnceCell;
 use core::mem;
@@ -25,6 +25,12 @@ const COMMITMENT: usize = Set::MlDsa87.commitment_bytes();
 
 /// The last attempt: the numbers of its masks have 16 bits.
 const LAST: u16 = u16::MAX - MOST_COLUMNS as u16;
+
+/// What masks are before they are made: γ1 everywhere. No attempt with such a mask is accepted. With zeros, a fault that
+/// skips a mask would give a valid signature that tells s1.
+const fn unmade(set: Set) -> Polynomial {
+    [digit([set.mask(); WORDS]); VECTORS]
+}
 
 /// Into a signature of its length, with a private key of its length.
 pub(super) struct Sign<'a> {
@@ -58,7 +64,7 @@ impl WordKernel for Sign<'_> {
         }
 
         let mut matrix = vec![ZERO; rows * columns];
-        let (mut one, mut other) = ([ZERO; MOST_COLUMNS], [ZERO; MOST_COLUMNS]);
+        let (mut one, mut other) = ([unmade(set); MOST_COLUMNS], [unmade(set); MOST_COLUMNS]);
         let (mut masks, mut next) = (&mut one[..columns], &mut other[..columns]);
         let mut hedge = [0; BYTES + MU];
         hedge[..BYTES].copy_from_slice(self.randomness);
@@ -155,6 +161,7 @@ impl Attempt {
     ) -> bool {
         let set = self.set;
         let (mask, slack) = (set.mask(), set.slack());
+        let limit = set.rounding().half() - slack;
         let mut good = WordMask::MAX;
         let mut product = ZERO;
         for ((s1, masks), to) in s1.iter().zip(masks).zip(&mut self.responses) {
@@ -172,7 +179,7 @@ impl Attempt {
             ring::subtract::<W>(commitment, &product);
             for numbers in commitment.iter() {
                 let (_, low) = decompose(set.rounding(), W::load(numbers));
-                good &= within(low, set.rounding().half() - slack);
+                good &= within(low, limit);
             }
         }
         told(good) == WordMask::MAX
@@ -182,13 +189,13 @@ impl Attempt {
     #[inline(always)]
     fn hint<W: Words>(&mut self, challenge: &[Polynomial; 1], t0: &[Polynomial]) -> bool {
         let set = self.set;
+        let half = set.rounding().half();
         let (mut good, mut product) = (WordMask::MAX, ZERO);
         let rows = t0.iter().zip(&self.commitments).zip(&mut self.hints);
         for ((t0, commitment), hints) in rows {
             ring::product::<W>(challenge, core::slice::from_ref(t0), &mut product);
             for ((product, number), hints) in product.iter().zip(commitment).zip(hints) {
                 let (product, number) = (W::load(product), W::load(number));
-                let half = set.rounding().half();
                 let from_zero = canonical(product.add(W::splat(half - 1)));
                 good &= from_zero.below(W::splat(2 * half - 1));
                 let sum = canonical(number.add(product));
@@ -210,5 +217,56 @@ impl Attempt {
             encode_response::<V, W>(set, from, to);
         }
         encode_hints(set, &told(self.hints), hints);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::vector::Digit;
+    use crate::vector::words::run_words;
+
+    /// Whether an attempt with these masks is accepted, all of whose other numbers are small.
+    struct Accepts(Set, Polynomial);
+
+    impl WordKernel for Accepts {
+        type Output = bool;
+
+        #[inline(always)]
+        fn run<V: Vector, W: Words>(self) -> bool {
+            let Accepts(set, mask) = self;
+            let columns = set.columns();
+            let mut attempt = Attempt {
+                set,
+                commitments: [ZERO; MOST_ROWS],
+                responses: [ZERO; MOST_COLUMNS],
+                bytes: [0; COMMITMENT],
+                hints: [[0; VECTORS]; MOST_ROWS],
+            };
+            // c is 1, and s1 is ±η by turns.
+            let mut challenge = [ZERO];
+            challenge[0][0] = Digit([1, 0, 0, 0, 0, 0, 0, 0]);
+            W::call(Transform(&mut challenge[0]));
+            let signs = core::array::from_fn(|i| [set.width(), -set.width()][i % 2]);
+            let mut secret = [digit(signs); VECTORS];
+            W::call(Transform(&mut secret));
+            let mut masks = [ZERO; MOST_COLUMNS];
+            masks[columns - 1] = mask;
+            let secrets = [secret; MOST_COLUMNS];
+            attempt.respond::<W>(
+                &challenge,
+                &masks[..columns],
+                &secrets[..columns],
+                &[ZERO; MOST_ROWS][..set.rows()],
+            )
+        }
+    }
+
+    #[test]
+    fn a_mask_that_was_not_made_is_never_accepted() {
+        for set in Set::ALL {
+            assert!(!run_words(Accepts(set, unmade(set))).expect("lanes"));
+            assert!(run_words(Accepts(set, ZERO)).expect("lanes"));
+        }
     }
 }

@@ -192,7 +192,7 @@ mod tests {
         let found = below(&at("etc"));
         let files: Vec<_> = found.iter().map(|one| one.file.clone()).collect();
         let file = at("elsewhere/site.key").canonicalize().unwrap();
-        assert_eq!(files, [file.clone()]);
+        assert_eq!(files, std::slice::from_ref(&file));
         assert!(way_back(&found).starts_with("put keys into"));
         fs::write(backup_of(&file), "").unwrap();
         let way = format!("run 'outboard keys adopt --revert {}'", file.display());

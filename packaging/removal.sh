@@ -63,7 +63,8 @@ outboard_may_go() {
 
 # The system's openssl.cnf without Outboard, byte for byte what it was. Names the processes that use Outboard until they restart.
 outboard_switched_off() {
-    said=$(OPENSSL_CONF=/dev/null /usr/bin/outboard disable 2>&1) || failed=yes
+    # (outboard_may_go has searched for what needs it.)
+    said=$(OPENSSL_CONF=/dev/null /usr/bin/outboard disable --anyway 2>&1) || failed=yes
     # Whatever went wrong: a file without the mark, or no file, loads nothing.
     named=$(grep -lsF '# >>> outboard: loads OpenSSL' /etc/ssl/openssl.cnf /etc/pki/tls/openssl.cnf /usr/lib/ssl/openssl.cnf |
         head -n 1)

@@ -27,6 +27,9 @@ mod supervise;
 mod table;
 
 use clap::{CommandFactory, Parser, Subcommand};
+use outboard_installation as installation;
+use outboard_wire::SYSTEM_DIRECTORY;
+use std::path::Path;
 use std::process::ExitCode;
 
 /// The reason why a command failed: one sentence that names the thing, the reason and the remedy.
@@ -121,12 +124,33 @@ fn main() -> ExitCode {
         AnyCommand::Probe(arguments) => command::probe::run(arguments),
     };
     outcome.unwrap_or_else(|failure| {
-        output::complain(&failure.to_string());
+        let missing = is_of_no_service(&failure).then(service_is_missing);
+        output::complain(&missing.unwrap_or_else(|| failure.to_string()));
         match failure.is::<WrongUsage>() {
             true => ExitCode::from(2),
             false => ExitCode::FAILURE,
         }
     })
+}
+
+/// Whether the command looked for the system's card service, and there is none.
+fn is_of_no_service(failure: &Failure) -> bool {
+    use outboard_administration::Error;
+    let Some(Error::Unreachable { path, reason }) = failure.downcast_ref() else {
+        return false;
+    };
+    reason.kind() == std::io::ErrorKind::NotFound
+        && path.parent() == Some(Path::new(SYSTEM_DIRECTORY))
+        && !installation::has_service()
+}
+
+/// What to say then.
+fn service_is_missing() -> String {
+    format!(
+        "the card service is not installed (run '{}', then 'systemctl enable --now outboard.socket outboard-agent.socket \
+         outboard.service'; docs/service.md)",
+        installation::service_installation()
+    )
 }
 
 impl Command {

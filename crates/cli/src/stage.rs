@@ -5,7 +5,7 @@ use crate::Failure;
 use crate::output::remark;
 use outboard_processes as processes;
 use std::fs::{self, OpenOptions};
-use std::io::{self, Write};
+use std::io::Write;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -48,7 +48,7 @@ impl Stage {
         name: &str,
         text: &[u8],
         model: Option<&Path>,
-    ) -> io::Result<PathBuf> {
+    ) -> Result<PathBuf, Failure> {
         const OWNER_READS_AND_WRITES: u32 = 0o600;
         const ALL_READ: u32 = 0o444;
         let mode = match model.map(fs::metadata) {
@@ -56,13 +56,16 @@ impl Stage {
             Some(Err(_)) | None => ALL_READ,
         };
         let path = self.path().join(name);
-        let mut file = OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .mode(OWNER_READS_AND_WRITES)
-            .open(&path)?;
-        file.write_all(text)?;
-        file.set_permissions(PermissionsExt::from_mode(mode | OWNER_READS_AND_WRITES))?;
+        let write = || {
+            let mut file = OpenOptions::new()
+                .write(true)
+                .create_new(true)
+                .mode(OWNER_READS_AND_WRITES)
+                .open(&path)?;
+            file.write_all(text)?;
+            file.set_permissions(PermissionsExt::from_mode(mode | OWNER_READS_AND_WRITES))
+        };
+        write().map_err(|error| format!("cannot write {}: {error}", path.display()))?;
         Ok(path)
     }
 

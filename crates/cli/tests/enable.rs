@@ -316,6 +316,26 @@ fn what_an_earlier_enable_was_asked_for_stays() {
 }
 
 #[test]
+fn what_is_said_of_programs_is_true() {
+    let (_directory, configuration, module) = system("debian-12.cnf");
+    let path = |path: &Path| path.to_str().expect("it is ASCII").to_owned();
+    let run = |words: &[&str]| {
+        let mut command = outboard();
+        let command = command
+            .args(words)
+            .args(["--config", &path(&configuration)]);
+        stdout(&command.assert().success())
+    };
+    let enable =
+        |words: &[&str]| run(&[&["enable", "--module", &path(&module)][..], words].concat());
+    enable(&[]);
+    run(&["disable", "--for", "nginx"]);
+    says(&enable(&[]), "Note: 'except = nginx' stays");
+    let said = enable(&["--for", "all"]);
+    assert!(!said.contains("except"), "{said}");
+}
+
+#[test]
 fn a_link_stays_a_link() {
     let (directory, configuration, module) = system("debian-12.cnf");
     let link = directory.path().join("link.cnf");

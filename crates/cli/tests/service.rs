@@ -5,7 +5,6 @@ mod common;
 use common::service::{Service, daemon, key_file, kill, succeeds, us};
 use common::{document, stderr, stdout};
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
 #[test]
@@ -194,79 +193,6 @@ fn stats_say_who_used_which_key() {
 }
 
 #[test]
-fn a_key_file_is_adopted() {
-    let service = Service::start();
-    // As HAProxy has them: the key between certificates; each of OpenSSL's forms.
-    let forms: [(&str, &[&str]); 4] = [
-        (
-            "rsa",
-            &[
-                "genpkey",
-                "-quiet",
-                "-algorithm",
-                "RSA",
-                "-pkeyopt",
-                "rsa_keygen_bits:2048",
-            ],
-        ),
-        ("ec", &["ecparam", "-genkey", "-name", "secp384r1"]),
-        ("ed", &["genpkey", "-algorithm", "ED25519"]),
-        ("traditional", &["genrsa", "-traditional"]),
-    ];
-    for (name, words) in forms {
-        let file = service.path(&format!("{name}.pem"));
-        key_file(&file, words);
-        let text = fs::read_to_string(&file).expect("it is ours");
-        let certificate = "-----BEGIN CERTIFICATE-----\nAA==\n-----END CERTIFICATE-----\n";
-        let both = format!("{certificate}{text}{certificate}");
-        fs::write(&file, &both).expect("it is ours");
-        fs::set_permissions(&file, fs::Permissions::from_mode(0o640)).expect("it is ours");
-        let path = file.to_str().expect("it is ASCII");
-        let said = service.says(&["keys", "adopt", path, "--user", &us()]);
-        common::says(&said, "now holds a reference");
-        let adopted = fs::read_to_string(&file).expect("it is there");
-        assert!(!adopted.contains("PRIVATE KEY"), "{adopted}");
-        assert_eq!(adopted.matches(certificate).count(), 2, "{adopted}");
-        let mode = fs::metadata(&file)
-            .expect("it is there")
-            .permissions()
-            .mode();
-        assert_eq!(mode & 0o777, 0o640);
-        let backup = service.path(&format!("{name}.pem.outboard-backup"));
-        assert_eq!(fs::read_to_string(&backup).expect("it is there"), both);
-        let message = service.path("message");
-        fs::write(&message, "a message").expect("it is ours");
-        let message = message.to_str().expect("it is ASCII");
-        let signed = service.path("signed");
-        let signed = signed.to_str().expect("it is ASCII");
-        let sign = [
-            "pkeyutl", "-sign", "-rawin", "-inkey", path, "-in", message, "-out", signed,
-        ];
-        succeeds(&service.openssl(&sign));
-        let verify = [
-            "pkeyutl", "-verify", "-rawin", "-inkey", path, "-in", message, "-sigfile", signed,
-        ];
-        succeeds(&service.openssl(&verify));
-        if ["rsa", "traditional"].contains(&name) {
-            assert_eq!(service.decrypted(path, &[]), Some("a message".into()));
-        }
-        // No copy is there any more: 'adopt --revert' says so.
-        let copy = format!("{path}.outboard-backup");
-        fs::rename(&copy, service.path("elsewhere")).expect("it was kept");
-        for given in [path, &copy] {
-            let said = service.refuses(&["keys", "adopt", "--revert", given]);
-            common::says(&said, &format!("there is no copy {copy} (if you moved it"));
-        }
-        // It cannot leave, and is not adopted twice.
-        common::says(&service.refuses(&["keys", "export", name]), "export");
-        common::says(
-            &service.refuses(&["keys", "adopt", path]),
-            "no PEM block of a private key",
-        );
-    }
-}
-
-#[test]
 fn a_key_is_imported_and_exported() {
     let service = Service::start();
     let file = service.path("key.pem");
@@ -288,7 +214,20 @@ fn a_key_is_imported_and_exported() {
         .write_stdin(&given[..])
         .assert()
         .failure();
-    common::says(&stderr(&refused), "--passphrase");
+    let said = stderr(&refused);
+    common::says(&said, "standard input is encrypted (name a file");
+    assert_eq!(said.lines().count(), 1, "{said}");
+    let wrong = service.path("wrong");
+    fs::write(&wrong, "close sesame\n").expect("it is ours");
+    let wrong = wrong.to_str().expect("it is ASCII");
+    let refused = service
+        .outboard(&[&import[..], &["--passphrase", wrong]].concat())
+        .write_stdin(&given[..])
+        .assert()
+        .failure();
+    common::says(&stderr(&refused), "is another passphrase");
+    let nothing = service.outboard(&import).write_stdin("").assert();
+    common::says(&stderr(&nothing.failure()), "standard input is empty");
     let passphrase = service.path("passphrase");
     fs::write(&passphrase, "open sesame\n").expect("it is ours");
     let passphrase = passphrase.to_str().expect("it is ASCII");
@@ -497,6 +436,17 @@ fn the_master_key_is_rolled() {
         .assert()
         .success();
     common::says(&stdout(&entered), "verification pattern");
+    common::says(&stdout(&entered), "in register 'new'");
+    common::says(
+        &stdout(&entered),
+        "outboard service roll cancel --directory",
+    );
+    // The key in use again changes nothing.
+    let digits = fs::read_to_string(service.path("store/master.key")).expect("it is ours");
+    let digits = digits.lines().next().expect("it has one").to_owned();
+    let mut again = service.outboard(&["service", "enter"]);
+    let again = again.write_stdin(digits).assert().success();
+    common::says(&stdout(&again), "is entered already, as 'current'");
     restart();
     service.says(&["service", "roll", "prepare"]);
     restart();

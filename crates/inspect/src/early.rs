@@ -36,6 +36,8 @@ pub fn of<'a>(place: &Place, all: &'a [Process]) -> Vec<&'a Process> {
     let ours = environment(CONFIGURATION);
     let is_early = |process: &&Process| {
         process.outboard.is_some()
+            // sshd asks the service's agent, and needs no Outboard for that.
+            && !is_sshd(process)
             && processes::environment(process.pid, CONFIGURATION) == ours
             && processes::age(process.pid).is_some_and(|age| age > since + MARGIN)
     };
@@ -61,6 +63,11 @@ pub(crate) fn examine(place: &Place, all: &[Process]) -> Option<Finding> {
             None => "restart them".to_owned(),
         })
     })
+}
+
+fn is_sshd(process: &Process) -> bool {
+    let of_sshd = |name: &str| ["ssh.service", "sshd.service"].contains(&name);
+    process.name.starts_with("sshd") || process.service.as_deref().is_some_and(of_sshd)
 }
 
 /// How long ago a directory was made, where its file system keeps that.

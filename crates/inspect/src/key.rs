@@ -1,18 +1,18 @@
 //! A key file with a reference to a key of the card service: whether a user's program can use it.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use outboard_administration::{
     self as administration, Code, Grant, KeyInfo, Reply, Request, Right, Subject,
 };
+use outboard_installation as installation;
 use outboard_wire::Reference;
-use outboard_wire::reference::FIRST_LINE;
 
-use crate::Error;
 use crate::card_service::Place;
-use crate::{Finding, service};
+use crate::references::{backup_of, block};
+use crate::{Error, Finding, loading, service};
 use outboard_accounts::{self as accounts, Account};
 
 const SUBJECT: &str = "key file";
@@ -42,61 +42,79 @@ pub(crate) fn examine(file: &Path, user: Option<&str>) -> Result<Vec<Finding>, E
     };
     let place = Place::in_force();
     let (mut findings, status) = service::look(&place, true);
+    findings.extend(
+        loading::obstacle(&place.directory).map(|obstacle| obstacle.finding(SUBJECT, file)),
+    );
     if status.is_none() {
         return Ok(findings);
     }
-    findings.extend(of_key(&place, file, &reference, uid));
-    findings.extend(backup(file));
+    match of_key(&place, file, &reference) {
+        Ok(Some(key)) => {
+            findings.push(grant(&place, &key, uid));
+            findings.extend(policy(&place, &key));
+            findings.extend(backup(file));
+        }
+        Ok(None) => {}
+        Err(finding) => findings.push(*finding),
+    }
     Ok(findings)
 }
 
-/// What the service says of the key.
-fn of_key(place: &Place, file: &Path, reference: &Reference, uid: Option<u32>) -> Vec<Finding> {
+/// The key as the service knows it; none where the service does not tell.
+fn of_key(
+    place: &Place,
+    file: &Path,
+    reference: &Reference,
+) -> Result<Option<KeyInfo>, Box<Finding>> {
     let name = &reference.name;
-    let show = |name: String| {
-        place
-            .connect()
-            .and_then(|mut it| it.ask(&Request::Show { name }))
+    let problem = |what: String| Finding::problem(SUBJECT, what);
+    let shown = place.connect().and_then(|mut it| {
+        it.ask(&Request::Show {
+            name: name.to_owned(),
+        })
+    });
+    let other = match shown {
+        Ok(Reply::Key(key)) if key.id == reference.id.to_string() => return Ok(Some(*key)),
+        Ok(Reply::Key(key)) => Some(key),
+        Err(administration::Error::Refused(refusal)) if refusal.code == Code::NoKey => None,
+        Ok(_) => return Ok(None),
+        Err(error) => return Err(Box::new(problem(error.to_string()))),
     };
-    let key = match show(name.clone()) {
-        Ok(Reply::Key(key)) if key.id == reference.id.to_string() => *key,
-        Ok(Reply::Key(key)) => match renamed(place, reference) {
-            Some(key) => key,
-            None => {
-                let what = format!("{} refers to a key that is gone", file.display());
-                let why = format!(
-                    "the key '{}' of today is another one (id {}, the file has {})",
-                    key.name, key.id, reference.id
-                );
-                let remedy = format!(
-                    "if the new key is meant, run 'outboard keys reference {name}{} > {}'",
-                    place.option(),
-                    file.display()
-                );
-                return vec![Finding::problem(SUBJECT, what).because(why).remedy(remedy)];
-            }
-        },
-        Err(administration::Error::Refused(refusal)) if refusal.code == Code::NoKey => {
-            match renamed(place, reference) {
-                Some(key) => key,
-                None => {
-                    let what = format!("the service has no key '{name}'");
-                    let why =
-                        "it was deleted, it is another service's, or this user may not see it";
-                    let remedy = format!(
-                        "run this command as root, and 'outboard keys list{}'",
-                        place.option()
-                    );
-                    return vec![Finding::problem(SUBJECT, what).because(why).remedy(remedy)];
-                }
-            }
+    if let Some(key) = renamed(place, reference) {
+        return Ok(Some(key));
+    }
+    let way_back = way_back(file);
+    Err(Box::new(match other {
+        Some(other) => problem(format!("{} refers to a key that is gone", file.display()))
+            .because(format!(
+                "the key '{}' of today is another one (id {}, the file has {})",
+                other.name, other.id, reference.id
+            ))
+            .remedy(format!(
+                "{way_back}; if the new key is meant, run 'outboard keys reference {name}{} > {}'",
+                place.option(),
+                file.display()
+            )),
+        None if installation::is_root() => problem(format!("the service has no key '{name}'"))
+            .because("it was deleted, or it is another service's")
+            .remedy(way_back),
+        None => problem(format!("the service has no key '{name}' for this user"))
+            .because("it was deleted, it is another service's, or this user may not see it")
+            .remedy("run this command as root, who sees every key".to_owned()),
+    }))
+}
+
+/// What helps where the key is gone that a file refers to.
+pub(crate) fn way_back(file: &Path) -> String {
+    match backup_of(file).exists() {
+        true => format!(
+            "the file as it was has the key: run 'outboard keys adopt --revert {}', and restart the server",
+            file.display()
+        ),
+        false => {
+            "restore a backup of the store that has it, or give the server a new key".to_owned()
         }
-        Ok(_) => return vec![],
-        Err(error) => return vec![Finding::problem(SUBJECT, error.to_string())],
-    };
-    let mut findings = vec![grant(place, &key, uid)];
-    findings.extend(policy(place, &key));
-    findings
+    }
 }
 
 /// The key of that id under another name: a reference stays valid.
@@ -183,9 +201,7 @@ fn policy(place: &Place, key: &KeyInfo) -> Option<Finding> {
 
 /// The file as it was before 'outboard keys adopt', which has the private key.
 fn backup(file: &Path) -> Option<Finding> {
-    let mut backup = file.as_os_str().to_owned();
-    backup.push(".outboard-backup");
-    let backup = PathBuf::from(backup);
+    let backup = backup_of(file);
     let what = format!("{} still has the private key", backup.display());
     backup.exists().then(|| {
         Finding::note(SUBJECT, what)
@@ -195,12 +211,4 @@ fn backup(file: &Path) -> Option<Finding> {
                 backup.display()
             ))
     })
-}
-
-/// The block of the reference among the others of the file.
-fn block(text: &[u8]) -> Option<&[u8]> {
-    const LAST_LINE: &[u8] = b"-----END OUTBOARD KEY-----";
-    let find = |what: &[u8]| text.windows(what.len()).position(|window| window == what);
-    let (start, end) = (find(FIRST_LINE.as_bytes())?, find(LAST_LINE)?);
-    text.get(start..end + LAST_LINE.len())
 }

@@ -6,12 +6,14 @@
 //!                 ├─ profile     whether programs can use the profile
 //!                 ├─ confinement, services     what AppArmor, SELinux and systemd take from Outboard
 //!                 ├─ haproxy, openssh          what these programs need
-//!                 ├─ service     the card service, its store and tokens
-//!                 └─ early       processes that must be restarted before they can use it
+//!                 ├─ service, locked_memory    the card service, its store and tokens
+//!                 ├─ early       processes that must be restarted before they can use it
+//!                 └─ references, host_keys     files that need a key which the service lacks
 //! program, process ──▶ unserved  cryptography that Outboard does not serve
 //!                       └─ own_code            cryptography inside a file, by its texts
 //! process ──▶ cards              which threads run the batches
 //! key                            a key file that refers to a key of the card service
+//!  └─ loading                    whether any program can read it
 //! java/                          a Java server, or a JDK
 //!
 //! all of them answer with findings
@@ -32,8 +34,11 @@ pub mod early;
 mod error;
 mod finding;
 mod haproxy;
+mod host_keys;
 mod java;
 mod key;
+pub mod loading;
+pub mod locked_memory;
 mod openssh;
 mod own_code;
 mod post_quantum;
@@ -41,6 +46,7 @@ pub mod probe;
 mod process;
 mod profile;
 mod program;
+pub mod references;
 mod service;
 mod services;
 mod settings;
@@ -67,7 +73,10 @@ pub fn everything(ssh_directory: &Path) -> Result<Vec<Finding>, Error> {
     openssh::check(ssh_directory)?;
     let mut findings = installation(&std::path::absolute(ssh_directory)?);
     findings.extend(unserved::examine(&Process::all()));
-    findings.extend(store::damaged(&Place::in_force()));
+    let place = Place::in_force();
+    findings.extend(store::damaged(&place));
+    findings.extend(references::examine(&place));
+    findings.extend(host_keys::examine(&place));
     Ok(findings)
 }
 

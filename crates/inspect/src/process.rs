@@ -83,12 +83,15 @@ fn left_out(process: &Process) -> Option<Finding> {
         .filter(|rollout| !rollout.serves(&process.name))?;
     let name = &process.name;
     Some(
-        Finding::note("settings", format!("Outboard offers nothing to {name}"))
-            .because(format!("Outboard serves {}", rollout.text()))
-            .remedy(format!(
-                "run 'outboard enable --for {name}', then restart {}",
-                process.restart_name()
-            )),
+        Finding::note(
+            "settings",
+            format!("Outboard offers {name} nothing but keys of the card service"),
+        )
+        .because(format!("Outboard serves {}", rollout.text()))
+        .remedy(format!(
+            "run 'outboard enable --for {name}', then restart {}",
+            process.restart_name()
+        )),
     )
 }
 

@@ -14,7 +14,7 @@ use rustix::net::{self, AddressFamily, SocketAddrUnix, SocketFlags, SocketType, 
 use crate::card_service::{Answer, Place, Unit};
 use crate::ssh_agent::{self, Front};
 use crate::system::unfit_for_root;
-use crate::{Finding, State, store, tokens};
+use crate::{Finding, State, locked_memory, store, tokens};
 use outboard_installation::daemon;
 use outboard_processes as processes;
 
@@ -51,9 +51,9 @@ pub(crate) fn look(place: &Place, needed: bool) -> (Vec<Finding>, Option<Status>
     let before = findings.len();
     findings.extend(locked(place, &status));
     findings.extend(tokens::locked(place));
-    findings.extend(sockets(place));
-    findings.extend(front(place));
-    findings.extend(memory(place, &status));
+    findings.extend(sockets(place, &status));
+    findings.extend(front(place, &status));
+    findings.extend(locked_memory::examine(place, &status));
     findings.extend(version(place, &status));
     findings.extend(store::exposed(&place.store(Some(&status))));
     if !findings[before..].iter().any(Finding::is_problem) {
@@ -128,7 +128,7 @@ fn failure(place: &Place, unit: &Unit, starts: &str) -> Finding {
 }
 
 /// The front for ssh clients, of a service that runs.
-fn front(place: &Place) -> Option<Finding> {
+fn front(place: &Place, status: &Status) -> Option<Finding> {
     let mut units = place.units.iter().filter(|unit| unit.is_front());
     if let Some(unit) = units.clone().find(|unit| unit.has_failed()) {
         return Some(failure(place, unit, "outboard-agent.socket"));
@@ -138,7 +138,7 @@ fn front(place: &Place) -> Option<Finding> {
     let socket = socket.display();
     let restart = match place.is_system() {
         true => "run 'systemctl restart outboard-agent.socket outboard-agent.service'".to_owned(),
-        false => restart(place),
+        false => restart(place, Some(status)),
     };
     Some(match Front::of(&place.directory) {
         Front::Running => return None,
@@ -159,8 +159,11 @@ fn front(place: &Place) -> Option<Finding> {
             place.directory.join(RELAY_SOCKET).display()
         ))
         .remedy(match place.is_system() {
-            true => "run 'systemctl daemon-reload', then 'systemctl stop outboard.service outboard-agent.service', then \
-                     'systemctl restart outboard.socket outboard-agent.socket'".to_owned(),
+            true => format!(
+                "run 'systemctl daemon-reload', then 'systemctl stop outboard.service outboard-agent.service', then \
+                 'systemctl restart outboard.socket outboard-agent.socket'{}",
+                entering(status)
+            ),
             false => restart,
         }),
         Front::Silent => {
@@ -228,7 +231,7 @@ fn unreachable(place: &Place, answer: &Answer) -> Finding {
             format!("what listens at {socket} is no card service of this version"),
         )
         .because(reason)
-        .remedy(restart(place)),
+        .remedy(restart(place, None)),
         Answer::Down | Answer::Up(_) => {
             let finding = Finding::problem(
                 SUBJECT,
@@ -264,7 +267,7 @@ fn silent(place: &Place) -> Finding {
             .because("it has just been started and opens its store, or it hangs")
             .remedy(format!(
                 "run this again in a minute; if it still does not answer, {}",
-                restart(place)
+                restart(place, None)
             )),
     }
 }
@@ -348,7 +351,7 @@ fn locked(place: &Place, status: &Status) -> Option<Finding> {
 }
 
 /// Whether every user's programs can connect for the use of keys.
-fn sockets(place: &Place) -> Vec<Finding> {
+fn sockets(place: &Place, status: &Status) -> Vec<Finding> {
     let socket = place.directory.join(SERVICE_SOCKET);
     let name = socket.display();
     if let Some((path, bits)) = closed(&socket) {
@@ -376,14 +379,14 @@ fn sockets(place: &Place) -> Vec<Finding> {
                     Errno::CONNREFUSED => "the running service does not listen there".to_owned(),
                     error => error.to_string(),
                 })
-                .remedy(restart(place)),
+                .remedy(restart(place, Some(status))),
         ];
     }
-    twin(place).into_iter().collect()
+    twin(place, status).into_iter().collect()
 }
 
 /// The abstract address, for programs in a root directory of their own.
-fn twin(place: &Place) -> Option<Finding> {
+fn twin(place: &Place, status: &Status) -> Option<Finding> {
     let directory = place.directory.canonicalize().ok()?;
     let owner = directory.metadata().ok()?.uid();
     let name = outboard_wire::abstract_name(&directory)?;
@@ -398,13 +401,13 @@ fn twin(place: &Place) -> Option<Finding> {
             .because("programs in a chroot refuse it: they accept root and the owner of the directory only")
             .remedy(format!(
                 "end that user's process ('ss -xlp' names it), then {}",
-                restart(place)
+                restart(place, Some(status))
             )),
         ),
         Err(_) => Some(
             Finding::note(SUBJECT, "nobody listens at the card service's abstract address")
                 .because("a program that has changed its root directory (HAProxy) does not reach the service")
-                .remedy(restart(place)),
+                .remedy(restart(place, Some(status))),
         ),
     }
 }
@@ -415,29 +418,6 @@ fn listener(address: &SocketAddrUnix) -> rustix::io::Result<u32> {
     let socket = net::socket_with(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None)?;
     net::connect(&socket, address)?;
     Ok(sockopt::socket_peercred(&socket)?.uid.as_raw())
-}
-
-/// Memory that may reach a swap device.
-fn memory(place: &Place, status: &Status) -> Option<Finding> {
-    if status.locked_memory {
-        return None;
-    }
-    let (state, remedy) = match place.is_system() {
-        true => (
-            State::Problem,
-            "run 'systemctl edit outboard.service' and add 'LimitMEMLOCK=infinity' below '[Service]', then 'systemctl restart outboard.service'".to_owned(),
-        ),
-        // A service for development has no keys that matter.
-        false => (
-            State::Note,
-            format!("raise the limit as root ('ulimit -l unlimited') where the service is started, then {}", restart(place)),
-        ),
-    };
-    Some(
-        Finding::new(state, SUBJECT, "the card service's memory is not locked")
-            .because("a limit (LimitMEMLOCK=) forbids it, so a swap device may receive keys")
-            .remedy(remedy),
-    )
 }
 
 /// A service of another version than the installed program.
@@ -469,19 +449,33 @@ fn version(place: &Place, status: &Status) -> Option<Finding> {
         .because("the service was not restarted after the installation")
         .remedy(format!(
             "{} (no program loses an operation)",
-            restart(place)
+            restart(place, Some(status))
         )),
     )
 }
 
-/// How the service is restarted.
-fn restart(place: &Place) -> String {
+/// How the service is restarted, and gets its master key again where people entered it.
+pub(crate) fn restart(place: &Place, status: Option<&Status>) -> String {
     match place.is_system() {
-        true => "run 'systemctl restart outboard.service'".to_owned(),
+        true => format!(
+            "run 'systemctl restart outboard.service'{}",
+            status.map(entering).unwrap_or_default()
+        ),
         false => format!(
             "run 'outboard service stop{0}' and 'outboard service start{0}'",
             place.option()
         ),
+    }
+}
+
+/// What follows a restart of the service that forgets its master key.
+pub(crate) fn entering(status: &Status) -> &'static str {
+    let master = &status.master;
+    match (master.state, master.source.as_deref()) {
+        (MasterState::Open, Some("parts")) => {
+            ", then 'outboard service enter': a restart forgets the master key that people entered"
+        }
+        _ => "",
     }
 }
 

@@ -272,6 +272,12 @@ fn ledger(configured: &Option<Configured>) -> Finding {
         Err(error) if error.is_missing() => {
             let directory = path.parent().unwrap_or(Path::new("/"));
             match rustix::fs::access(directory, rustix::fs::Access::WRITE_OK) {
+                Ok(()) if is_full(directory) => Finding::problem(
+                    "ledger",
+                    format!("{name} cannot be made: {} is full", directory.display()),
+                )
+                .because("programs then count in their own memory, which no command can read")
+                .remedy(format!("remove files in {}", directory.display())),
                 Ok(()) => Finding::good(
                     "ledger",
                     format!("{name} does not exist yet; the first use makes it"),
@@ -290,6 +296,11 @@ fn ledger(configured: &Option<Configured>) -> Finding {
                 "run 'rm {name}'; the next program that starts makes it again"
             )),
     }
+}
+
+/// Whether the file system of that directory has no room for another file.
+fn is_full(directory: &Path) -> bool {
+    rustix::fs::statvfs(directory).is_ok_and(|room| room.f_bavail == 0)
 }
 
 /// Processes that were started before Outboard was switched on.

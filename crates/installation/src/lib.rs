@@ -154,6 +154,28 @@ pub fn daemon() -> Result<PathBuf, Error> {
         .ok_or_else(|| Error::NoDaemon(here.to_owned()))
 }
 
+/// Whether the card service is installed: its program, or systemd's unit of it.
+pub fn has_service() -> bool {
+    const PLACES: [&str; 6] = [
+        "/usr/sbin/outboardd",
+        "/usr/local/sbin/outboardd",
+        "/etc/systemd/system/outboard.service",
+        "/usr/local/lib/systemd/system/outboard.service",
+        "/usr/lib/systemd/system/outboard.service",
+        "/lib/systemd/system/outboard.service",
+    ];
+    daemon().is_ok() || PLACES.iter().any(|place| Path::new(place).exists())
+}
+
+/// What installs the card service on this system.
+pub fn service_installation() -> &'static str {
+    match Path::new("/usr/bin/dpkg").exists() {
+        true => "apt install outboard-service",
+        false if Path::new("/usr/bin/rpm").exists() => "dnf install outboard-service",
+        false => "make install",
+    }
+}
+
 /// Whether OpenSSL has the post-quantum groups of TLS 1.3 itself: from 3.5 on.
 pub fn has_post_quantum_groups(library: &Library) -> bool {
     let (major, minor, _) = library.version_numbers();

@@ -73,8 +73,8 @@ pub const ALL: [Setting; 11] = [
         name: "programs",
         values: "names of programs, separated by commas",
         default: "every program",
-        meaning: "Outboard serves only these programs. In any other program it is loaded and offers nothing. A name is \
-                  that of the program's file (nginx, sshd, python3.11); sshd also stands for sshd-session.",
+        meaning: "Outboard serves only these programs. In any other program it is loaded, and offers nothing but \
+                  keys of the card service. A name is that of the program's file (nginx, sshd, python3.11); sshd also stands for sshd-session.",
     },
     Setting {
         name: "except",
@@ -88,7 +88,7 @@ pub const ALL: [Setting; 11] = [
         default: "/run/outboard",
         meaning: "The directory of the card service. If it exists when a program loads Outboard, the program can read key \
                   files that hold a block OUTBOARD KEY, and open keys by name (outboard:NAME), whatever the settings \
-                  offer and algorithms say. The service does the operations with these keys.",
+                  offer, algorithms, programs and except say. The service does the operations with these keys.",
     },
     Setting {
         name: "service-limit",

@@ -86,7 +86,8 @@ impl Settings {
         }
         let directory =
             text(c"service").map_or_else(|| outboard_wire::SYSTEM_DIRECTORY.into(), PathBuf::from);
-        let service = (served && is_there(&directory)).then(|| {
+        // For every program: a server that is left out has a reference in its key file, too.
+        let service = is_there(&directory).then(|| {
             let mut service = outboard_client::Settings::of(&directory);
             service.limit = limit.unwrap_or(service.limit);
             service

@@ -1,9 +1,10 @@
 //! `outboard disable`: the system's openssl.cnf as it was.
 
-use super::enable::resolve;
+use super::enable::{is_the_system_s, resolve};
 use crate::output::{To, fold, print, print_json};
 use crate::{Failure, WrongUsage};
 use outboard_file_replacement::replace;
+use outboard_inspect::references;
 use outboard_installation::{self as installation, backup_of};
 use outboard_openssl_conf as openssl_conf;
 use outboard_processes::{Process, restart_command, restart_lines, restart_names};
@@ -32,6 +33,9 @@ pub(crate) struct Arguments {
     /// Exclude only this program; repeat the option, or separate names by commas
     #[arg(long = "for", value_name = "PROGRAM", value_delimiter = ',')]
     programs: Vec<String>,
+    /// Remove the lines even if key files of this system hold references to keys of the card service
+    #[arg(long)]
+    anyway: bool,
     /// Print a JSON document
     #[arg(long)]
     json: bool,
@@ -52,7 +56,8 @@ struct Report {
 }
 
 pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
-    let file = resolve(arguments.config, &installation::library()?)?;
+    let library = installation::library()?;
+    let file = resolve(arguments.config, &library)?;
     let text =
         fs::read(&file).map_err(|error| format!("cannot read {}: {error}", file.display()))?;
     let programs = rollout::programs(&arguments.programs).map_err(WrongUsage)?;
@@ -61,6 +66,9 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
         && let Some(report) = leave_out(&programs, &file, &text)?
     {
         return report.tell(arguments.json);
+    }
+    if stripped != text && !arguments.anyway && is_the_system_s(&file, &library) {
+        refuse_needed(&file)?;
     }
     let backup = backup_of(&file);
     let mut report = Report {
@@ -80,6 +88,22 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
             .map_err(|error| format!("cannot remove {}: {error}", backup.display()))?;
     }
     report.tell(arguments.json)
+}
+
+/// Refuses while servers of this system read references to keys of the card service: without Outboard they do not start.
+fn refuse_needed(file: &Path) -> Result<(), Failure> {
+    let found = references::of_system();
+    if found.is_empty() {
+        return Ok(());
+    }
+    let names = references::names(found.iter().map(|held| held.file.as_path()), ", ");
+    Err(format!(
+        "{} is unchanged: no program could read the references to keys of the card service in {names}, so servers would not \
+         start (first {}, and restart the servers; --anyway removes the lines all the same)",
+        file.display(),
+        references::way_back(&found)
+    )
+    .into())
 }
 
 /// Rewrites the block so that Outboard no longer serves these programs. `None` where there is no block, or where no

@@ -93,6 +93,9 @@ pub(crate) struct Arguments {
     json: bool,
 }
 
+/// The settings that --for changes.
+const ROLLOUT: [&str; 2] = ["programs", "except"];
+
 #[derive(Serialize)]
 struct Report {
     configuration: PathBuf,
@@ -153,8 +156,14 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
         notes.push(native_groups_note(&text, &file, &library));
     }
     let mut rollout = Rollout::of(&settings.others);
+    let before = settings.others.clone();
     rollout.include(&programs, is_new);
     rollout.write(&mut settings.others);
+    let stays =
+        |line: &&(String, String)| ROLLOUT.contains(&line.0.as_str()) && before.contains(line);
+    notes.extend(settings.others.iter().filter(stays).map(|(name, value)| {
+        format!("'{name} = {value}' stays from an earlier 'outboard enable' (change it with --for)")
+    }));
     let enabled = match &observer {
         None => openssl_conf::enable(&text, &file, &settings, installation::environment)?,
         Some(observer) => openssl_conf::observe(
@@ -280,11 +289,10 @@ fn keep(
         settings.ledger = Some(ledger);
     }
     for (name, value) in before.others {
-        let how = match name.as_str() {
-            "programs" | "except" => "--for",
-            _ => "an editor",
-        };
-        keep(format!("{name} = {value}"), how);
+        // What --for makes of the other two is not known yet.
+        if !ROLLOUT.contains(&name.as_str()) {
+            keep(format!("{name} = {value}"), "an editor");
+        }
         settings.others.push((name, value));
     }
     // This command alone decides the module: both must come from the same build.
@@ -338,7 +346,7 @@ pub(super) fn resolve(named: Option<PathBuf>, library: &Library) -> Result<PathB
 }
 
 /// Whether root is about to change what every program reads.
-fn is_the_system_s(file: &Path, library: &Library) -> bool {
+pub(super) fn is_the_system_s(file: &Path, library: &Library) -> bool {
     let own = installation::configuration(library).ok();
     installation::is_root() && own.and_then(|own| own.canonicalize().ok()).as_deref() == Some(file)
 }

@@ -19,7 +19,7 @@ use outboard_administration::{
 };
 use outboard_engine::scalar::pair::Pair;
 use outboard_vault::{
-    Approvable, Condition, Error, Grants, Name, NewKey, Policy, Record, Register,
+    Approvable, Condition, Error, Grants, Name, NewKey, Pattern, Policy, Record, Register,
 };
 use outboard_wire::{KeyType, Reference};
 
@@ -272,8 +272,18 @@ impl Administration {
             }
             Request::Enter { register, key } => {
                 administrator(peer)?;
-                let register = self.register(register.as_deref())?;
                 let key = master_key(&key)?;
+                let known = vault.register_of(Pattern::of_key(&key));
+                let is_open = vault.status().condition == Condition::Open;
+                let register = match (&register, known) {
+                    // In use already: nothing is entered, and nothing is logged.
+                    (None, Some(Register::Current)) if is_open => {
+                        return Ok(pattern(Pattern::of_key(&key)));
+                    }
+                    // After a restart between the steps of a roll, each key goes where it was.
+                    (None, Some(known)) => known,
+                    _ => self.register(register.as_deref())?,
+                };
                 let entered = vault
                     .enter_whole(peer.uid, register, &key)
                     .map_err(refused)?;

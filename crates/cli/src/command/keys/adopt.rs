@@ -5,9 +5,9 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use outboard_administration::{Connection, Grant, KeyInfo, Request, Right, Subject};
+use outboard_administration::{Connection, Grant, KeyInfo, Request, Right, Secret, Subject};
 use outboard_file_replacement::{copy_beside, replace};
-use outboard_wire::AGENT_SOCKET;
+use outboard_wire::{AGENT_SOCKET, SYSTEM_DIRECTORY};
 use zeroize::Zeroizing;
 
 use super::sshd::drop_in::{self, DROP_IN, DropIn};
@@ -19,6 +19,7 @@ use crate::{Failure, WrongUsage};
 use outboard_accounts::{self as accounts, Account};
 use outboard_inspect::card_service::{Place, option};
 use outboard_inspect::early;
+use outboard_inspect::loading::{self, Obstacle};
 use outboard_processes::{Process, restart_command, restart_lines, restart_names};
 
 /// What the name of a copy ends with.
@@ -44,8 +45,11 @@ pub(super) struct Arguments {
     /// Keep no copy of the file
     #[arg(long)]
     destroy: bool,
+    /// Take the keys even if no program can read a reference so far
+    #[arg(long)]
+    anyway: bool,
     /// Put the copies back that were kept of these files
-    #[arg(long, conflicts_with_all = ["name", "passphrase", "user", "destroy"])]
+    #[arg(long, conflicts_with_all = ["name", "passphrase", "user", "destroy", "anyway"])]
     pub(super) revert: bool,
 }
 
@@ -62,11 +66,22 @@ pub(super) fn run(
         .iter()
         .map(|user| accounts::find(Account::User, user))
         .collect::<Result<Vec<_>, _>>()?;
+    let files: Vec<_> = arguments
+        .files
+        .iter()
+        .flat_map(|file| expand(file))
+        .collect();
+    if files
+        .iter()
+        .any(|file| file.exists() && !is_of_openssh(file))
+    {
+        see_that_it_can_be_read(directory, arguments.anyway)?;
+    }
     let mut any_ssh = false;
     let mut any_reference = false;
     let mut hosts = Hosts::default();
-    for file in arguments.files.iter().flat_map(|file| expand(file)) {
-        match adopt(service, arguments, &file, &users, directory, &mut hosts) {
+    for file in &files {
+        match adopt(service, arguments, file, &users, directory, &mut hosts) {
             Ok(is_ssh) => {
                 any_ssh |= is_ssh;
                 any_reference |= !is_ssh;
@@ -92,6 +107,41 @@ pub(super) fn run(
     Ok(())
 }
 
+/// Refuses where no server could read a reference to a key of the system's service. For another service, says what a server
+/// needs.
+fn see_that_it_can_be_read(directory: &Path, anyway: bool) -> Result<(), Failure> {
+    let Some(Obstacle { because, remedy }) = loading::obstacle(directory) else {
+        return Ok(());
+    };
+    let is_system = directory == Path::new(SYSTEM_DIRECTORY);
+    if is_system && !anyway {
+        let remedy = capitalised(&remedy);
+        return Err(format!(
+            "no key was touched: {because}, so no server could read the reference. {remedy}, restart the server, then run this \
+             command again (--anyway takes the key all the same)"
+        )
+        .into());
+    }
+    let need = match is_system {
+        true => {
+            format!("no server can read the reference until you {remedy}, and restart the server")
+        }
+        false => format!(
+            "a server reads the reference only with a configuration that loads Outboard and has 'service = {}'",
+            directory.display()
+        ),
+    };
+    print(&format!("Note: {because}; {need}.\n"))?;
+    Ok(())
+}
+
+/// As a sentence begins.
+fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().into_iter().flat_map(char::to_uppercase);
+    first.chain(letters).collect()
+}
+
 /// Says which programs read no reference to a key until they are restarted.
 fn tell_early(directory: &Path) -> Result<(), Failure> {
     let place = Place::in_force();
@@ -104,14 +154,20 @@ fn tell_early(directory: &Path) -> Result<(), Failure> {
     if names.is_empty() {
         return Ok(());
     }
-    let how = match restart_command(early) {
-        Some(command) => format!("run '{command}'"),
-        None => "restart it".to_owned(),
+    let command = restart_command(early);
+    let are_units = names.iter().all(|name| name.ends_with(".service"));
+    let how = match &command {
+        // The command names all of them.
+        Some(command) if are_units => format!("run '{command}'"),
+        Some(command) => format!(
+            "run '{command}', and restart the others: {}",
+            restart_lines(&names).join(", ")
+        ),
+        None => format!("restart {}", restart_lines(&names).join(", ")),
     };
     print(&format!(
-        "A reload is not enough for a program that uses the key and loaded Outboard before {} existed: {how}. There are: {}.\n",
-        directory.display(),
-        restart_lines(&names).join(", ")
+        "A reload is not enough for a program that uses the key and loaded Outboard before {} existed: {how}.\n",
+        directory.display()
     ))?;
     Ok(())
 }
@@ -259,12 +315,20 @@ fn adopt(
         )
         .into());
     }
-    let request = Request::Import {
-        name: name.clone(),
-        key: private,
-        exportable: false,
+    let known = already_there(service, &private, &name, directory)?;
+    let is_known = known.is_some();
+    let mut adopted = match known {
+        Some(known) => known,
+        None => key(
+            service,
+            &Request::Import {
+                name,
+                key: private,
+                exportable: false,
+            },
+        )?,
     };
-    let mut adopted = key(service, &request)?;
+    let name = adopted.name.clone();
     // sshd asks as root.
     for &uid in users.iter().chain(is_host.then_some(&0)) {
         adopted = grant(service, &name, uid)?;
@@ -294,10 +358,8 @@ fn adopt(
     }
     put.map_err(|error| {
         format!(
-            "{} is as it was: {error} (the service has the key '{name}'; to try again, first run \
-             'outboard keys delete {name} --yes{}')",
-            file.display(),
-            option(directory)
+            "{} is as it was: {error} (the service has the key '{name}' now; run this command again when that is mended)",
+            file.display()
         )
     })?;
     let kept = match arguments.destroy {
@@ -307,13 +369,42 @@ fn adopt(
             backup.display()
         ),
     };
-    text::tell_new(&adopted, directory)?;
+    match is_known {
+        true => text::tell_known(&adopted, directory)?,
+        false => text::tell_new(&adopted, directory)?,
+    }
     let now = match is_ssh {
         true => "is gone; its public half stays beside it",
         false => "now holds a reference to the key",
     };
     print(&format!("{} {now}. {kept}\n", file.display()))?;
     Ok(is_ssh)
+}
+
+/// The key of the service that has the same public half, whatever its name. Refuses if another key has the name.
+fn already_there(
+    service: &mut Connection,
+    private: &Secret,
+    name: &str,
+    directory: &Path,
+) -> Result<Option<KeyInfo>, Failure> {
+    let public = private_key::public_pem(private)?;
+    let (keys, _) = service.keys()?;
+    let is_same = |key: &&KeyInfo| key.public.trim() == public.trim();
+    let named = keys.iter().find(|key| key.name == name);
+    if let Some(same) = named.filter(is_same).or(keys.iter().find(is_same)) {
+        return Ok(Some(same.clone()));
+    }
+    match named {
+        None => Ok(None),
+        Some(other) => Err(format!(
+            "the service has another key named '{name}' ({}): --name takes another name, or 'outboard keys delete {name} \
+             --yes{}' destroys that one",
+            other.kind,
+            option(directory)
+        )
+        .into()),
+    }
 }
 
 fn grant(service: &mut Connection, name: &str, uid: u32) -> Result<KeyInfo, Failure> {

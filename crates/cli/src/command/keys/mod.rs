@@ -2,6 +2,7 @@
 
 mod adopt;
 mod csr;
+mod delete;
 pub(in crate::command) mod private_key;
 mod revert;
 mod sshd;
@@ -21,7 +22,6 @@ use crate::completion;
 use crate::output::{complain, print, print_json, remark};
 use crate::{Failure, WrongUsage};
 use outboard_accounts::{self as accounts, Account};
-use outboard_inspect::card_service::option;
 
 /// The longest chain of certificates, in PEM, that the service takes.
 const MOST_CERTIFICATES: u64 = 48 * 1024;
@@ -250,7 +250,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
     if let Command::Adopt(what) = &arguments.command
         && what.revert
     {
-        revert::run(&what.files)?;
+        revert::run(&what.files, &arguments.directory)?;
         return Ok(ExitCode::SUCCESS);
     }
     let mut connection = Connection::open(&arguments.directory)?;
@@ -331,17 +331,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
             print(&csr::make(&key, &what, &arguments.directory)?)?;
         }
         Command::Rename { name, to } => rename(service, name, to)?,
-        Command::Delete { name, yes: false } => {
-            let problem = format!(
-                "the key '{name}' would be lost for ever (to destroy it, run 'outboard keys delete {name} --yes{}')",
-                option(&arguments.directory)
-            );
-            return Err(WrongUsage(problem).into());
-        }
-        Command::Delete { name, yes: true } => {
-            done(service, &Request::Delete { name: name.clone() })?;
-            print(&format!("The key '{name}' is destroyed.\n"))?;
-        }
+        Command::Delete { name, yes } => delete::run(service, name, yes, &arguments.directory)?,
         Command::Policy(what) => {
             let set = what.limits.set()?;
             let name = what.name;

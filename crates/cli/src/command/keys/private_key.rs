@@ -36,6 +36,9 @@ pub(in crate::command) fn read(
     passphrase_file: Option<&Path>,
     source: &str,
 ) -> Result<Secret, Failure> {
+    if content.trim_ascii().is_empty() {
+        return Err(format!("{source} is empty: it holds no private key").into());
+    }
     let context = Context::new(&installation::library()?)?;
     let passphrase = passphrase(passphrase_file)?;
     let passphrase = passphrase.as_ref().map(|line| &line[..]);
@@ -56,6 +59,20 @@ pub(in crate::command) fn read(
         }),
     };
     let key = key.map_err(|error| {
+        match passphrase_file {
+            None if is_encrypted(content) => {
+                return format!(
+                    "the key in {source} is encrypted (name a file whose first line is its passphrase: --passphrase FILE)"
+                );
+            }
+            Some(file) if is_encrypted(content) => {
+                return format!(
+                    "the key in {source} cannot be decrypted: the first line of {} is another passphrase",
+                    file.display()
+                );
+            }
+            _ => {}
+        }
         let remedy = match passphrase {
             None => " (if it is encrypted, name a file with --passphrase)",
             Some(_) => "",
@@ -64,6 +81,12 @@ pub(in crate::command) fn read(
     })?;
     let der = key.to_der(Structure::Pkcs8)?;
     Ok(Secret(der))
+}
+
+/// Whether that is a PEM block of an encrypted key: PKCS #8's, or the old form.
+fn is_encrypted(content: &[u8]) -> bool {
+    let has = |what: &[u8]| content.windows(what.len()).any(|window| window == what);
+    has(b"-----BEGIN ENCRYPTED PRIVATE KEY-----") || has(b"Proc-Type: 4,ENCRYPTED")
 }
 
 /// How OpenSSH's own format begins.
@@ -136,6 +159,14 @@ fn from_pkcs12(content: &[u8], passphrase: Option<&Path>) -> Option<Zeroizing<Ve
     let read = child.stdout.take()?.take(MOST as u64).read_to_end(&mut pem);
     let ended = child.wait();
     (sent.is_ok() && read.is_ok() && ended.is_ok_and(|status| status.success())).then_some(pem)
+}
+
+/// The public half of a PrivateKeyInfo, as PEM.
+pub(super) fn public_pem(key: &Secret) -> Result<String, Failure> {
+    let context = Context::new(&installation::library()?)?;
+    let key = Key::from_der(&context, &key.0)?;
+    let pem = key.public()?.to_pem(Structure::PublicKeyInfo)?;
+    Ok(String::from_utf8_lossy(&pem).into_owned())
 }
 
 /// A PrivateKeyInfo as PEM.

@@ -2,15 +2,18 @@
 
 use std::fs;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::adopt::{BACKUP, backup_of, expand};
 use super::sshd;
 use crate::Failure;
 use crate::output::print;
+use outboard_inspect::card_service::option;
+use outboard_inspect::references;
+use outboard_wording::printable;
 
 /// Puts the copies of files back; the service keeps the keys, and is not needed for this.
-pub(super) fn run(files: &[PathBuf]) -> Result<(), Failure> {
+pub(super) fn run(files: &[PathBuf], directory: &Path) -> Result<(), Failure> {
     // The file may be gone, and a pattern of the shell then finds the copy alone.
     let original = |file: PathBuf| match file.to_string_lossy().strip_suffix(BACKUP) {
         Some(name) => PathBuf::from(name),
@@ -19,7 +22,9 @@ pub(super) fn run(files: &[PathBuf]) -> Result<(), Failure> {
     let files = files.iter().flat_map(|file| expand(file)).map(original);
     let files: Vec<_> = files.collect();
     let release = sshd::Release::of(&files)?;
+    let mut names = Vec::new();
     for file in &files {
+        let refers_to = references::read(file).map(|held| held.reference.name);
         let backup = backup_of(file);
         let is_back = || {
             release
@@ -27,10 +32,13 @@ pub(super) fn run(files: &[PathBuf]) -> Result<(), Failure> {
                 .is_some_and(|release| release.is_back(file))
         };
         match fs::rename(&backup, file) {
-            Ok(()) => print(&format!(
-                "{} is as it was before 'adopt'.\n",
-                file.display()
-            ))?,
+            Ok(()) => {
+                names.extend(refers_to);
+                print(&format!(
+                    "{} is as it was before 'adopt'.\n",
+                    file.display()
+                ))?;
+            }
             // An earlier try did this, and not all.
             Err(error) if error.kind() == io::ErrorKind::NotFound && is_back() => {}
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -54,8 +62,31 @@ pub(super) fn run(files: &[PathBuf]) -> Result<(), Failure> {
     if let Some(release) = release {
         release.finish()?;
     }
-    print(
-        "The service still has the keys: 'outboard keys delete NAME --yes' destroys one there.\n",
-    )?;
+    print(&what_is_left(&names, directory))?;
     Ok(())
+}
+
+/// What to do with the programs and the keys. Files of sshd's keys do not say which they are.
+fn what_is_left(names: &[String], directory: &Path) -> String {
+    let option = option(directory);
+    match names {
+        [] => format!(
+            "The service still has the keys. When no program uses one there, 'outboard keys delete NAME --yes{option}' destroys it.\n"
+        ),
+        [name] => {
+            let name = printable(name);
+            format!(
+                "Reload or restart the programs that use it: until then they use the service's key '{name}'. After that, \
+                 'outboard keys delete {name} --yes{option}' destroys it there.\n"
+            )
+        }
+        names => {
+            let names: Vec<_> = names.iter().map(|name| printable(name)).collect();
+            format!(
+                "Reload or restart the programs that use them: until then they use the service's keys '{}'. After that, \
+                 'outboard keys delete NAME --yes{option}' destroys one there.\n",
+                names.join("', '")
+            )
+        }
+    }
 }

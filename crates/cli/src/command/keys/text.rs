@@ -1,5 +1,7 @@
 //! What `outboard keys` says to people.
 
+use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::SystemTime;
 
@@ -15,7 +17,24 @@ use outboard_inspect::card_service::{option, time_of};
 
 /// Says what to do with a key that is new in the service.
 pub(super) fn tell_new(key: &KeyInfo, directory: &Path) -> Result<(), Failure> {
-    let mut text = format!("The service has the key '{}' ({}).\n", key.name, key.kind);
+    let text = format!("The service has the key '{}' ({}).\n", key.name, key.kind);
+    print(&(text + &unused(key, directory)))?;
+    Ok(())
+}
+
+/// The same of a key that was there before.
+pub(super) fn tell_known(key: &KeyInfo, directory: &Path) -> Result<(), Failure> {
+    let text = format!(
+        "The service had the key '{}' already ({}).\n",
+        key.name, key.kind
+    );
+    print(&(text + &unused(key, directory)))?;
+    Ok(())
+}
+
+/// What a key needs that nobody may use; otherwise nothing.
+fn unused(key: &KeyInfo, directory: &Path) -> String {
+    let mut text = String::new();
     if !key.grants.iter().any(|grant| grant.right == Right::Use) {
         text += &format!(
             "Nobody may use it yet. To let a server's user use it, run:\n  \
@@ -24,8 +43,7 @@ pub(super) fn tell_new(key: &KeyInfo, directory: &Path) -> Result<(), Failure> {
             option(directory)
         );
     }
-    print(&text)?;
-    Ok(())
+    text
 }
 
 /// Says which certificates a key has now.
@@ -44,8 +62,21 @@ pub(super) fn tell_certificates(key: &KeyInfo) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Whether this user administers every key: root and the service's own user do, to whom the directory belongs.
+fn administers(directory: &Path) -> bool {
+    let user = rustix::process::geteuid();
+    user.is_root() || fs::metadata(directory).is_ok_and(|it| it.uid() == user.as_raw())
+}
+
 /// The keys as a table.
 pub(super) fn list(keys: &[KeyInfo], directory: &Path) -> String {
+    if keys.is_empty() && !administers(directory) {
+        let user = accounts::name(Account::User, rustix::process::geteuid().as_raw());
+        return format!(
+            "You have a grant for no key. Root gives one: 'outboard keys grant NAME --user {user}{}'.\n",
+            option(directory)
+        );
+    }
     if keys.is_empty() {
         return format!(
             "The service has no key that you may see. To make one, run 'outboard keys generate NAME --type p256{}'.\n",

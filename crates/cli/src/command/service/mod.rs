@@ -1,5 +1,7 @@
 //! `outboard service`: the card service itself.
 
+mod systemd;
+
 use std::fs::{self, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read};
 use std::os::unix::fs::OpenOptionsExt;
@@ -9,7 +11,9 @@ use std::process::{ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
 use clap::Subcommand;
-use outboard_administration::{Complaint, Connection, MasterState, Reply, Request, Secret, Status};
+use outboard_administration::{
+    Complaint, Connection, Master, MasterState, Reply, Request, Secret, Status,
+};
 use outboard_profile::rfc3339;
 use outboard_wire::SYSTEM_DIRECTORY;
 use outboard_wording::{count, printable};
@@ -20,6 +24,7 @@ use zeroize::Zeroizing;
 use crate::output::{print, print_json};
 use crate::{Failure, WrongUsage};
 use outboard_inspect::card_service::{option, time_of};
+use outboard_inspect::locked_memory::has_swap;
 use outboard_inspect::ssh_agent::{self, Front};
 
 const EXAMPLES: &str = "\
@@ -116,7 +121,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
 fn start(directory: &Path) -> Result<ExitCode, Failure> {
     let before = answer(directory);
     if before.is_none() && directory == Path::new(SYSTEM_DIRECTORY) {
-        return systemctl("start");
+        return systemd::start(directory);
     }
     let status = match &before {
         Some(status) => {
@@ -171,11 +176,24 @@ fn launch<T>(
         }
         if child.try_wait()?.is_some() {
             let said = fs::read_to_string(&log).unwrap_or_default();
-            return Err(format!("{name} ended at once: {}", said.trim_end()).into());
+            let said = match said.trim_end() {
+                "" if is_full(directory) => format!(
+                    "{} is on a file system that is full, so its log is empty, too (make room there, and run this again)",
+                    directory.display()
+                ),
+                "" => format!("it wrote nothing into {}", log.display()),
+                said => said.to_owned(),
+            };
+            return Err(format!("{name} ended at once: {said}").into());
         }
         std::thread::sleep(Duration::from_millis(20));
     }
     Err(format!("{name} does not answer after 20 seconds").into())
+}
+
+/// Whether the file system of a directory has no room left.
+fn is_full(directory: &Path) -> bool {
+    rustix::fs::statvfs(directory).is_ok_and(|room| room.f_bavail == 0)
 }
 
 /// How the service does; none where it does not answer. (A service that was just killed may still accept connections.)
@@ -185,7 +203,7 @@ fn answer(directory: &Path) -> Option<Status> {
 
 fn stop(directory: &Path) -> Result<ExitCode, Failure> {
     if directory == Path::new(SYSTEM_DIRECTORY) {
-        return systemctl("stop");
+        return systemd::stop(directory);
     }
     if let Some(front) = ssh_agent::listener(directory) {
         end(front, || ssh_agent::listener(directory).is_some())?;
@@ -216,23 +234,6 @@ fn end(process: Pid, is_there: impl Fn() -> bool) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Lets systemd do it.
-fn systemctl(verb: &str) -> Result<ExitCode, Failure> {
-    let mut command = std::process::Command::new("systemctl");
-    let status = command.args([verb, "outboard.service"]).status();
-    match status {
-        Ok(status) if status.success() => Ok(ExitCode::SUCCESS),
-        Ok(_) => Err(format!(
-            "systemctl could not {verb} outboard.service (see 'systemctl status outboard')"
-        )
-        .into()),
-        Err(error) => Err(format!(
-            "cannot run systemctl: {error} (without systemd, run 'outboardd' as the user 'outboard')"
-        )
-        .into()),
-    }
-}
-
 /// Reads a part or a master key from standard input.
 fn enter(
     directory: &Path,
@@ -241,6 +242,8 @@ fn enter(
     register: Option<String>,
 ) -> Result<ExitCode, Failure> {
     let mut service = Connection::open(directory)?;
+    let before = status(&mut service)?.master;
+    let lets_choose = register.is_none();
     let request = match complete {
         true => Request::CompleteParts { register },
         false => {
@@ -264,13 +267,34 @@ fn enter(
             ))?;
         }
         Reply::Pattern { pattern } => {
-            print(&format!(
-                "The verification pattern of the master key is {pattern}.\n"
-            ))?;
+            print(&entered(&before, lets_choose, &pattern, directory))?;
         }
         _ => return Err(service.surprised().into()),
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What became of a master key with that pattern.
+fn entered(before: &Master, lets_choose: bool, pattern: &str, directory: &Path) -> String {
+    let said = format!("The verification pattern of the master key is {pattern}.\n");
+    let is = |known: &Option<String>| known.as_deref() == Some(pattern);
+    let [new, current, _] = &before.patterns;
+    match before.state {
+        MasterState::Open if lets_choose && is(current) => {
+            format!(
+                "This master key (pattern {pattern}) is entered already, as 'current': nothing to do.\n"
+            )
+        }
+        MasterState::Open if lets_choose && (new.is_none() || is(new)) => {
+            let option = option(directory);
+            format!(
+                "{said}It is in register 'new', and 'current' (pattern {}) stays in use. 'outboard service roll prepare{option}' \
+                 begins to exchange the two; 'outboard service roll cancel{option}' forgets the new one.\n",
+                current.as_deref().unwrap_or("unknown")
+            )
+        }
+        _ => said,
+    }
 }
 
 /// 32 bytes of 64 hexadecimal digits.
@@ -346,7 +370,10 @@ fn text(directory: &Path, status: &Status) -> String {
     }
     let memory = match status.locked_memory {
         true => "locked",
-        false => "not locked: a swap device may receive keys (raise LimitMEMLOCK=)",
+        false if has_swap() => {
+            "not locked: a swap device may receive keys ('outboard doctor' says what to do)"
+        }
+        false => "not locked, and there is no swap device",
     };
     line("memory", memory.into());
     let lanes = match status.lanes {

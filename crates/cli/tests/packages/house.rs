@@ -92,6 +92,17 @@ impl House {
         );
     }
 
+    /// Starts the card service as its document says. Its programs are there already, in the place of the package's.
+    pub(crate) fn start_service(&self) {
+        let start = recipe("service", "Start");
+        let start = start
+            .lines()
+            .filter(|line| !line.starts_with("apt install"));
+        let start: Vec<_> = start.collect();
+        // Where an administrator may write.
+        self.shell(&format!("cd /tmp\nsystemd-sysusers\n{}", start.join("\n")));
+    }
+
     /// Every program of the machine that starts from now on.
     pub(crate) fn enable(&self) {
         self.shell("outboard enable --offer all");

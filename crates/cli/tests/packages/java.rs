@@ -132,10 +132,7 @@ fn tomcat_signs_by_a_token() {
         return;
     };
     house.shell("systemctl daemon-reload");
-    house.shell(&format!(
-        "cd /tmp\n{}",
-        recipe("service", "Start").replace("make install\n", "")
-    ));
+    house.start_service();
     house.shell(
         "cd /root; umask 022; echo officer >officer.pin; echo secret >user.pin\n\
          openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=localhost \

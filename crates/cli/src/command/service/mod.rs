@@ -14,6 +14,7 @@ use clap::Subcommand;
 use outboard_administration::{
     Complaint, Connection, Master, MasterState, Reply, Request, Secret, Status,
 };
+use outboard_processes as processes;
 use outboard_profile::rfc3339;
 use outboard_wire::SYSTEM_DIRECTORY;
 use outboard_wording::{count, printable};
@@ -218,16 +219,21 @@ fn stop(directory: &Path) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Ends a process, and waits as long as it is still there.
-fn end(process: Pid, is_there: impl Fn() -> bool) -> Result<(), Failure> {
+/// Ends a process, and waits as long as it answers or is still there: until then, it has the store.
+fn end(process: Pid, answers: impl Fn() -> bool) -> Result<(), Failure> {
+    let start_now = || processes::start_of(process.as_raw_nonzero().get().unsigned_abs());
+    let start = start_now();
     rustix::process::kill_process(process, rustix::process::Signal::TERM).map_err(|error| {
         let number = process.as_raw_nonzero();
         format!("cannot stop the service (process {number}): {error}")
     })?;
     let since = Instant::now();
-    while is_there() {
+    while answers() || (start.is_some() && start_now() == start) {
         if since.elapsed() > Duration::from_secs(20) {
-            return Err("the service still answers after 20 seconds".into());
+            let number = process.as_raw_nonzero();
+            return Err(
+                format!("process {number} of the service still runs after 20 seconds").into(),
+            );
         }
         std::thread::sleep(Duration::from_millis(20));
     }

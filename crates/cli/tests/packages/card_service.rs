@@ -140,7 +140,7 @@ fn packaged_servers_use_keys_of_the_service() {
          print(s.makefile().read(), end='')\"",
     );
     assert!(told.ends_with("# EOF\n"), "{told}");
-    crate::common::says(&told, "key=\"site\"");
+    crate::common::says(&told, "key=\"nginx\"");
     // To Prometheus, by HTTP: docs/monitoring.md.
     house.shell(
         "mkdir /etc/systemd/system/outboard-metrics.socket.d\n\
@@ -150,7 +150,7 @@ fn packaged_servers_use_keys_of_the_service() {
     );
     let told = house.stock_shell("curl -sSf http://127.0.0.1:9798/metrics");
     assert!(told.ends_with("# EOF\n"), "{told}");
-    crate::common::says(&told, "key=\"site\"");
+    crate::common::says(&told, "key=\"nginx\"");
     house.shell("outboard keys audit --check");
 }
 

@@ -76,7 +76,7 @@ lanes-emulated:
 
 # What compares with AWS-LC is left out: its results are wrong on this processor (scripts/machine.sh).
 lanes-machine:
-	programs=$$($(CARGO) test -q --locked -p outboard-lanes --no-run --message-format=json --test ecdh --test ed25519 \
+	programs=$$($(CARGO) test -q --locked -p outboard-lanes --no-run --message-format=json --lib --test ecdh --test ed25519 \
 	    --test leftovers --test ml_dsa --test ml_kem --test openssl --test rsa_vectors --test x25519 | $(lanes_program)) && \
 	program() { echo "$$programs" | grep "/$$1-[0-9a-f]*$$"; } && \
 	MACHINE_FILES=$$(/sbin/ldconfig -p | sed -n 's/.*x86-64.* => \(.*libcrypto.so.3\)$$/\1/p') \
@@ -85,7 +85,7 @@ lanes-machine:
 	    "$$(program x25519) rfc7748_section_5_2 --exact" "$$(program x25519) wycheproof" \
 	    "$$(program ed25519) rfc8032" "$$(program ed25519) bernstein" "$$(program ed25519) wycheproof" \
 	    "$$(program ecdh) nist" "$$(program ecdh) wycheproof" \
-	    "$$(program ml_kem) wycheproof" "$$(program ml_dsa) wycheproof" \
+	    "$$(program outboard_lanes) words::tests" "$$(program ml_kem) wycheproof" "$$(program ml_dsa) wycheproof" \
 	    "$$(program openssl)" "$$(program leftovers) _leaves_nothing" "$$(program rsa_vectors)"
 
 lanes-count:

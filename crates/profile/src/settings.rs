@@ -73,8 +73,9 @@ pub const ALL: [Setting; 11] = [
         name: "programs",
         values: "names of programs, separated by commas",
         default: "every program",
-        meaning: "Outboard serves only these programs. In any other program it is loaded, and offers nothing but \
-                  keys of the card service. A name is that of the program's file (nginx, sshd, python3.11); sshd also stands for sshd-session.",
+        meaning: "Outboard serves only these programs. Any other program loads it, can use keys of the card service, and gets \
+                  nothing else. A name is that of the program's file (nginx, sshd, python3.11); sshd also stands for \
+                  sshd-session.",
     },
     Setting {
         name: "except",

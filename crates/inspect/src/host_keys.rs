@@ -10,10 +10,10 @@ use crate::card_service::Place;
 use crate::service::SUBJECT;
 use crate::ssh_agent;
 
-/// The file in which 'outboard keys adopt' names them.
-const DROP_IN: &str = "/etc/ssh/sshd_config.d/outboard.conf";
+/// The file in which 'outboard keys adopt' names them, and tells sshd to ask the service.
+pub const DROP_IN: &str = "/etc/ssh/sshd_config.d/outboard.conf";
 /// How the names begin there: only public halves have them.
-const PREFIX: &str = "outboard_";
+pub const PREFIX: &str = "outboard_";
 
 /// The findings about the system's host keys. Root alone sees all keys.
 pub(crate) fn examine(place: &Place) -> Vec<Finding> {

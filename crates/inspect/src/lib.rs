@@ -34,7 +34,7 @@ pub mod early;
 mod error;
 mod finding;
 mod haproxy;
-mod host_keys;
+pub mod host_keys;
 mod java;
 mod key;
 pub mod loading;

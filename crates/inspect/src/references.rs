@@ -17,7 +17,7 @@ use crate::key;
 use crate::service::SUBJECT;
 
 /// What the name of the copy ends with that 'outboard keys adopt' keeps of a file.
-const BACKUP: &str = ".outboard-backup";
+pub const BACKUP: &str = ".outboard-backup";
 
 /// A search ends after that time, with what it has found.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -98,7 +98,7 @@ pub(crate) fn block(text: &[u8]) -> Option<&[u8]> {
 }
 
 /// Where 'outboard keys adopt' keeps the file as it was.
-pub(crate) fn backup_of(file: &Path) -> PathBuf {
+pub fn backup_of(file: &Path) -> PathBuf {
     let mut name = file.as_os_str().to_owned();
     name.push(BACKUP);
     name.into()

@@ -70,6 +70,12 @@ fn packaged_servers_use_keys_of_the_service() {
 
     house.shell("systemctl daemon-reload");
     house.start_service();
+    // People entered the key, so a restart forgets it.
+    let said = house.shell("outboard service stop; outboard service start");
+    crate::common::says(&said, "starts it again, without its master key");
+    crate::common::says(&said, "systemctl stop outboard.socket");
+    crate::common::says(&said, "no key can be used (run 'outboard service enter')");
+    house.shell("outboard service enter </tmp/outboard.master");
     house.enable();
     let used = |house: &House| {
         let text = house.stock_shell("outboard keys list --json");

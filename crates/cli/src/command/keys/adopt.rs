@@ -20,10 +20,8 @@ use outboard_accounts::{self as accounts, Account};
 use outboard_inspect::card_service::{Place, option};
 use outboard_inspect::early;
 use outboard_inspect::loading::{self, Obstacle};
+use outboard_inspect::references::{BACKUP, backup_of};
 use outboard_processes::{Process, restart_command, restart_lines, restart_names};
-
-/// What the name of a copy ends with.
-pub(super) const BACKUP: &str = ".outboard-backup";
 
 /// What the labels of private keys in PEM end with.
 const LABEL: &str = "PRIVATE KEY-----";
@@ -466,13 +464,6 @@ fn wipe(file: &Path) -> io::Result<()> {
     let zeros = vec![0; usize::try_from(length).unwrap_or(private_key::MOST)];
     open.write_all(&zeros)?;
     open.sync_all()
-}
-
-/// Where the file as it was is kept.
-pub(super) fn backup_of(file: &Path) -> PathBuf {
-    let mut name = file.as_os_str().to_owned();
-    name.push(BACKUP);
-    name.into()
 }
 
 /// The key's name where none is given: the file's, in letters that names have.

@@ -4,12 +4,12 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::adopt::{BACKUP, backup_of, expand};
+use super::adopt::expand;
 use super::sshd;
 use crate::Failure;
 use crate::output::print;
 use outboard_inspect::card_service::option;
-use outboard_inspect::references;
+use outboard_inspect::references::{self, BACKUP, backup_of};
 use outboard_wording::printable;
 
 /// Puts the copies of files back; the service keeps the keys, and is not needed for this.

@@ -120,18 +120,21 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
 
 /// Starts the system's service by systemd, or one of a directory's own in the background, with its front for ssh clients.
 fn start(directory: &Path) -> Result<ExitCode, Failure> {
-    let before = answer(directory);
-    if before.is_none() && directory == Path::new(SYSTEM_DIRECTORY) {
-        return systemd::start(directory);
-    }
-    let status = match &before {
+    let is_system = directory == Path::new(SYSTEM_DIRECTORY);
+    let status = match answer(directory) {
+        // systemd may have started it for this very question.
+        Some(status) if is_system => status,
         Some(status) => {
             print("The service serves already.\n")?;
-            status.clone()
+            status
+        }
+        None if is_system => {
+            systemd::start()?;
+            answer(directory).ok_or("outboard.service does not answer (run 'outboard doctor')")?
         }
         None => launch(directory, "outboardd", &[], || answer(directory))?,
     };
-    if directory != Path::new(SYSTEM_DIRECTORY) && ssh_agent::listener(directory).is_none() {
+    if !is_system && ssh_agent::listener(directory).is_none() {
         let listener = || ssh_agent::listener(directory);
         launch(directory, "outboardd-agent", &["--agent"], listener)?;
     }

@@ -3,7 +3,6 @@
 use std::path::Path;
 use std::process::{Command, ExitCode};
 
-use outboard_administration::{MasterState, Status};
 use outboard_installation::has_service;
 
 use super::answer;
@@ -18,27 +17,11 @@ const SOCKETS: [&str; 3] = [
     "outboard-agent.socket",
 ];
 
-pub(super) fn start(directory: &Path) -> Result<ExitCode, Failure> {
+pub(super) fn start() -> Result<(), Failure> {
     if !has_service() {
         return Err(service_is_missing().into());
     }
-    systemctl("start")?;
-    if let Some(next) = answer(directory).as_ref().and_then(next) {
-        print(next)?;
-    }
-    Ok(ExitCode::SUCCESS)
-}
-
-/// What the service needs before it can use keys.
-fn next(status: &Status) -> Option<&'static str> {
-    match status.master.state {
-        MasterState::Open => None,
-        MasterState::Locked => Some("Next: outboard service enter\n"),
-        MasterState::Empty => Some(
-            "Next: make the first master key, keep it in a safe place off this machine, and enter it:\n  \
-             (umask 077; openssl rand -hex 32 > outboard.master)\n  outboard service enter < outboard.master\n",
-        ),
-    }
+    systemctl("start")
 }
 
 pub(super) fn stop(directory: &Path) -> Result<ExitCode, Failure> {

@@ -8,15 +8,14 @@ use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The file in which sshd is told to ask the service.
-pub(in crate::command::keys) const DROP_IN: &str = "/etc/ssh/sshd_config.d/outboard.conf";
+pub(in crate::command::keys) use outboard_inspect::host_keys::DROP_IN;
+use outboard_inspect::host_keys::PREFIX;
+
 /// How the file begins where it is ours.
 const MARK: &str = "# Written by 'outboard keys adopt'";
 /// Above the lines HostKey.
 const ABOUT: &str = "# The service has the private keys of the lines 'HostKey …/outboard_NAME'; NAME's public half is in \
                      …/outboard_NAME.pub.";
-/// How the name of a copy begins.
-const PREFIX: &str = "outboard_";
 
 /// What the file says.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -239,7 +239,13 @@ step "removal: openssl.cnf is byte for byte what it was"
 outboard keys adopt --revert /etc/nginx/tls/site.key.outboard-backup >/dev/null
 ! said=$(apt remove $packages) || die "the service was removed while nginx is connected"
 has "$said" 'running programs: [0-9]+ are connected'
+has "$said" 'nginx.service: runs with a reference'
 [ "$(stock fetch)" = ok ] || die "nginx was harmed"
+# It has not asked this service yet, but will.
+systemctl restart outboard.service
+! said=$(apt remove $packages) || die "the service was removed while nginx has a reference"
+has "$said" 'nginx.service: runs with a reference'
+has_not "$said" 'are connected'
 apt -f install >/dev/null
 systemctl restart nginx
 answers

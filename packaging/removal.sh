@@ -27,7 +27,10 @@ outboard_users() {
     service)
         outboard_search -E '^[^#]*/run/outboard/(agent|service|metrics)\.sock' /etc --exclude-dir=systemd |
             sed 's|$|: names a socket of the card service|'
-        # Programs whose files no longer need it may still have a key that they read earlier.
+        # Programs whose files no longer need it may still have a reference that they read earlier.
+        timeout 60 outboard status --json 2>/dev/null |
+            sed -n '/"with_references": \[$/,/\]/s/^ *"\(.*\)",\{0,1\}$/\1/p' |
+            sed 's|$|: runs with a reference to a key of the card service, and loses the key|'
         connected=$(timeout 10 outboard service status --json 2>/dev/null | sed -n 's/.*"connections": *\([0-9]*\).*/\1/p')
         [ "${connected:-0}" = 0 ] ||
             echo "running programs: $connected are connected to the card service, and lose its keys ('outboard stats --keys' names them)"

@@ -23,6 +23,7 @@ mod image;
 mod layout;
 mod queueing;
 mod reason;
+mod reference;
 mod snapshot;
 mod tally;
 
@@ -41,6 +42,7 @@ pub use counts::{Counts, Fallback, Row, Work};
 pub use error::LedgerError;
 pub use queueing::{Card, CardCounters, CardStatus, Histogram, Queueing};
 pub use reason::Reason;
+pub use reference::ReferenceHeld;
 pub use snapshot::{Process, Program, Snapshot, all_paths, default_path, reset};
 pub use tally::Tally;
 

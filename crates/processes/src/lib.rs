@@ -42,6 +42,9 @@ pub struct Process {
     /// replaced.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outboard: Option<PathBuf>,
+    /// Whether it has a reference to a key of the card service, used or not (`outboard_ledger::ReferenceHeld`).
+    #[serde(skip)]
+    pub has_reference: bool,
 }
 
 impl Process {
@@ -71,6 +74,7 @@ impl Process {
             service: service(&cgroup).as_deref().map(printable),
             is_of_user: cgroup.contains("/user@"),
             libraries: libraries.into_iter().collect(),
+            has_reference: outboard.is_some() && shows_reference(&maps),
             outboard,
         })
     }
@@ -104,7 +108,7 @@ impl Process {
     }
 
     /// Whether it is part of systemd itself: it has libcrypto mapped, and a restart of it is of no use.
-    fn is_of_systemd(&self) -> bool {
+    pub fn is_of_systemd(&self) -> bool {
         self.pid == 1 || self.service.as_deref() == Some("systemd-journald.service")
     }
 
@@ -170,6 +174,11 @@ pub fn restart_names<'a>(processes: impl IntoIterator<Item = &'a Process>) -> Ve
         .filter(|process| !process.is_of_systemd());
     let names: BTreeSet<String> = processes.map(Process::restart_name).collect();
     names.into_iter().collect()
+}
+
+/// The [`restart_names`] of those that have references to keys of the card service.
+pub fn with_references(processes: &[Process]) -> Vec<String> {
+    restart_names(processes.iter().filter(|process| process.has_reference))
 }
 
 /// The processes that a process started, that those started, and so on, with their [`start_of`].
@@ -318,6 +327,20 @@ fn is_executable(maps: &str, path: &Path) -> bool {
         .any(|(permissions, name)| name == path && permissions.contains('x'))
 }
 
+/// Whether a page of a ledger is mapped that may not be read. (A ledger that a configuration puts elsewhere has another
+/// name, but nobody else maps one page of a file like this.)
+fn shows_reference(maps: &str) -> bool {
+    maps.lines().any(|line| {
+        let mut columns = line.split_whitespace();
+        let range = columns.next().and_then(|range| range.split_once('-'));
+        let address = |text: &str| u64::from_str_radix(text, 16).ok();
+        let size = range.and_then(|(from, to)| address(to)?.checked_sub(address(from)?));
+        columns.next() == Some("---s")
+            && size == Some(rustix::param::page_size() as u64)
+            && line.contains('/')
+    })
+}
+
 /// Whether a file is Outboard's module for OpenSSL.
 pub fn is_module(path: &Path) -> bool {
     let name = file_name(path);
@@ -393,6 +416,7 @@ mod tests {
             is_of_user,
             libraries: Vec::new(),
             outboard: None,
+            has_reference: false,
         };
         let processes = [
             process(Some("ssh.service"), false),
@@ -425,6 +449,22 @@ mod tests {
             is_ours(module) && is_ours(Path::new("/usr/local/lib/outboard/outboard-pkcs11.so"))
         );
         assert!(!files.iter().any(|path| is_openssl_3(path) && is_ours(path)));
+    }
+
+    #[test]
+    fn a_reference_shows() {
+        let (shown, hidden) = ("7f07000-7f08000 ---s", "7f07000-7f08000 r--s");
+        let line = |start: &str| format!("{MAPS}{start} 00000000 00:19 9 /dev/shm/outboard.0\n");
+        assert!(shows_reference(&line(shown)));
+        assert!(shows_reference(
+            &line(shown).replace(".0\n", ".0 (deleted)\n")
+        ));
+        assert!(!shows_reference(&line(hidden)));
+        assert!(!shows_reference(&line("7f07000-7f09000 ---s")));
+        assert!(!shows_reference(
+            &line("x-y ---s").replace("7f05-7f06", "-")
+        ));
+        assert!(!shows_reference(MAPS));
     }
 
     #[test]
@@ -465,6 +505,7 @@ mod tests {
             is_of_user: false,
             libraries: Vec::new(),
             outboard: None,
+            has_reference: false,
         };
         let processes = [
             of(2, "ssh.service"),

@@ -6,6 +6,7 @@
 //! shared      ──▶ &'static T   a program's view: the file made if there is none, mapped, closed
 //! local       ──▶ &'static T   the program's own: a forked child finds it zeroed
 //! Copied      ──▶ Box<T>       a reader's: copied, then looked at; parts of it reset
+//! Sign                         what others see of a program without its help
 //! Entries                      who counts where; Ticket: which entry a process has
 //! process                      who counts, and whether it still lives
 //! ```
@@ -23,6 +24,7 @@ mod error;
 mod file;
 mod plain;
 pub mod process;
+mod sign;
 mod ticket;
 mod users;
 
@@ -31,5 +33,6 @@ pub use entries::{Entries, Entry, Signature, State};
 pub use error::{FileError, Unusable, Words};
 pub use file::{Beginning, Format, Identity, create, local, shared};
 pub use plain::{Plain, zeroed};
+pub use sign::Sign;
 pub use ticket::{Ticket, TicketCell};
 pub use users::UserFiles;

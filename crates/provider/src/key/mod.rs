@@ -158,7 +158,7 @@ impl<T: KeyType> Key<T> {
         public: &Public,
     ) -> Result<Self> {
         let bits = public.bits();
-        let service = Service { reference, bits };
+        let service = Service::new(reference, bits);
         let stock = stock::Key::empty(shared, public.name())?;
         let (selection, params) = public.params();
         // SAFETY: the list's own array, whole for the call.

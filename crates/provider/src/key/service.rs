@@ -3,6 +3,7 @@
 use std::ffi::CStr;
 
 use outboard_client as client;
+use outboard_engine::ledger::ReferenceHeld;
 use outboard_engine::scalar::ec::Curve;
 use outboard_provider_abi::{Error, ParamList, Reason, Result, Selection};
 use outboard_wire::{self as wire, KeyType, Operation, Reference};
@@ -16,9 +17,19 @@ pub(crate) struct Service {
     pub(super) reference: Reference,
     /// The size of an RSA key's modulus; 0 for other types.
     pub(super) bits: usize,
+    /// For as long as the key lives, others see that this process has a reference.
+    _shown: ReferenceHeld,
 }
 
 impl Service {
+    pub(super) fn new(reference: Reference, bits: usize) -> Self {
+        Self {
+            reference,
+            bits,
+            _shown: ReferenceHeld::new(),
+        }
+    }
+
     /// The size of an RSA key's modulus in bits.
     pub(crate) fn bits(&self) -> usize {
         self.bits

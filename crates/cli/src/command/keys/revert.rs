@@ -10,6 +10,7 @@ use crate::Failure;
 use crate::output::print;
 use outboard_inspect::card_service::option;
 use outboard_inspect::references::{self, BACKUP, backup_of};
+use outboard_processes::{Process, restart_lines, with_references};
 use outboard_wording::printable;
 
 /// Puts the copies of files back; the service keeps the keys, and is not needed for this.
@@ -63,6 +64,13 @@ pub(super) fn run(files: &[PathBuf], directory: &Path) -> Result<(), Failure> {
         release.finish()?;
     }
     print(&what_is_left(&names, directory))?;
+    let programs = restart_lines(&with_references(&Process::all()));
+    if !programs.is_empty() {
+        print(&format!(
+            "These have references to keys of the service now: {}.\n",
+            programs.join(", ")
+        ))?;
+    }
     Ok(())
 }
 

@@ -11,7 +11,7 @@ use outboard_installation::{self as system, InForce, Switch};
 use outboard_ledger::{LedgerError, Snapshot, all_paths};
 use outboard_ledger_report::{Ledgers, Served, parties};
 use outboard_openssl_conf::Place as Groups;
-use outboard_processes::{Process, restart_command};
+use outboard_processes::{Process, restart_command, with_references};
 use outboard_profile::{Machine, Profile, Rollout, rfc3339};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -70,6 +70,8 @@ struct Processes {
     outdated: usize,
     /// The command that restarts services among those without Outboard and those with an earlier version.
     restart_command: Option<String>,
+    /// Services, else programs, that have references to keys of the card service, used or not.
+    with_references: Vec<String>,
 }
 
 /// How the card service does.
@@ -152,6 +154,7 @@ impl Report {
                 without_outboard: without.len(),
                 outdated: outdated().count(),
                 restart_command,
+                with_references: with_references(&processes),
             },
             counted_since: created.map(rfc3339),
             total,

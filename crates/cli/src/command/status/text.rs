@@ -5,6 +5,7 @@ use crate::command::doctor;
 use crate::command::service::{last, master_key};
 use crate::table::{Align, Table};
 use outboard_ledger_report::{Served, seconds};
+use outboard_processes::restart_lines;
 use outboard_wording::{count, printable};
 
 /// The number of programs that fit on a screen.
@@ -69,6 +70,10 @@ impl Report {
             if let Some(complaint) = &service.complaint {
                 say("complaint", last(complaint));
             }
+        }
+        if !self.processes.with_references.is_empty() {
+            let names = restart_lines(&self.processes.with_references).join(", ");
+            say("its keys", format!("have references: {names}"));
         }
         if !self.programs.is_empty() {
             text += &format!("\n{}", self.table().render());

@@ -28,15 +28,23 @@ pub enum Error {
     /// There is no group of that name.
     #[error("there is no group '{0}' (see 'getent group', or give a number)")]
     NoGroup(String),
+    /// The kernel's word for no account.
+    #[error("{NOBODY} is no user and no group: system calls use it for 'none'")]
+    Nobody,
 }
+
+/// What system calls say instead of a number: (uid_t)-1.
+const NOBODY: u32 = u32::MAX;
 
 /// The number of an account that is given by name or number. A number need not have a name.
 ///
 /// # Errors
-/// If no account has that name.
+/// If no account has that name, or none can have that number.
 pub fn find(account: Account, given: &str) -> Result<u32, Error> {
-    if let Ok(number) = given.parse() {
-        return Ok(number);
+    match given.parse() {
+        Ok(NOBODY) => return Err(Error::Nobody),
+        Ok(number) => return Ok(number),
+        Err(_) => {}
     }
     let wanted = CString::new(given).map_err(|_| Error::ZeroByte)?;
     let number = match account {
@@ -184,5 +192,6 @@ mod tests {
         assert_eq!(name(Account::User, 3_999_999_999), "3999999999");
         let error = find(Account::User, "nobody-of-that-name").expect_err("there is none");
         assert!(error.to_string().contains("getent passwd"), "{error}");
+        assert_eq!(find(Account::User, "4294967295"), Err(Error::Nobody));
     }
 }

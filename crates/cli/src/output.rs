@@ -83,7 +83,11 @@ fn print_exact(text: &str) -> io::Result<()> {
             UNREAD.store(true, Ordering::Relaxed);
             Ok(())
         }
-        other => other,
+        Err(error) => {
+            let text = format!("cannot write to standard output: {error}");
+            Err(io::Error::new(error.kind(), text))
+        }
+        Ok(()) => Ok(()),
     }
 }
 

@@ -81,6 +81,8 @@ fn verbs_are_called_by_words_and_by_json() {
         let assert = service.outboard(wrong).assert().code(2);
         says(&stderr(&assert), "outboard: ");
     }
+    let none = service.outboard(&["cca", "call", "CSNBRNG"]).assert();
+    says(&stderr(&none.code(2)), "needs parameters: words NAME=VALUE");
     let mut call = service.outboard(&["cca", "call", "CSNBRNG"]);
     let wrong = call.write_stdin(r#"{"from": "RANDOM"}"#).assert().code(2);
     says(&stderr(&wrong), "from");

@@ -177,6 +177,13 @@ fn a_key_file_is_explained() {
     let us = us();
     let of_user = || doctor(&service, &["--key", &path, "--user", &us], "key file");
     fs::write(&file, "no key").expect("it is ours");
+    has_problem(
+        &of_user(),
+        "neither a reference nor a private key",
+        "name the file",
+    );
+    let own = "-----BEGIN PRIVATE KEY-----\nAA==\n-----END PRIVATE KEY-----\n";
+    fs::write(&file, own).expect("it is ours");
     let findings = of_user();
     assert!(
         findings[0]["remedy"]

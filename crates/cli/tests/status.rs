@@ -4,7 +4,7 @@ mod common;
 
 use common::service::Service;
 use common::{
-    document, fixture, installed_module, openssl, outboard, public_directory, says, stdout,
+    document, fixture, installed_module, openssl, outboard, public_directory, says, stderr, stdout,
 };
 use outboard_profile::{Machine, Profile};
 use serde_json::Value;
@@ -139,7 +139,28 @@ fn one_program_is_left_out() {
     let served =
         || openssl(&stand.configuration, &["list", "-signature-algorithms"]).contains("@ outboard");
     assert!(served());
+    let doctor = |says_what: &str| {
+        let mut doctor = outboard();
+        let doctor = doctor.args(["doctor", "--program", "openssl"]);
+        let doctor = doctor.env("OPENSSL_CONF", &stand.configuration).assert();
+        says(&stdout(&doctor.success()), says_what);
+    };
+    // A word that changes nothing is told, and so is one that no program has.
+    let notes = |options: &[&str]| stand.enable(options)["notes"].to_string();
+    says(
+        &notes(&["--for", "openssl"]),
+        "serves every program already",
+    );
+    says(&notes(&["--for", "ngnix"]), "no program 'ngnix' is in PATH");
+    for command in ["enable", "disable"] {
+        let stray = outboard().args([command, "nginx"]).assert().code(2);
+        says(
+            &stderr(&stray),
+            &format!("'outboard {command} --for nginx'"),
+        );
+    }
     let others = stand.command("disable", &["--for", "openssl"]);
+    doctor("offers openssl nothing but keys");
     assert_eq!(others["serves"], "every program but openssl");
     says(&stand.text(), "offer = all\nexcept = openssl\n");
     assert!(!served());
@@ -152,6 +173,7 @@ fn one_program_is_left_out() {
     assert!(served());
     stand.command("disable", &[]);
     assert_eq!(stand.text(), before);
+    doctor("Outboard is off");
     let wrong = ["enable", "--for", "no name"];
     outboard().args(wrong).assert().code(2);
 }

@@ -26,6 +26,14 @@ pub(crate) fn examine(file: &Path, user: Option<&str>) -> Result<Vec<Finding>, E
         fs::read(file).map_err(|error| format!("cannot read {}: {error}", file.display()))?;
     let name = file.display();
     let Some(block) = block(&text) else {
+        if !holds_private_key(&text) {
+            let what = format!("{name} holds neither a reference nor a private key");
+            return Ok(vec![
+                Finding::problem(SUBJECT, what)
+                    .because("it has no PEM block of one")
+                    .remedy("name the file that the server's configuration names as its key"),
+            ]);
+        }
         let what = format!("{name} holds no reference to a key of the card service");
         return Ok(vec![Finding::note(SUBJECT, what).remedy(format!(
             "to move its key into the service, run 'outboard keys adopt {name}'"
@@ -58,6 +66,12 @@ pub(crate) fn examine(file: &Path, user: Option<&str>) -> Result<Vec<Finding>, E
         Err(finding) => findings.push(*finding),
     }
     Ok(findings)
+}
+
+/// Whether there is a PEM block of a private key, of whatever kind.
+fn holds_private_key(text: &[u8]) -> bool {
+    const END: &[u8] = b"PRIVATE KEY-----";
+    text.windows(END.len()).any(|window| window == END)
 }
 
 /// The key as the service knows it; none where the service does not tell.

@@ -101,6 +101,14 @@ pub fn program(program: &OsStr) -> Result<Vec<Finding>, Error> {
     program::examine(program)
 }
 
+/// Whether there is a program of that path or that name in `PATH`, or a process of that name.
+pub fn is_known(program: &str, processes: &[Process]) -> bool {
+    // The kernel keeps 15 bytes of a name.
+    let name = program.rsplit('/').next().unwrap_or_default();
+    let runs = |process: &Process| process.name == name.get(..15).unwrap_or(name);
+    program::find(OsStr::new(program)).is_ok() || processes.iter().any(runs)
+}
+
 /// Whether a key file, which refers to a key of the card service, serves its user.
 ///
 /// # Errors

@@ -45,7 +45,8 @@ pub(crate) fn examine(pid: u32) -> Result<Vec<Finding>, Error> {
     match &process.outboard {
         Some(module) => {
             findings.push(loaded(&process, module));
-            findings.extend(left_out(&process));
+            let restart = format!(", then restart {}", process.restart_name());
+            findings.extend(left_out(&process.name, &restart));
             findings.push(services::uncounted(&process).unwrap_or_else(|| counted(&process)));
             findings.extend(cards::examine(pid));
             findings.extend(haproxy::examine([&process]));
@@ -75,23 +76,17 @@ pub(crate) fn examine(pid: u32) -> Result<Vec<Finding>, Error> {
     Ok(findings)
 }
 
-/// A program that the settings `programs` and `except` leave out.
-fn left_out(process: &Process) -> Option<Finding> {
+/// A program that the settings `programs` and `except` leave out. `then` is what follows the command.
+pub(crate) fn left_out(name: &str, then: &str) -> Option<Finding> {
     let switch = Switch::of(&InForce::find(&system::library().ok()?).ok()?);
-    let rollout = switch
-        .rollout
-        .filter(|rollout| !rollout.serves(&process.name))?;
-    let name = &process.name;
+    let rollout = switch.rollout.filter(|rollout| !rollout.serves(name))?;
     Some(
         Finding::note(
             "settings",
             format!("Outboard offers {name} nothing but keys of the card service"),
         )
         .because(format!("Outboard serves {}", rollout.text()))
-        .remedy(format!(
-            "run 'outboard enable --for {name}', then restart {}",
-            process.restart_name()
-        )),
+        .remedy(format!("run 'outboard enable --for {name}'{then}")),
     )
 }
 
@@ -201,11 +196,15 @@ fn not_loaded(process: &Process) -> Finding {
         .and_then(|metadata| metadata.modified())
         .ok();
     if processes::started(process.pid) < changed {
+        let because = format!("it started before {} was changed", configuration.display());
+        if process.is_of_systemd() {
+            // It does no work that Outboard takes over.
+            return Finding::note("module", problem.what)
+                .because(because)
+                .remedy("none is needed: it gets Outboard when the system starts the next time");
+        }
         return problem
-            .because(format!(
-                "it started before {} was changed",
-                configuration.display()
-            ))
+            .because(because)
             .remedy(format!("restart {}", process.restart_name()));
     }
     let library = system::library().ok();

@@ -1,10 +1,12 @@
 //! Can a program use Outboard at all?
 
 use crate::Error;
+use crate::configuration::enable_command;
+use crate::process::left_out;
 use crate::unserved::{self, Scanner, Unserved, users_of};
 use crate::{Finding, State};
 use outboard_elf::{self as elf, Elf};
-use outboard_installation::changeable_by_others;
+use outboard_installation::{self as system, InForce, Switch, changeable_by_others};
 use outboard_processes::libraries::{
     self as library, Library, file_name, is_openssl_3, is_openssl_tls,
 };
@@ -15,6 +17,9 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+
+/// What is said of the libraries that a program loads.
+const LIBRARIES: &str = "libraries";
 
 /// Examines a program, or the interpreter of a script.
 ///
@@ -70,7 +75,7 @@ pub(crate) fn examine(program: &OsStr) -> Result<Vec<Finding>, Error> {
             let what = format!("the libraries of {name} cannot be listed");
             let own = unserved::of_files(&mut scanner, [path.as_path()]);
             let own = own.into_iter().map(|own| contains(&name.to_string(), own));
-            own.chain([Finding::note("libraries", what).because(reason)])
+            own.chain([Finding::note(LIBRARIES, what).because(reason)])
                 .collect()
         }
     };
@@ -88,8 +93,30 @@ pub(crate) fn examine(program: &OsStr) -> Result<Vec<Finding>, Error> {
             None => all.push(own),
         }
     }
+    let is_served = all
+        .iter()
+        .any(|finding| finding.subject == LIBRARIES && finding.state == State::Good);
     findings.extend(all);
+    if is_served {
+        findings.extend(switched_off(&path));
+    }
     Ok(findings)
+}
+
+/// What keeps a program from Outboard that can use it: the configuration.
+fn switched_off(program: &Path) -> Option<Finding> {
+    let in_force = InForce::find(&system::library().ok()?).ok()?;
+    let file = in_force.path()?.to_owned();
+    if Switch::of(&in_force).rollout.is_none() {
+        let finding = Finding::note(
+            "settings",
+            "Outboard is off, so only 'outboard run' gives it to this program",
+        )
+        .because(format!("{} does not load it", file.display()))
+        .remedy(format!("run '{}'", enable_command(&in_force)));
+        return Some(finding);
+    }
+    left_out(file_name(program), "")
 }
 
 /// The findings from the program's file and its libraries.
@@ -131,7 +158,7 @@ fn by_libraries(program: &Path, libraries: &[PathBuf], scanner: &mut Scanner) ->
         && let Some(Library::Other(what)) = library::library(other)
     {
         let finding = Finding::problem(
-            "libraries",
+            LIBRARIES,
             format!(
                 "{name} does TLS with {what} ({}), not with OpenSSL 3",
                 other.display()
@@ -154,7 +181,7 @@ fn by_libraries(program: &Path, libraries: &[PathBuf], scanner: &mut Scanner) ->
         )
         .because(one.because)
     });
-    std::iter::once(Finding::good("libraries", uses))
+    std::iter::once(Finding::good(LIBRARIES, uses))
         .chain(also)
         .collect()
 }
@@ -209,7 +236,7 @@ pub(crate) fn reads_its_own_section(program: &OsStr) -> Option<Finding> {
 
 fn later(name: &str) -> Finding {
     Finding::note(
-        "libraries",
+        LIBRARIES,
         format!(
             "{name} is not linked with OpenSSL; it may load OpenSSL later, as Python does, or never"
         ),
@@ -230,7 +257,7 @@ pub(crate) fn statically_linked(name: &str, own: &[Unserved]) -> Finding {
         .remedy("install a dynamically linked build, if there is one")
 }
 
-fn find(program: &OsStr) -> Result<PathBuf, Error> {
+pub(crate) fn find(program: &OsStr) -> Result<PathBuf, Error> {
     let directories = if program.as_bytes().contains(&b'/') {
         vec![PathBuf::new()]
     } else {

@@ -189,7 +189,7 @@ pub(crate) fn hidden(process: &Process, file: &Path) -> Option<(String, String)>
 /// Services whose filter of system calls ends a program that loads Outboard: those that did not survive it, and those that
 /// are about to meet it.
 fn filters(processes: &[Process]) -> Vec<Finding> {
-    if !Path::new("/run/systemd/system").exists() {
+    if !outboard_installation::has_systemd() {
         return Vec::new();
     }
     let Some(shown) = shown_by_systemctl() else {

@@ -176,6 +176,11 @@ pub fn service_installation() -> &'static str {
     }
 }
 
+/// Whether systemd runs this system (sd_booted(3)).
+pub fn has_systemd() -> bool {
+    Path::new("/run/systemd/system").is_dir()
+}
+
 /// Whether OpenSSL has the post-quantum groups of TLS 1.3 itself: from 3.5 on.
 pub fn has_post_quantum_groups(library: &Library) -> bool {
     let (major, minor, _) = library.version_numbers();

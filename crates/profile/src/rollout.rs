@@ -14,7 +14,7 @@ pub struct Rollout {
 const PROGRAMS: &str = "programs";
 const EXCEPT: &str = "except";
 /// Stands for every program in `--for`.
-const ALL: &str = "all";
+pub const ALL: &str = "all";
 
 impl Rollout {
     /// Reads the lines of a section.
@@ -76,6 +76,11 @@ impl Rollout {
         self.programs
             .as_ref()
             .is_none_or(|programs| !programs.is_empty())
+    }
+
+    /// Whether it serves every program, without an exception.
+    pub fn is_of_every_program(&self) -> bool {
+        *self == Self::default()
     }
 
     /// Whether it serves that program.

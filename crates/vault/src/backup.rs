@@ -95,6 +95,11 @@ impl Vault {
         let failed = store::failed(backup);
         let source = Connection::open_with_flags(backup, OpenFlags::SQLITE_OPEN_READ_ONLY);
         let source = source.map_err(&failed)?;
+        if !store::is_one(&source, backup)? {
+            return Err(Error::NoBackup {
+                path: backup.to_owned(),
+            });
+        }
         undamaged(store::check(&source, backup)?, backup)?;
 
         store::make_directory(directory)?;

@@ -9,6 +9,17 @@ use crate::master::{Pattern, Register};
 /// The result of whatever the vault does.
 pub type Result<T> = std::result::Result<T, Error>;
 
+/// How the owner of a file of the store comes to use it.
+fn own(path: &Path, owner: u32, us: u32) -> String {
+    match us {
+        0 => format!("run this as its owner: 'setpriv --reuid={owner} --clear-groups outboardd …'"),
+        us => format!(
+            "run the service as its owner, or run 'chown {us} {}'",
+            path.display()
+        ),
+    }
+}
+
 /// Why the vault refuses or fails.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -42,7 +53,7 @@ pub enum Error {
         wanted: u32,
     },
     /// A file of the store belongs to another user.
-    #[error("{} belongs to uid {owner}, not to uid {us} (run the service as its owner, or run 'chown {us} {}')", .path.display(), .path.display())]
+    #[error("{} belongs to uid {owner}, not to uid {us} ({})", .path.display(), own(.path, *.owner, *.us))]
     Foreign {
         /// The file or directory.
         path: PathBuf,
@@ -50,6 +61,12 @@ pub enum Error {
         owner: u32,
         /// The user of this process.
         us: u32,
+    },
+    /// A file is not what a backup is.
+    #[error("{} is no backup of Outboard, or is damaged (name a file that 'outboard keys backup' made)", .path.display())]
+    NoBackup {
+        /// The file.
+        path: PathBuf,
     },
     /// The file system failed.
     #[error("cannot {action} {}: {source}", .path.display())]

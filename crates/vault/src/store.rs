@@ -233,6 +233,18 @@ fn settings_may_fail(error: &rusqlite::Error) -> bool {
     matches!(code, Some(DatabaseCorrupt | ReadOnly | CannotOpen))
 }
 
+/// Whether the file says that it is a store.
+pub(crate) fn is_one(connection: &Connection, file: &Path) -> Result<bool> {
+    let application = connection.query_row("PRAGMA application_id", (), |row| row.get::<_, i64>(0));
+    match application {
+        Ok(application) => Ok(application == APPLICATION),
+        Err(error) if error.sqlite_error_code() == Some(rusqlite::ErrorCode::NotADatabase) => {
+            Ok(false)
+        }
+        Err(error) => Err(failed(file)(error)),
+    }
+}
+
 /// That the file is one of ours; what of it is damaged.
 pub(crate) fn check(connection: &Connection, file: &Path) -> Result<Vec<String>> {
     let failed = failed(file);

@@ -1,6 +1,6 @@
 //! `outboard disable`: the system's openssl.cnf as it was.
 
-use super::enable::{is_the_system_s, resolve};
+use super::enable::{is_the_system_s, refuse_stray, resolve};
 use crate::output::{To, fold, print, print_json};
 use crate::{Failure, WrongUsage};
 use outboard_file_replacement::replace;
@@ -36,6 +36,9 @@ pub(crate) struct Arguments {
     /// Remove the lines even if key files of this system hold references to keys of the card service
     #[arg(long)]
     anyway: bool,
+    /// A program without --for: refused with the line that is meant
+    #[arg(hide = true)]
+    stray: Vec<String>,
     /// Print a JSON document
     #[arg(long)]
     json: bool,
@@ -56,6 +59,7 @@ struct Report {
 }
 
 pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
+    refuse_stray("disable", &arguments.stray)?;
     let library = installation::library()?;
     let file = resolve(arguments.config, &library)?;
     let text =

@@ -3,7 +3,7 @@
 use crate::output::{To, fold, print, print_json};
 use crate::{Failure, WrongUsage};
 use outboard_file_replacement::{copy_beside, replace};
-use outboard_inspect::probe;
+use outboard_inspect::{self as inspect, probe};
 use outboard_installation::{self as installation, backup_of, changeable_by_others, module};
 use outboard_libcrypto::Library;
 use outboard_openssl_conf::{
@@ -88,6 +88,9 @@ pub(crate) struct Arguments {
     /// Show the lines and change nothing
     #[arg(long)]
     dry_run: bool,
+    /// A program without --for: refused with the line that is meant
+    #[arg(hide = true)]
+    stray: Vec<String>,
     /// Print a JSON document
     #[arg(long)]
     json: bool,
@@ -111,6 +114,7 @@ struct Report {
 }
 
 pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
+    refuse_stray("enable", &arguments.stray)?;
     let library = installation::library()?;
     let module = module::find(arguments.module.as_deref(), Some(&library))?;
     let file = resolve(arguments.config.clone(), &library)?;
@@ -157,7 +161,26 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
     }
     let mut rollout = Rollout::of(&settings.others);
     let before = settings.others.clone();
+    let served_before = rollout.clone();
     rollout.include(&programs, is_new);
+    let processes = Process::all();
+    let unknown = arguments
+        .programs
+        .iter()
+        .filter(|program| *program != rollout::ALL && !inspect::is_known(program, &processes));
+    notes.extend(unknown.map(|program| {
+        format!(
+            "no program '{program}' is in PATH, and none of that name runs (is the name right?)"
+        )
+    }));
+    if !is_new && rollout == served_before && rollout.is_of_every_program() {
+        notes.extend(programs.first().filter(|name| *name != rollout::ALL).map(|name| {
+            format!(
+                "Outboard serves every program already, so '--for {name}' changes nothing (to serve {name} alone, run \
+                 'outboard disable', then 'outboard enable --for {name}')"
+            )
+        }));
+    }
     rollout.write(&mut settings.others);
     let stays =
         |line: &&(String, String)| ROLLOUT.contains(&line.0.as_str()) && before.contains(line);
@@ -201,7 +224,6 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
             let remedy = installation::remedy();
             format!("{} is unchanged: {error}{remedy}", file.display())
         })?;
-        let processes = Process::all();
         let concerned: Vec<&Process> = processes
             .iter()
             .filter(|process| process.uses_openssl() && rollout.serves(&process.name))
@@ -332,6 +354,19 @@ fn native_groups_note(text: &[u8], file: &Path, library: &Library) -> String {
         _ => format!(
             "OpenSSL {version} has the post-quantum groups itself, and programs use them: nothing was added for them"
         ),
+    }
+}
+
+/// Programs are named by --for alone: without it, the command is about every program.
+pub(super) fn refuse_stray(command: &str, stray: &[String]) -> Result<(), WrongUsage> {
+    match stray {
+        [] => Ok(()),
+        names => {
+            let names = printable(&names.join(","));
+            let problem =
+                format!("a program is named by --for: run 'outboard {command} --for {names}'");
+            Err(WrongUsage(problem))
+        }
     }
 }
 

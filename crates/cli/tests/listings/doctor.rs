@@ -117,6 +117,13 @@ fn doctor_looks_at_processes_and_programs() {
     child.wait().expect("it ends");
     says(&stdout(&doctor), "has not loaded OpenSSL");
 
+    let full = fs::File::create("/dev/full").expect("it is there");
+    let mut doctor = common::outboard_process();
+    let doctor = doctor.args(["doctor", "--program", "openssl"]).stdout(full);
+    let said = doctor.output().expect("it starts").stderr;
+    let said = String::from_utf8_lossy(&said).into_owned();
+    says(&said, "cannot write to standard output: ");
+
     let gone = outboard().args(["doctor", "--pid", &pid]).assert().code(1);
     assert_eq!(
         stderr(&gone),

@@ -1,6 +1,6 @@
 //! `outboard cca call`: one verb, its parameters as words or as JSON, its answer as JSON.
 
-use std::io::Read;
+use std::io::{IsTerminal, Read};
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -131,7 +131,16 @@ fn from_input(verb: &Description) -> Result<Value, Failure> {
         return Ok(Map::new().into());
     }
     let mut text = Zeroizing::new(Vec::new());
-    std::io::stdin().take(MOST + 1).read_to_end(&mut text)?;
+    if !std::io::stdin().is_terminal() {
+        std::io::stdin().take(MOST + 1).read_to_end(&mut text)?;
+    }
+    if text.is_empty() {
+        return Err(WrongUsage(format!(
+            "{0} needs parameters: words NAME=VALUE, or a JSON object from standard input (run 'outboard cca verbs {0}')",
+            verb.name
+        ))
+        .into());
+    }
     if text.len() as u64 > MOST {
         return Err(WrongUsage(format!("standard input has more than {MOST} bytes")).into());
     }

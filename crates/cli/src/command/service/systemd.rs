@@ -21,6 +21,14 @@ pub(super) fn start() -> Result<(), Failure> {
     if !has_service() {
         return Err(service_is_missing().into());
     }
+    if !outboard_installation::has_systemd() {
+        return Err(
+            "systemd does not run here, so it cannot start the service. Let what starts the programs of this system start \
+             'outboardd --store /var/lib/outboard/store' as the user 'outboard' (docs/containers.md has examples), or start a \
+             service of your own with 'outboard service start --directory DIR'"
+                .into(),
+        );
+    }
     systemctl("start")
 }
 

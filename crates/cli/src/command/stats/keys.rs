@@ -35,9 +35,11 @@ pub(super) fn show(json: bool) -> Result<ExitCode, Failure> {
 fn text(usage: &Usage) -> String {
     let since = rfc3339(time_of(usage.since));
     if usage.keys.is_empty() {
-        return format!(
-            "No key was used since {since}, when the card service started, as far as this user may know.\n"
-        );
+        let knows = match outboard_installation::is_root() {
+            true => "",
+            false => ", as far as this user may know",
+        };
+        return format!("No key was used since {since}, when the card service started{knows}.\n");
     }
     let mut users = Table::new(&[
         ("key", Align::Left),

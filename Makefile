@@ -103,6 +103,7 @@ fmt:
 
 lint: need-build
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+	$(CARGO) clippy -p outboard-lanes --lib --profile test --locked -- -D warnings
 
 # The provider comes first, because whole-program tests load it from the target directory. A missing program fails its
 # test. A test program that hangs is ended and named, and the others continue.
@@ -113,15 +114,15 @@ check: need-test tested
 	PATH="$(CURDIR)/target/go-later/go/bin:$$PATH" OUTBOARD_TEST_ALL=1 $(CARGO) test --workspace --locked --no-fail-fast \
 	  --config "target.'cfg(unix)'.runner = 'timeout --foreground --kill-after=60 3600'"
 
-# What whole-program tests load and start.
+# What whole-program tests load and start. One command for all: for other packages together, cargo would choose other features of
+# their dependencies, and build those anew.
 tested: need-build
-	$(CARGO) build --locked -p outboard-provider -p outboard-observer -p outboard-cli -p outboard-stopwatch-preload \
-	    -p outboard-service -p outboard-pkcs11 -p outboard-csulcca -p outboard-java
+	$(CARGO) build --locked -p outboard-provider -p outboard-observer -p outboard-cli -p outboard-bench \
+	    -p outboard-stopwatch-preload -p outboard-service -p outboard-pkcs11 -p outboard-csulcca -p outboard-java
 	$(if $(has_jdk),STRIP="strip --strip-debug" scripts/jar.sh target/debug/liboutboard_java.so target/debug/outboard.jar)
 
 # OpenSSL's own evp_test with its vectors: the part of test-openssl that takes one minute.
-test-evp: need-test
-	$(CARGO) build --locked -p outboard-provider -p outboard-cli
+test-evp: need-test tested
 	OUTBOARD=target/debug/outboard MODULE=target/debug/liboutboard.so scripts/suites/run.sh evp
 
 # Test suites of others, each with stock and with Outboard. The results must be equal: see scripts/suites/run.sh. They run with forced
@@ -175,7 +176,6 @@ java-soak: need-test tested
 # Links, shell blocks and options in the documents, against what the commands' own definitions say; and the CI files.
 documents-check: tested
 	@scripts/need.sh python3 python3-yaml
-	$(CARGO) build --locked -p outboard-bench
 	rm -rf target/documents
 	target/debug/outboard generate target/documents
 	target/debug/outboard-bench generate target/documents
@@ -184,7 +184,6 @@ documents-check: tested
 # The documents as a site: target/site/html.
 site: tested
 	@scripts/need.sh python3 man-db bsdextrautils
-	$(CARGO) build --locked -p outboard-bench
 	scripts/site.sh target/debug target/site
 
 # Other processors, emulated: docs/processors.md.

@@ -30,7 +30,6 @@ packages: need-build
 # Part of 'make test': packages of what cargo built for the tests. Their contents, and what lintian and rpmlint say.
 packages-check: tested
 	@scripts/need.sh $(packages_packages)
-	$(CARGO) build --locked -p outboard-bench
 	DEB_COMPRESSION='-Zgzip -z1' RPM_COMPRESSION=w1.gzdio WITHOUT_AUDIT=1 packaging/make.sh target/debug $(packages)/check
 	packaging/lint.sh $(packages)/check
 	rm -rf $(packages)/check
@@ -60,7 +59,6 @@ monitoring-check: tested
 
 ansible-check: tested
 	@scripts/need.sh $(packages_packages) ansible-core
-	$(CARGO) build --locked -p outboard-bench
 	DEB_COMPRESSION='-Zgzip -z1' RPM_COMPRESSION=w1.gzdio WITHOUT_AUDIT=1 packaging/make.sh target/debug $(packages)/check
 	packaging/ansible/check.sh $(packages)/check
 	rm -rf $(packages)/check
@@ -68,7 +66,6 @@ ansible-check: tested
 containers-check: tested
 	@scripts/need.sh $(packages_packages) buildah bubblewrap mmdebstrap debian-archive-keyring python3-venv python3-pip
 	scripts/go-later.sh
-	$(CARGO) build --locked -p outboard-bench
 	DEB_COMPRESSION='-Zgzip -z1' RPM_COMPRESSION=w1.gzdio WITHOUT_AUDIT=1 packaging/make.sh target/debug $(packages)/check
 	PATH="$(CURDIR)/target/go-later/go/bin:$$PATH" packaging/containers/check.sh $(packages)/check target/containers
 	rm -rf $(packages)/check

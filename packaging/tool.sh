@@ -17,10 +17,10 @@ bindgen) version=0.73.2 crate=bindgen-cli ;;
 esac
 if ! command -v "$1" >/dev/null; then
     echo "installing $1 $version (a few minutes, once)" >&2
-    # Not in this repository's target directory, and not with its settings.
+    # Not in this repository's target directory, and not with its settings. Unoptimised: it runs for less time than it takes to compile.
     built=$(mktemp -d)
     trap 'rm -rf "$built"' EXIT
     trap 'exit 1' HUP INT TERM
     cd /
-    CARGO_TARGET_DIR=$built "${CARGO:-cargo}" install --quiet --locked --version "$version" "$crate"
+    CARGO_PROFILE_DEV_DEBUG=0 CARGO_TARGET_DIR=$built "${CARGO:-cargo}" install --quiet --debug --locked --version "$version" "$crate"
 fi

@@ -13,6 +13,8 @@
 #   make lanes-machine        run the lanes' own code, not the emulation, on a processor with AVX-512 that Bochs emulates:
 #                             others' vectors, what is left behind, random batches against OpenSSL (scripts/machine.sh;
 #                             MACHINE_SECONDS=3600)
+#   make lanes-units          the unit tests: bounds of all digits, the vectors' instructions against the emulation (part of
+#                             make test)
 #   make lanes-count          count the vpmadd52 instructions of each operation (part of make test)
 #   make lanes-secrets        check with Valgrind that no branch and no address depends on a secret, including the
 #                             loading of a key (slow: it emulates)
@@ -31,17 +33,18 @@ crypto_mb     = $(lanes_bench)/crypto_mb
 FUZZ_SECONDS ?= 60
 MACHINE_SECONDS ?= 3600
 
-# Tests on the emulation, all with one build. The compiler takes minutes to optimise kernels whose every
-# instruction is a function; little is lost without.
-lanes_emulated = $(CARGO) test -q --locked -p outboard-lanes --features fault \
+# The compiler takes minutes to optimise kernels whose every instruction is a function; little is lost without.
+lanes_quickly  = $(CARGO) test -q --locked -p outboard-lanes \
     --config profile.dev.package.outboard-lanes.opt-level=1 \
     --config profile.dev.package.outboard-lanes.debug=0
+# Tests on the emulation, all with one build.
+lanes_emulated = $(lanes_quickly) --features fault
 lanes_faults   = --test rsa_faults --test ecdsa_faults --test x25519_faults --test ed25519_faults
 
 # The program that a cargo command builds.
 lanes_program = sed -n 's/.*"executable":"\([^"]*\)".*/\1/p'
 
-.PHONY: crypto-mb bench-lanes bench-lanes-kernels bench-lanes-timing lanes-check lanes-emulated lanes-count \
+.PHONY: crypto-mb bench-lanes bench-lanes-kernels bench-lanes-timing lanes-check lanes-units lanes-emulated lanes-count \
     lanes-machine lanes-secrets lanes-leftovers lanes-table-scan lanes-fault lanes-fuzz
 
 crypto-mb: $(crypto_mb)/libcrypto_mb.so
@@ -67,8 +70,11 @@ $(crypto_mb)/libcrypto_mb.so:
 	rm -rf $(crypto_mb)/unpacked $(crypto_mb)/*.whl $(crypto_mb)/icx-lto.so $(crypto_mb)/libippcp*
 
 # What make test runs of all this.
-lanes-check: lanes-emulated lanes-count lanes-leftovers
+lanes-check: lanes-units lanes-emulated lanes-count lanes-leftovers
 	LANES_FAULTS=$${LANES_FAULTS:-8} $(lanes_emulated) $(lanes_faults)
+
+lanes-units:
+	$(lanes_quickly) --lib
 
 lanes-emulated:
 	LANES_BATCHES=$${LANES_BATCHES:-4} $(lanes_emulated) --test rsa_vectors --test ecdsa --test ecdh --test x25519 \

@@ -126,6 +126,7 @@ pub(crate) fn verdict(check: Check, passed: Mask) -> Mask {
 }
 
 /// Where every kernel passes.
+#[inline]
 pub(crate) fn kernel<K, T>(run: impl FnOnce() -> T) -> T {
     let number = note(|trace| {
         let name = std::any::type_name::<K>();

@@ -16,6 +16,7 @@ pub(super) use words::run_words;
 pub(super) struct Emulated([u64; LANES]);
 
 /// Runs a kernel.
+#[inline]
 pub(super) fn run<K: Kernel>(kernel: K) -> K::Output {
     #[cfg(feature = "fault")]
     return crate::fault::kernel::<K, _>(|| kernel.run::<Emulated>());

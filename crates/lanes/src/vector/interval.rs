@@ -21,6 +21,7 @@ pub(super) struct Interval {
 }
 
 /// Runs a kernel for all operands.
+#[inline]
 pub(super) fn run<K: Kernel>(kernel: K) -> K::Output {
     kernel.run::<Interval>()
 }

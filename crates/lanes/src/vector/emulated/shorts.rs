@@ -10,6 +10,7 @@ use core::hint::black_box;
 pub(crate) struct EmulatedShorts([u16; SHORTS]);
 
 /// Runs a kernel.
+#[inline]
 pub(crate) fn run_shorts<K: ShortKernel>(kernel: K) -> K::Output {
     #[cfg(feature = "fault")]
     return crate::fault::kernel::<K, _>(|| kernel.run::<Emulated, EmulatedShorts>());

@@ -10,6 +10,7 @@ use core::hint::black_box;
 pub(crate) struct EmulatedWords([i32; WORDS]);
 
 /// Runs a kernel.
+#[inline]
 pub(crate) fn run_words<K: WordKernel>(kernel: K) -> K::Output {
     #[cfg(feature = "fault")]
     return crate::fault::kernel::<K, _>(|| kernel.run::<Emulated, EmulatedWords>());

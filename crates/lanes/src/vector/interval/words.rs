@@ -15,6 +15,7 @@ pub(crate) struct IntervalWords {
 }
 
 /// Runs a kernel for all operands.
+#[inline]
 pub(crate) fn run_words<K: WordKernel>(kernel: K) -> K::Output {
     kernel.run::<Interval, IntervalWords>()
 }

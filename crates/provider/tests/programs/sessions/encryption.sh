@@ -19,15 +19,16 @@ for kind in rsa-2048 rsa-3072 rsa-4096 rsa-2049 rsa-3-primes; do
                     -in $file -out encrypted || continue
                 works openssl pkeyutl -decrypt -inkey $kind.pem "${arguments[@]}" -in encrypted
                 cmp stock.out $file
-                # One bit of it turned, one byte too few, another padding.
-                { head -c 20 encrypted; printf '\x5a'; tail -c +22 encrypted; } >damaged
-                same openssl pkeyutl -decrypt -inkey $kind.pem "${arguments[@]}" -in damaged
-                tail -c +2 encrypted >short
-                same openssl pkeyutl -decrypt -inkey $kind.pem "${arguments[@]}" -in short
-                same openssl pkeyutl -decrypt -inkey $kind.pem -in encrypted
-                same openssl pkeyutl -decrypt -inkey $kind.pem "${arguments[@]}" -in empty
             done
         done
+        stock openssl pkeyutl -encrypt -pubin -inkey $kind.pub "${arguments[@]}" -in message -out encrypted || continue
+        # One bit of it turned, one byte too few, another padding.
+        { head -c 20 encrypted; printf '\x5a'; tail -c +22 encrypted; } >damaged
+        same openssl pkeyutl -decrypt -inkey $kind.pem "${arguments[@]}" -in damaged
+        tail -c +2 encrypted >short
+        same openssl pkeyutl -decrypt -inkey $kind.pem "${arguments[@]}" -in short
+        same openssl pkeyutl -decrypt -inkey $kind.pem -in encrypted
+        same openssl pkeyutl -decrypt -inkey $kind.pem "${arguments[@]}" -in empty
     done
     # Too long for its padding.
     head -c 600 /dev/zero >long

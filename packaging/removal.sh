@@ -29,8 +29,8 @@ outboard_users() {
             sed 's|$|: names a socket of the card service|'
         # Programs whose files no longer need it may still have a reference that they read earlier.
         timeout 60 outboard status --json 2>/dev/null |
-            sed -n '/"with_references": \[$/,/\]/s/^ *"\(.*\)",\{0,1\}$/\1/p' |
-            sed 's|$|: runs with a reference to a key of the card service, and loses the key|'
+            sed -n '/^ *"with_references": \[$/,/^ *\],\{0,1\}$/s/^ *"\(.*\)",\{0,1\}$/\1/p' |
+            sed 's|$|: runs with a reference to a key of a card service, and would lose the key|'
         connected=$(timeout 10 outboard service status --json 2>/dev/null | sed -n 's/.*"connections": *\([0-9]*\).*/\1/p')
         [ "${connected:-0}" = 0 ] ||
             echo "running programs: $connected are connected to the card service, and lose its keys ('outboard stats --keys' names them)"

@@ -530,7 +530,7 @@ const SABOTAGES: &[Sabotage] = &[
         name: "OPENSSL_CONF is empty",
         harm: |stand| stand.environment.push(("OPENSSL_CONF", String::new())),
         subject: "configuration",
-        what: "OPENSSL_CONF is empty",
+        what: "OPENSSL_CONF names no file",
         remedy: "unset OPENSSL_CONF",
         cure: |stand| stand.environment.clear(),
     },

@@ -179,7 +179,7 @@ fn a_key_file_is_explained() {
     fs::write(&file, "no key").expect("it is ours");
     has_problem(
         &of_user(),
-        "neither a reference nor a private key",
+        "no PEM block of a reference or of a private key",
         "name the file",
     );
     let own = "-----BEGIN PRIVATE KEY-----\nAA==\n-----END PRIVATE KEY-----\n";

@@ -174,6 +174,13 @@ fn one_program_is_left_out() {
     stand.command("disable", &[]);
     assert_eq!(stand.text(), before);
     doctor("Outboard is off");
+    // Nor does a file ever take the place of a device.
+    let mut enable = outboard();
+    let enable = enable.args(["enable", "--config", "/dev/null"]).assert();
+    says(&stderr(&enable.code(1)), "/dev/null is no regular file");
+    let mut doctor = outboard();
+    let doctor = doctor.arg("doctor").env("OPENSSL_CONF", "/dev/null");
+    says(&stdout(&doctor.assert()), "run 'unset OPENSSL_CONF'");
     let wrong = ["enable", "--for", "no name"];
     outboard().args(wrong).assert().code(2);
 }

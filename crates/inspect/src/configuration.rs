@@ -35,7 +35,7 @@ pub(crate) fn examine(library: &Library, findings: &mut Vec<Finding>) -> Option<
         findings.push(
             Finding::problem(
                 "configuration",
-                "OPENSSL_CONF is empty, so programs that you start here read no configuration",
+                "OPENSSL_CONF names no file, so programs that you start here read no configuration",
             )
             .remedy("run 'unset OPENSSL_CONF'"),
         );

@@ -1,6 +1,7 @@
 //! A key file with a reference to a key of the card service: whether a user's program can use it.
 
-use std::fs;
+use std::fs::File;
+use std::io::Read;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -11,7 +12,7 @@ use outboard_installation as installation;
 use outboard_wire::Reference;
 
 use crate::card_service::Place;
-use crate::references::{backup_of, block};
+use crate::references::{MOST_BYTES, backup_of, block};
 use crate::{Error, Finding, loading, service};
 use outboard_accounts::{self as accounts, Account};
 
@@ -22,17 +23,20 @@ pub(crate) fn examine(file: &Path, user: Option<&str>) -> Result<Vec<Finding>, E
     let uid = user
         .map(|user| accounts::find(Account::User, user))
         .transpose()?;
-    let text =
-        fs::read(file).map_err(|error| format!("cannot read {}: {error}", file.display()))?;
+    let mut text = Vec::new();
+    let read = File::open(file).and_then(|file| file.take(MOST_BYTES + 1).read_to_end(&mut text));
+    read.map_err(|error| format!("cannot read {}: {error}", file.display()))?;
+    if text.len() as u64 > MOST_BYTES {
+        return Err(format!("{} is no key file: it has more than 1 MiB", file.display()).into());
+    }
     let name = file.display();
     let Some(block) = block(&text) else {
         if !holds_private_key(&text) {
-            let what = format!("{name} holds neither a reference nor a private key");
-            return Ok(vec![
-                Finding::problem(SUBJECT, what)
-                    .because("it has no PEM block of one")
-                    .remedy("name the file that the server's configuration names as its key"),
-            ]);
+            let what = format!("{name} has no PEM block of a reference or of a private key");
+            return Ok(vec![Finding::problem(SUBJECT, what).remedy(
+                "name the file that the server's configuration names as its key ('outboard keys import' takes keys that are \
+                 DER or PKCS #12)",
+            )]);
         }
         let what = format!("{name} holds no reference to a key of the card service");
         return Ok(vec![Finding::note(SUBJECT, what).remedy(format!(

@@ -56,7 +56,7 @@ fn of(in_force: &InForce, directory: &Path) -> Option<Obstacle> {
                 remedy: format!("run 'outboard enable --config {name}'"),
             },
             InForce::Nothing => Obstacle {
-                because: "OPENSSL_CONF is empty, so programs read no configuration".to_owned(),
+                because: "OPENSSL_CONF names no file, so programs read no configuration".to_owned(),
                 remedy: "run 'unset OPENSSL_CONF'".to_owned(),
             },
         });

@@ -25,7 +25,11 @@ pub(crate) fn examine(pid: u32) -> Result<Vec<Finding>, Error> {
     let process = Process::read(pid).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => format!("there is no process {pid}"),
         io::ErrorKind::PermissionDenied => {
-            format!("you may not examine process {pid}: {error} (run this as root)")
+            let remedy = match system::is_root() {
+                true => "what confines this command forbids it, as a container does",
+                false => "run this as root",
+            };
+            format!("you may not examine process {pid}: {error} ({remedy})")
         }
         _ => format!("cannot examine process {pid}: {error}"),
     })?;

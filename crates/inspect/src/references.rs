@@ -23,7 +23,7 @@ pub const BACKUP: &str = ".outboard-backup";
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A file that is larger is no key file.
-const MOST_BYTES: u64 = 1 << 20;
+pub(crate) const MOST_BYTES: u64 = 1 << 20;
 
 /// How many files a sentence names.
 const MOST_NAMED: usize = 8;

@@ -48,7 +48,7 @@ pub enum InForce {
     System(PathBuf),
     /// The file that `OPENSSL_CONF` names.
     Environment(PathBuf),
-    /// `OPENSSL_CONF` is empty: OpenSSL reads nothing.
+    /// `OPENSSL_CONF` is empty, or a device (`/dev/null`): OpenSSL reads nothing.
     Nothing,
 }
 
@@ -60,7 +60,7 @@ impl InForce {
     pub fn find(library: &Library) -> Result<Self, Error> {
         match std::env::var_os("OPENSSL_CONF") {
             None => Ok(Self::System(configuration(library)?)),
-            Some(path) if path.is_empty() => Ok(Self::Nothing),
+            Some(path) if path.is_empty() || is_device(Path::new(&path)) => Ok(Self::Nothing),
             Some(path) => Ok(Self::Environment(path.into())),
         }
     }
@@ -174,6 +174,11 @@ pub fn service_installation() -> &'static str {
         false if Path::new("/usr/bin/rpm").exists() => "dnf install outboard-service",
         false => "make install",
     }
+}
+
+fn is_device(path: &Path) -> bool {
+    use std::os::unix::fs::FileTypeExt;
+    fs::metadata(path).is_ok_and(|metadata| metadata.file_type().is_char_device())
 }
 
 /// Whether systemd runs this system (sd_booted(3)).

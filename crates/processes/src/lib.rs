@@ -176,9 +176,12 @@ pub fn restart_names<'a>(processes: impl IntoIterator<Item = &'a Process>) -> Ve
     names.into_iter().collect()
 }
 
-/// The [`restart_names`] of those that have references to keys of the card service.
+/// The names, as [`restart_names`] gives them, of those that have references to keys of the card service.
 pub fn with_references(processes: &[Process]) -> Vec<String> {
-    restart_names(processes.iter().filter(|process| process.has_reference))
+    let holders = processes.iter().filter(|process| process.has_reference);
+    // In a container, a server may be process 1.
+    let names: BTreeSet<String> = holders.map(Process::restart_name).collect();
+    names.into_iter().collect()
 }
 
 /// The processes that a process started, that those started, and so on, with their [`start_of`].
@@ -327,18 +330,31 @@ fn is_executable(maps: &str, path: &Path) -> bool {
         .any(|(permissions, name)| name == path && permissions.contains('x'))
 }
 
-/// Whether a page of a ledger is mapped that may not be read. (A ledger that a configuration puts elsewhere has another
-/// name, but nobody else maps one page of a file like this.)
+/// Whether the first page of a ledger is mapped a second time, and may not be read there. (A ledger may have any name. Of
+/// memory with a guard, the first page is mapped once.)
 fn shows_reference(maps: &str) -> bool {
-    maps.lines().any(|line| {
-        let mut columns = line.split_whitespace();
-        let range = columns.next().and_then(|range| range.split_once('-'));
-        let address = |text: &str| u64::from_str_radix(text, 16).ok();
-        let size = range.and_then(|(from, to)| address(to)?.checked_sub(address(from)?));
-        columns.next() == Some("---s")
-            && size == Some(rustix::param::page_size() as u64)
-            && line.contains('/')
-    })
+    let beginnings: Vec<_> = maps.lines().filter_map(first_page).collect();
+    let is_sign = |(size, access, _): &(u64, &str, _)| {
+        *access == "---s" && *size == rustix::param::page_size() as u64
+    };
+    let has_ledger = |file| {
+        let of = |(_, access, other): &(u64, &str, _)| *access == "rw-s" && *other == file;
+        beginnings.iter().any(of)
+    };
+    beginnings
+        .iter()
+        .any(|mapping| is_sign(mapping) && has_ledger(mapping.2))
+}
+
+/// The size, the access and the file (device and inode) of a mapping that begins with a file's first page.
+fn first_page(line: &str) -> Option<(u64, &str, [&str; 2])> {
+    let mut columns = line.split_whitespace();
+    let (from, to) = columns.next()?.split_once('-')?;
+    let address = |text: &str| u64::from_str_radix(text, 16).ok();
+    let size = address(to)?.checked_sub(address(from)?)?;
+    let (access, offset) = (columns.next()?, columns.next()?);
+    let file = [columns.next()?, columns.next()?];
+    (address(offset)? == 0 && file[1] != "0").then_some((size, access, file))
 }
 
 /// Whether a file is Outboard's module for OpenSSL.
@@ -453,18 +469,23 @@ mod tests {
 
     #[test]
     fn a_reference_shows() {
-        let (shown, hidden) = ("7f07000-7f08000 ---s", "7f07000-7f08000 r--s");
-        let line = |start: &str| format!("{MAPS}{start} 00000000 00:19 9 /dev/shm/outboard.0\n");
-        assert!(shows_reference(&line(shown)));
-        assert!(shows_reference(
-            &line(shown).replace(".0\n", ".0 (deleted)\n")
-        ));
-        assert!(!shows_reference(&line(hidden)));
-        assert!(!shows_reference(&line("7f07000-7f09000 ---s")));
-        assert!(!shows_reference(
-            &line("x-y ---s").replace("7f05-7f06", "-")
-        ));
-        assert!(!shows_reference(MAPS));
+        let ledger = "7f09000-7fff000 rw-s 00000000 00:19 9 /dev/shm/outboard.0\n";
+        let shows = |ledger: &str, sign: &str| shows_reference(&format!("{MAPS}{ledger}{sign}\n"));
+        let sign = "7f07000-7f08000 ---s 00000000 00:19 9 /dev/shm/outboard.0 (deleted)";
+        assert!(shows(ledger, sign));
+        for (from, to) in [
+            ("---s", "r--s"),
+            ("7f08000", "7f09000"),
+            ("7f07000-", "x-"),
+            ("00:19", "00:18"),
+            (" 9 ", " 8 "),
+            ("00000000", "00001000"),
+        ] {
+            assert!(!shows(ledger, &sign.replace(from, to)), "{from}");
+        }
+        // Shared memory whose first page is a guard.
+        let rest = ledger.replace("00000000", "00001000");
+        assert!(!shows(&rest, sign) && !shows("", sign) && !shows(ledger, ""));
     }
 
     #[test]

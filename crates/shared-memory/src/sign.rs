@@ -1,9 +1,9 @@
 //! A sign that others see in `/proc/PID/maps`, without the process's help: one more view of a shared file, a page of it,
 //! that may not be read (`---s`).
 //!
-//! A forked child shows it as its parent does, which no counter in the file could say. Made of calls that every
-//! allocator makes, too (`mremap`, `mprotect`), so that no sandbox ends the process for them; where they fail, no sign is
-//! seen.
+//! A forked child shows it as its parent does, which no counter in the file could say. Made of calls that the C library's
+//! allocator makes, too (`mremap`, `mprotect`): a sandbox that ends programs for them is hard to live in. Where they
+//! fail, no sign is seen.
 
 use std::ptr::{self, NonNull};
 use std::sync::atomic::Ordering::SeqCst;

@@ -59,7 +59,7 @@ struct Report {
 }
 
 pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
-    refuse_stray("disable", &arguments.stray)?;
+    refuse_stray("disable", &arguments.programs, &arguments.stray)?;
     let library = installation::library()?;
     let file = resolve(arguments.config, &library)?;
     let text =

@@ -114,7 +114,7 @@ struct Report {
 }
 
 pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
-    refuse_stray("enable", &arguments.stray)?;
+    refuse_stray("enable", &arguments.programs, &arguments.stray)?;
     let library = installation::library()?;
     let module = module::find(arguments.module.as_deref(), Some(&library))?;
     let file = resolve(arguments.config.clone(), &library)?;
@@ -174,10 +174,12 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
         )
     }));
     if !is_new && rollout == served_before && rollout.is_of_every_program() {
-        notes.extend(programs.first().filter(|name| *name != rollout::ALL).map(|name| {
+        let names = programs.join(",");
+        let is_of_some = !names.is_empty() && !programs.iter().any(|name| name == rollout::ALL);
+        notes.extend(is_of_some.then(|| {
             format!(
-                "Outboard serves every program already, so '--for {name}' changes nothing (to serve {name} alone, run \
-                 'outboard disable', then 'outboard enable --for {name}')"
+                "Outboard serves every program already, so '--for {names}' changes nothing (to serve no others, run \
+                 'outboard disable', then 'outboard enable --for {names}')"
             )
         }));
     }
@@ -358,16 +360,18 @@ fn native_groups_note(text: &[u8], file: &Path, library: &Library) -> String {
 }
 
 /// Programs are named by --for alone: without it, the command is about every program.
-pub(super) fn refuse_stray(command: &str, stray: &[String]) -> Result<(), WrongUsage> {
-    match stray {
-        [] => Ok(()),
-        names => {
-            let names = printable(&names.join(","));
-            let problem =
-                format!("a program is named by --for: run 'outboard {command} --for {names}'");
-            Err(WrongUsage(problem))
-        }
+pub(super) fn refuse_stray(
+    command: &str,
+    named: &[String],
+    stray: &[String],
+) -> Result<(), WrongUsage> {
+    if stray.is_empty() {
+        return Ok(());
     }
+    let all: Vec<String> = named.iter().chain(stray).cloned().collect();
+    let names = rollout::programs(&all).map_err(WrongUsage)?.join(",");
+    let problem = format!("programs are named by --for: run 'outboard {command} --for {names}'");
+    Err(WrongUsage(problem))
 }
 
 /// The file that `--config` or the system's OpenSSL names, with links followed: they stay.
@@ -376,8 +380,18 @@ pub(super) fn resolve(named: Option<PathBuf>, library: &Library) -> Result<PathB
         Some(file) => file,
         None => installation::configuration(library)?,
     };
-    file.canonicalize()
-        .map_err(|error| format!("cannot find {}: {error}", file.display()).into())
+    let found = file
+        .canonicalize()
+        .map_err(|error| format!("cannot find {}: {error}", file.display()))?;
+    match found.is_file() {
+        true => Ok(found),
+        // A new file would take the place of a device.
+        false => Err(format!(
+            "{} is no regular file (see OPENSSL_CONF, or --config)",
+            file.display()
+        )
+        .into()),
+    }
 }
 
 /// Whether root is about to change what every program reads.

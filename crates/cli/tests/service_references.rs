@@ -40,6 +40,8 @@ fn a_server_shows_that_it_has_a_reference() {
         settings: "",
     };
     let mut nginx = Nginx::start(&workplace, options).expect("it starts");
+    // It listens before it has a worker, and answers without TLS when it has.
+    nginx.accepted().expect("it has a worker");
     // Of the worker, which has asked for nothing: the process that read the file forked it.
     assert!(shows(&nginx));
     let status = common::outboard().args(["status", "--json"]).assert();

@@ -16,7 +16,7 @@ bindgen) version=0.73.2 crate=bindgen-cli ;;
     ;;
 esac
 if ! command -v "$1" >/dev/null; then
-    echo "installing $1 $version (a few minutes, once)" >&2
+    echo "installing $1 $version (a minute or two, once)" >&2
     # Not in this repository's target directory, and not with its settings. Unoptimised: it runs for less time than it takes to compile.
     built=$(mktemp -d)
     trap 'rm -rf "$built"' EXIT

@@ -488,6 +488,22 @@ mod tests {
         assert!(!shows(&rest, sign) && !shows("", sign) && !shows(ledger, ""));
     }
 
+    /// In a container, it is the server.
+    #[test]
+    fn process_1_has_references_too() {
+        let process = |pid, has_reference| Process {
+            pid,
+            name: "nginx".to_owned(),
+            service: None,
+            is_of_user: false,
+            libraries: Vec::new(),
+            outboard: None,
+            has_reference,
+        };
+        let all = [process(1, true), process(2, false)];
+        assert_eq!(with_references(&all), ["nginx (process 1)"]);
+    }
+
     #[test]
     fn services_are_named() {
         assert_eq!(

@@ -164,24 +164,9 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
     let served_before = rollout.clone();
     rollout.include(&programs, is_new);
     let processes = Process::all();
-    let unknown = arguments
-        .programs
-        .iter()
-        .filter(|program| *program != rollout::ALL && !inspect::is_known(program, &processes));
-    notes.extend(unknown.map(|program| {
-        format!(
-            "no program '{program}' is in PATH, and none of that name runs (is the name right?)"
-        )
-    }));
+    notes.extend(unknown_notes(&arguments.programs, &processes));
     if !is_new && rollout == served_before && rollout.is_of_every_program() {
-        let names = programs.join(",");
-        let is_of_some = !names.is_empty() && !programs.iter().any(|name| name == rollout::ALL);
-        notes.extend(is_of_some.then(|| {
-            format!(
-                "Outboard serves every program already, so '--for {names}' changes nothing (to serve no others, run \
-                 'outboard disable', then 'outboard enable --for {names}')"
-            )
-        }));
+        notes.extend(served_already_note(&programs));
     }
     rollout.write(&mut settings.others);
     let stays =
@@ -357,6 +342,32 @@ fn native_groups_note(text: &[u8], file: &Path, library: &Library) -> String {
             "OpenSSL {version} has the post-quantum groups itself, and programs use them: nothing was added for them"
         ),
     }
+}
+
+/// What to know of names that no program has.
+fn unknown_notes<'a>(
+    named: &'a [String],
+    processes: &'a [Process],
+) -> impl Iterator<Item = String> + 'a {
+    let unknown =
+        |program: &&String| *program != rollout::ALL && !inspect::is_known(program, processes);
+    named.iter().filter(unknown).map(|program| {
+        format!(
+            "no program '{program}' is in PATH, and none of that name runs (is the name right?)"
+        )
+    })
+}
+
+/// What to know of a --for that changes nothing, because every program is served.
+fn served_already_note(programs: &[String]) -> Option<String> {
+    let names = programs.join(",");
+    let is_of_some = !programs.is_empty() && !programs.iter().any(|name| name == rollout::ALL);
+    is_of_some.then(|| {
+        format!(
+            "Outboard serves every program already, so '--for {names}' changes nothing (to serve no others, run \
+             'outboard disable', then 'outboard enable --for {names}')"
+        )
+    })
 }
 
 /// Programs are named by --for alone: without it, the command is about every program.

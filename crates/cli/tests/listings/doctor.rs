@@ -124,6 +124,9 @@ fn doctor_looks_at_processes_and_programs() {
     let said = String::from_utf8_lossy(&said).into_owned();
     says(&said, "cannot write to standard output: ");
 
+    let endless = outboard().args(["doctor", "--key", "/dev/zero"]).assert();
+    says(&stderr(&endless.code(1)), "/dev/zero is no key file");
+
     let gone = outboard().args(["doctor", "--pid", &pid]).assert().code(1);
     assert_eq!(
         stderr(&gone),

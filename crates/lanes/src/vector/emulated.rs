@@ -16,6 +16,8 @@ pub(super) use words::run_words;
 pub(super) struct Emulated([u64; LANES]);
 
 /// Runs a kernel.
+// Inlined, here and in the like: so each kernel is compiled with its caller, on all cores. Out of line, all of them are one
+// part of this crate, which keeps one core busy for minutes.
 #[inline]
 pub(super) fn run<K: Kernel>(kernel: K) -> K::Output {
     #[cfg(feature = "fault")]

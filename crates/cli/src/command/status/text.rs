@@ -73,7 +73,10 @@ impl Report {
         }
         if !self.processes.with_references.is_empty() {
             let names = restart_lines(&self.processes.with_references).join(", ");
-            say("its keys", format!("have references: {names}"));
+            say(
+                "references",
+                format!("to keys of the card service: {names}"),
+            );
         }
         if !self.programs.is_empty() {
             text += &format!("\n{}", self.table().render());

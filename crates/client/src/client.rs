@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use outboard_wire::haste::Haste;
+use outboard_wire::haste::{Haste, NEXT};
 use outboard_wire::{
     Answer, KeyId, Listed, MOST, Malformed, Operation, Page, Reference, Request, SERVICE_LIMIT,
     SYSTEM_DIRECTORY, Status, Ticket,
@@ -73,6 +73,11 @@ pub struct Client {
     numbers: AtomicU32,
     /// How soon verbs are answered.
     verbs: Haste,
+    /// How soon quick operations of keys are.
+    quick: Haste,
+    /// When a quick operation was answered last, in microseconds since `begin`.
+    answered: AtomicU64,
+    begin: Instant,
     /// Whether there was a filter of system calls from the start.
     filtered: bool,
 }
@@ -91,9 +96,19 @@ struct Outgoing {
     /// The longest answer.
     most: usize,
     /// Whether its answer may come before a thread that waits for it would be woken.
-    in_haste: bool,
+    pace: Pace,
     /// Whether it waits for a place. A job's does not: paused jobs of its own thread may have all places.
     waits: bool,
+}
+
+/// How long an operation takes.
+#[derive(Clone, Copy)]
+enum Pace {
+    /// A verb of the coprocessor.
+    Verb,
+    /// Shorter than it takes to wake a thread.
+    Quick,
+    Slow,
 }
 
 /// A request that was sent on a connection.
@@ -124,6 +139,9 @@ impl Client {
             pool: Pool::new(settings.connections),
             numbers: AtomicU32::new(1),
             verbs: Haste::default(),
+            quick: Haste::default(),
+            answered: AtomicU64::new(0),
+            begin: Instant::now(),
             filtered: is_filtered(),
             settings,
         }
@@ -362,7 +380,13 @@ impl Client {
             packet,
             until,
             most,
-            in_haste: matches!(operation, Operation::Verb { .. }),
+            pace: match operation {
+                Operation::Verb { .. } => Pace::Verb,
+                Operation::Ecdsa { .. } | Operation::Ecdh { .. } | Operation::Ed25519 { .. } => {
+                    Pace::Quick
+                }
+                _ => Pace::Slow,
+            },
             waits,
         })
     }
@@ -417,10 +441,17 @@ impl Client {
         } = sent;
         // Not on the stack, of which an asynchronous job of OpenSSL has little.
         let mut room = Room::new(request.most);
-        let haste = request.in_haste.then_some(&self.verbs);
+        let haste = match request.pace {
+            Pace::Verb => Some(&self.verbs),
+            Pace::Quick if self.is_awaited() => Some(&self.quick),
+            Pace::Quick | Pace::Slow => None,
+        };
         match receive(descriptor, request.id, &mut room, request.until, haste) {
             Ok(Ok(answer)) => {
                 place.give_back();
+                if matches!(request.pace, Pace::Quick) {
+                    self.answered.store(self.now(), Relaxed);
+                }
                 if answer.status == Status::Done {
                     result.zeroize();
                     result.extend_from_slice(answer.bytes);
@@ -441,6 +472,17 @@ impl Client {
             Ok(Err(malformed)) => Err(Failed::Never(Problem::Misunderstood(malformed))),
             Err(error) => Err(self.failed(error, old)),
         }
+    }
+
+    /// Whether the service may still ask for this process's next request again and again. Otherwise its worker must be woken first,
+    /// which takes so long that this thread may sleep, too.
+    fn is_awaited(&self) -> bool {
+        let answered = self.answered.load(Relaxed);
+        answered != 0 && u128::from(self.now().saturating_sub(answered)) < NEXT.as_micros()
+    }
+
+    fn now(&self) -> u64 {
+        self.begin.elapsed().as_micros() as u64
     }
 
     fn failed(&self, error: std::io::Error, old: bool) -> Failed {

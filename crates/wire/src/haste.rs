@@ -13,6 +13,9 @@ use std::time::Duration;
 /// How long a packet is asked for again and again.
 pub const SOON: Duration = Duration::from_micros(60);
 
+/// How long the service asks for the next request of a program that it has just answered. The program may have to be woken first.
+pub const NEXT: Duration = Duration::from_micros(100);
+
 /// After so many times in vain, one packet in 256 is still asked for so.
 const MOST_MISSES: u32 = 8;
 
@@ -24,7 +27,7 @@ pub struct Haste {
     taken: AtomicBool,
     /// Packets that are waited for at once.
     patience: AtomicU32,
-    /// Times in vain since the last success.
+    /// Times in vain, less the successes since.
     misses: AtomicU32,
 }
 
@@ -40,14 +43,24 @@ impl Haste {
         }
     }
 
-    /// Says whether the packet came in time.
+    /// Says whether the packet came in time. One success does not make up for many misses: where packets come by chance, most
+    /// of the time that is spent on asking is lost.
     pub fn came(&self, in_time: bool) {
-        let misses = match in_time {
-            true => 0,
-            false => (self.misses.load(Relaxed) + 1).min(MOST_MISSES),
+        let misses = self.misses.load(Relaxed);
+        let (misses, patience) = match in_time {
+            true => (misses.saturating_sub(1), 0),
+            false => {
+                let misses = (misses + 1).min(MOST_MISSES);
+                (misses, (1 << misses) - 1)
+            }
         };
         self.misses.store(misses, Relaxed);
-        self.patience.store((1 << misses) - 1, Relaxed);
+        self.patience.store(patience, Relaxed);
+        self.taken.store(false, Relaxed);
+    }
+
+    /// Says that the packet was there before it was asked for, which tells nothing.
+    pub fn was_there(&self) {
         self.taken.store(false, Relaxed);
     }
 }
@@ -73,6 +86,31 @@ mod tests {
         assert!(haste.is_due());
         haste.came(true);
         assert!(haste.is_due());
+    }
+
+    #[test]
+    fn one_success_does_not_make_up_for_many_misses() {
+        let haste = Haste::default();
+        let mut tries = 0;
+        for _ in 0..10_000 {
+            if haste.is_due() {
+                tries += 1;
+                haste.came(tries % 3 == 0);
+            }
+        }
+        assert!(tries < 200, "{tries}");
+    }
+
+    #[test]
+    fn what_was_there_before_tells_nothing() {
+        let haste = Haste::default();
+        assert!(haste.is_due());
+        haste.came(false);
+        assert!(!haste.is_due() && haste.is_due());
+        haste.was_there();
+        assert!(haste.is_due());
+        haste.came(false);
+        assert!((0..3).all(|_| !haste.is_due()) && haste.is_due());
     }
 
     #[test]

@@ -85,7 +85,7 @@ impl Gate {
         };
         let wakes = !others.is_empty();
         lock(&self.left).append(&mut others);
-        let is_short = || is_short(kind, break_even) || self.company.count() < 2;
+        let is_short = || is_short(kind, Some(break_even)) || self.company.count() < 2;
         let keeps = match batch.len() {
             0 => card.is_online() && is_short(),
             filled => filled < DEPTH,
@@ -126,6 +126,29 @@ impl Gate {
         }
     }
 
+    /// Where there are no lanes. A leader goes on leading where another worker would wake for nothing.
+    pub(super) fn run_without_lanes<'a>(
+        &self,
+        card: &Card,
+        hand: &[Pending],
+        leader: Option<MutexGuard<'a, ()>>,
+    ) -> Option<MutexGuard<'a, ()>> {
+        for pending in hand {
+            self.company.saw(pending.asked.connection.number);
+        }
+        let is_short = |pending: &Pending| {
+            let kind = pending.work.kind();
+            kind.is_some_and(|kind| is_short(kind, None))
+        };
+        let are_short = hand.iter().all(is_short);
+        if !hand.is_empty() {
+            self.was_short.store(are_short, Relaxed);
+        }
+        let leader = leader.filter(|_| are_short && self.company.count() < 2);
+        self.run_one_by_one(card, hand);
+        leader
+    }
+
     pub(super) fn run_one_by_one(&self, card: &Card, hand: &[Pending]) {
         card.has(hand.len());
         hand.iter()
@@ -139,10 +162,10 @@ impl Gate {
 }
 
 /// Whether one alone takes no longer than it takes another worker to wake, sleep and wake again, or little longer.
-fn is_short(kind: Kind, break_even: &BreakEven) -> bool {
+fn is_short(kind: Kind, break_even: Option<&BreakEven>) -> bool {
     match kind {
         Kind::Rsa2048 | Kind::Rsa3072 | Kind::Rsa4096 => false,
-        Kind::P384Sign | Kind::P384Generate => break_even.is_wide(kind),
+        Kind::P384Sign | Kind::P384Generate => break_even.is_some_and(|one| one.is_wide(kind)),
         Kind::P384Derive => false,
         _ => true,
     }

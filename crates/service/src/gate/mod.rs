@@ -11,7 +11,8 @@
 //! not come before one.
 //!
 //! With lanes, one worker (the leader) collects at a time: two would take each other's batches apart. It hands over
-//! before it works, unless it runs a batch that is not full.
+//! before it works, unless it runs a batch that is not full. Without lanes, there is a leader as long as one client asks alone for what
+//! takes a moment: the other workers would wake for nothing.
 //!
 //! For administrators a worker is a card. One that is offline takes one request at a time and runs it alone.
 
@@ -29,6 +30,7 @@ use std::time::{Duration, Instant};
 
 use outboard_administration::CardInfo;
 use outboard_engine::card::{self, BreakEven, DEPTH};
+use outboard_wire::haste::{Haste, NEXT};
 use outboard_wire::{self as wire, Answer, KeyId, MOST, Status};
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 use rustix::net::{RecvFlags, SendFlags};
@@ -64,6 +66,10 @@ pub(crate) struct Gate {
     /// What a leader collected and did not do itself.
     left: Mutex<Vec<Pending>>,
     company: Company,
+    /// How soon the next request comes.
+    haste: Haste,
+    /// Whether what was done last, without lanes, takes a moment.
+    was_short: AtomicBool,
     lanes: Option<BreakEven>,
     /// One for each worker.
     cards: Vec<Card>,
@@ -176,6 +182,8 @@ impl Gate {
             leader: Mutex::default(),
             left: Mutex::default(),
             company: Company::default(),
+            haste: Haste::default(),
+            was_short: AtomicBool::new(false),
             lanes: break_even,
             cards: (0..workers).map(|_| Card::new()).collect(),
             most,
@@ -212,12 +220,12 @@ impl Gate {
         loop {
             let leader = leads
                 .take()
-                .or_else(|| self.lanes.as_ref().map(|_| lock(&self.leader)));
+                .or_else(|| self.one_leads().then(|| lock(&self.leader)));
             let most = match self.lanes.is_some() && card.is_online() {
                 true => DEPTH,
                 false => 1,
             };
-            let woken = self.wait(most);
+            let woken = self.wait(most, leader.is_some());
             let since = Instant::now();
             match woken {
                 Woken::End => return,
@@ -238,7 +246,7 @@ impl Gate {
                             }
                             leads = self.share(card, hand, break_even, leader);
                         }
-                        _ => self.run_one_by_one(card, &hand),
+                        (leader, _) => leads = self.run_without_lanes(card, &hand, leader),
                     }
                 }
             }
@@ -246,8 +254,13 @@ impl Gate {
         }
     }
 
+    /// Whether one worker at a time waits for clients.
+    fn one_leads(&self) -> bool {
+        self.lanes.is_some() || self.was_short.load(Relaxed) && self.company.count() < 2
+    }
+
     /// Waits for clients, until at most so many have something to read. Accepts those that are new.
-    fn wait(&self, most: usize) -> Woken {
+    fn wait(&self, most: usize, leads: bool) -> Woken {
         loop {
             // Before the end: these requests are accepted.
             if let Some(pending) = lock(&self.left).pop() {
@@ -256,10 +269,37 @@ impl Gate {
             if self.ends.load(Relaxed) {
                 return Woken::End;
             }
-            let ready = self.poll(most, None);
+            let soon = match leads && self.haste.is_due() {
+                true => self.poll_in_haste(most),
+                false => Vec::new(),
+            };
+            let ready = match soon.is_empty() {
+                true => self.poll(most, None),
+                false => soon,
+            };
             if !ready.is_empty() {
                 return Woken::Requests(ready);
             }
+        }
+    }
+
+    /// Polls again and again for a moment: a program that was just answered may ask again at once, and to wake a worker
+    /// takes longer than a quick operation.
+    fn poll_in_haste(&self, most: usize) -> Vec<Arc<Connection>> {
+        let ready = self.poll(most, Some(Duration::ZERO));
+        if !ready.is_empty() {
+            self.haste.was_there();
+            return ready;
+        }
+        let begun = Instant::now();
+        loop {
+            let ready = self.poll(most, Some(Duration::ZERO));
+            let in_time = begun.elapsed() < NEXT;
+            if !ready.is_empty() || !in_time || self.ends.load(Relaxed) {
+                self.haste.came(!ready.is_empty() && in_time);
+                return ready;
+            }
+            std::hint::spin_loop();
         }
     }
 

@@ -2,7 +2,7 @@
 #
 #   make            build the provider and the commands (release)
 #   make run        run real programs with stock OpenSSL and with Outboard: CPU time, ratio, proof
-#   make jar        build outboard.jar, the provider for Java, alone (needs a JDK of version 17 or later)
+#   make jar        make build, and install the JDK that outboard.jar, the provider for Java, is built with
 #   make test       formatting, lints, every test
 #   make test-openssl, make test-others   test suites of others, with stock and with Outboard: the same results
 #   make test-token test suites of others against the PKCS #11 module
@@ -87,8 +87,8 @@ build: need-build
 
 make_jar = STRIP="$(STRIP)" scripts/jar.sh $(release)/liboutboard_java.so $(release)/outboard.jar
 
-jar: need-jar
-	$(CARGO) build --release --locked -p outboard-java
+# After the others: alone, the library in it would be built with all that it stands on once more.
+jar: need-jar build
 	$(make_jar)
 
 run: need-run build

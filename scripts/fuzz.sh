@@ -3,7 +3,8 @@
 #
 #   scripts/fuzz.sh CRATE TARGET SANITIZER [OPTION OF LIBFUZZER]...      (SANITIZER: address, or none)
 #
-# What the fuzzer keeps is in crates/CRATE/fuzz/corpus/TARGET. It begins with crates/CRATE/fuzz/seeds/TARGET, if there is one.
+# FUZZ_FEATURES: the target's features, if any. What the fuzzer keeps is in crates/CRATE/fuzz/corpus/TARGET. It begins with
+# crates/CRATE/fuzz/seeds/TARGET, if there is one.
 set -eu
 
 crate=$1 target=$2 sanitizer=$3
@@ -18,4 +19,4 @@ mkdir -p "$corpora"
 export RUSTC_BOOTSTRAP=1
 # $corpora is a list of words.
 # shellcheck disable=SC2086
-exec "${CARGO:-cargo}" fuzz run --sanitizer "$sanitizer" --target-dir "$root/target/fuzz" "$target" $corpora -- "$@"
+exec "${CARGO:-cargo}" fuzz run --sanitizer "$sanitizer" --features "${FUZZ_FEATURES:-}" --target-dir "$root/target/fuzz" "$target" $corpora -- "$@"

@@ -23,7 +23,7 @@
 #   make lanes-table-scan     print the assembly of all table scans, for review
 #   make lanes-fault          check that a flipped bit anywhere releases nothing wrong, and that each check is needed
 #                             for that (slow: it emulates; LANES_FAULTS=number for each operation; make test draws a few)
-#   make lanes-fuzz           compare random batches with AWS-LC
+#   make lanes-fuzz           compare with AWS-LC what a fuzzer chooses, on the emulation if there is no IFMA
 #                             (FUZZ_SECONDS=60 for each target; installs cargo-fuzz)
 
 CARGO        ?= cargo
@@ -39,7 +39,7 @@ lanes_quickly  = $(CARGO) test -q --locked -p outboard-lanes \
     --config profile.dev.package.outboard-lanes.debug=0
 # Tests on the emulation, all with one build.
 lanes_emulated = $(lanes_quickly) --features fault
-lanes_faults   = --test rsa_faults --test ecdsa_faults --test x25519_faults --test ed25519_faults
+lanes_faults   = --test rsa_faults --test ecdsa_faults --test x25519_faults --test ed25519_faults --test ml_dsa_faults
 
 # The program that a cargo command builds.
 lanes_program = sed -n 's/.*"executable":"\([^"]*\)".*/\1/p'
@@ -116,6 +116,6 @@ lanes-fault:
 	$(lanes_emulated) $(lanes_faults) -- --nocapture
 
 lanes-fuzz:
-	for target in rsa curves; do \
-	    scripts/fuzz.sh lanes $$target none -max_len=2100 -max_total_time=$(FUZZ_SECONDS) || exit; \
+	for target in rsa curves lattices; do \
+	    FUZZ_FEATURES=$$(grep -q avx512ifma /proc/cpuinfo || echo emulation) scripts/fuzz.sh lanes $$target none -max_len=2100 -max_total_time=$(FUZZ_SECONDS) || exit; \
 	done

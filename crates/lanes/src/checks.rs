@@ -44,6 +44,8 @@
 //! | | the bit for x's sign | x is as odd as the encoding says | `Sign` |
 //! | | hashing the seed, the nonce, s | as eight: a second lane hashes again | `Seed`, `Nonce` |
 //! | the first use, wide | the base point's table | it is made twice; a fault in it would last | `Table` |
+//! | ML-DSA signatures | the limit of r0, c s2 | both are made again, of w and s2 | `LowPart` |
+//! | | any other step | the signature is none: the caller verifies it before it releases it | |
 //! | all of Curve25519, eight | the inversion that eight lanes share | each inverse is tried on its element, and made again alone | `SharedInverse` |
 //!
 //! One operation across the lanes (`wide`) has the checks of eight at once. Its lanes depend on each other, so they answer
@@ -107,6 +109,8 @@ pub enum Check {
     Seed,
     /// Ed25519's signatures: the nonce that the signature leads back to is the one that is hashed anew.
     Nonce,
+    /// ML-DSA: w - c s2 came out the same twice, and its low parts are within the limit.
+    LowPart,
     /// Curve25519: an inverse times its element is 1.
     SharedInverse,
 }

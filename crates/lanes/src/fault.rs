@@ -21,7 +21,8 @@ pub struct Fault {
     pub step: u64,
     /// In which lane, 0 to 7.
     pub lane: usize,
-    /// Which bit, 0 to 63. A mask has one bit a lane, which is flipped whatever this says.
+    /// Which bit, 0 to 63. Of a mask, that of one of the lane's numbers: the only one, whatever this says, where a lane is
+    /// one number.
     pub bit: u32,
 }
 
@@ -169,6 +170,15 @@ pub(crate) fn pass(mut lanes: [u64; LANES]) -> [u64; LANES] {
 pub(crate) fn pass_mask(mask: Mask) -> Mask {
     note(|trace| trace.masks.push(STEPS.get()));
     step().map_or(mask, |fault| mask ^ 1 << fault.lane)
+}
+
+/// The same for masks of `numbers` bits, of which each lane has its share.
+pub(crate) fn pass_small_mask(mask: u32, numbers: u32) -> u32 {
+    note(|trace| trace.masks.push(STEPS.get()));
+    let share = numbers / LANES as u32;
+    step().map_or(mask, |fault| {
+        mask ^ 1 << (fault.lane as u32 * share + fault.bit % share)
+    })
 }
 
 /// Is told before the result of a shift by counts passes.

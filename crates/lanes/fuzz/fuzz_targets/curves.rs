@@ -4,27 +4,15 @@
 //! takes what it needs. What the fuzzer does not give is 0.
 #![no_main]
 
+#[path = "../input.rs"]
+mod input;
 #[path = "../../tests/weierstrass/mod.rs"]
 mod weierstrass;
 
 use aws_lc_sys as aws;
+use input::Input;
 use libfuzzer_sys::fuzz_target;
 use outboard_lanes::{Error, LANES, ed25519, x25519};
-
-/// What is left of the fuzzer's bytes.
-struct Input<'a>(&'a [u8]);
-
-impl Input<'_> {
-    fn byte(&mut self) -> u8 {
-        self.bytes::<1>()[0]
-    }
-
-    fn bytes<const N: usize>(&mut self) -> [u8; N] {
-        let (used, left) = self.0.split_at(N.min(self.0.len()));
-        self.0 = left;
-        core::array::from_fn(|i| used.get(i).copied().unwrap_or(0))
-    }
-}
 
 fuzz_target!(|data: &[u8]| {
     let mut input = Input(data);
@@ -44,8 +32,8 @@ macro_rules! curve {
     ($curve:ident, $reference:ident) => {
         mod $curve {
             use super::*;
-            use weierstrass::$reference as REFERENCE;
             use outboard_lanes::$curve::*;
+            use weierstrass::$reference as REFERENCE;
 
             /// A key, if the number is one: ours and AWS-LC agree on that.
             fn key(number: &[u8; BYTES]) -> Option<PrivateKey<'_>> {
@@ -87,7 +75,10 @@ macro_rules! curve {
                     }
                 }
                 let keys: Vec<_> = lanes.iter().filter_map(|(number, _)| key(number)).collect();
-                let items: Vec<_> = keys.iter().zip(lanes.iter().map(|(_, peer)| peer)).collect();
+                let items: Vec<_> = keys
+                    .iter()
+                    .zip(lanes.iter().map(|(_, peer)| peer))
+                    .collect();
                 let keys: Vec<_> = keys.iter().collect();
                 let results = derive(&items).into_iter().zip(public_keys(&keys));
                 for ((secret, public), (number, peer)) in results.zip(&lanes) {

@@ -23,7 +23,7 @@ pub fn available() -> bool {
 /// Stack of a key generation, in KiB.
 const STACK_OF_GENERATION: usize = 64;
 /// Stack of a signature.
-const STACK_OF_SIGNING: usize = 96;
+const STACK_OF_SIGNING: usize = 104;
 
 /// The keys of a random seed ξ (ML-DSA.KeyGen_internal).
 ///

@@ -34,11 +34,23 @@ fn nid(set: Set) -> i32 {
 
 /// SHAKE256 of the parts together.
 pub(crate) fn shake256<const LENGTH: usize>(parts: &[&[u8]]) -> [u8; LENGTH] {
+    // SAFETY: gives a constant.
+    shake(unsafe { aws_lc::EVP_shake256() }, parts)
+}
+
+/// SHAKE128 of the parts together.
+#[allow(dead_code)] // Not every test needs it.
+pub(crate) fn shake128<const LENGTH: usize>(parts: &[&[u8]]) -> [u8; LENGTH] {
+    // SAFETY: gives a constant.
+    shake(unsafe { aws_lc::EVP_shake128() }, parts)
+}
+
+fn shake<const LENGTH: usize>(function: *const aws_lc::EVP_MD, parts: &[&[u8]]) -> [u8; LENGTH] {
     let (message, mut digest) = (parts.concat(), [0; LENGTH]);
     // SAFETY: the context is freed, once; AWS-LC reads and writes as many bytes as there are.
     let done = unsafe {
         let context = aws_lc::EVP_MD_CTX_new();
-        let begun = aws_lc::EVP_DigestInit_ex(context, aws_lc::EVP_shake256(), null_mut());
+        let begun = aws_lc::EVP_DigestInit_ex(context, function, null_mut());
         let fed = aws_lc::EVP_DigestUpdate(context, message.as_ptr().cast(), message.len());
         let ended = aws_lc::EVP_DigestFinalXOF(context, digest.as_mut_ptr(), LENGTH);
         aws_lc::EVP_MD_CTX_free(context);
@@ -54,6 +66,15 @@ impl Key {
         let key = unsafe {
             aws_lc::EVP_PKEY_pqdsa_new_raw_private_key(nid(set), seed.as_ptr(), seed.len())
         };
+        Key(NonNull::new(key).expect("a key"), set)
+    }
+
+    /// The public half alone.
+    #[allow(dead_code)] // Not every test needs it.
+    pub(crate) fn of_public(set: Set, key: &[u8]) -> Key {
+        // SAFETY: reads as many bytes as there are, and makes the key.
+        let key =
+            unsafe { aws_lc::EVP_PKEY_pqdsa_new_raw_public_key(nid(set), key.as_ptr(), key.len()) };
         Key(NonNull::new(key).expect("a key"), set)
     }
 

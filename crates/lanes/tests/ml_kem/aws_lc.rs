@@ -91,6 +91,10 @@ impl Keys {
     }
 
     pub(crate) fn encapsulate(&self, message: &[u8; 32]) -> (Vec<u8>, Vec<u8>) {
+        self.try_encapsulate(message).expect("a good key")
+    }
+
+    fn try_encapsulate(&self, message: &[u8; 32]) -> Option<(Vec<u8>, Vec<u8>)> {
         let (mut ciphertext, mut secret) = (vec![0; self.1.ciphertext_bytes()], vec![0; 32]);
         let mut lengths = [ciphertext.len(), secret.len(), message.len()];
         let [ciphertext_length, secret_length, message_length] = &mut lengths;
@@ -107,8 +111,7 @@ impl Keys {
                 message_length,
             )
         };
-        assert_eq!(done, 1);
-        (ciphertext, secret)
+        (done == 1).then_some((ciphertext, secret))
     }
 
     pub(crate) fn decapsulate(&self, ciphertext: &[u8]) -> Vec<u8> {
@@ -127,4 +130,20 @@ impl Keys {
         assert_eq!(done, 1);
         secret
     }
+}
+
+/// Encapsulates for a public key, which may be none.
+#[allow(dead_code)] // Not every test needs it.
+pub(crate) fn encapsulate_for(
+    set: Set,
+    public: &[u8],
+    message: &[u8; 32],
+) -> Option<(Vec<u8>, Vec<u8>)> {
+    // SAFETY: reads as many bytes as there are, and makes the key.
+    let key =
+        unsafe { aws_lc::EVP_PKEY_kem_new_raw_public_key(nid(set), public.as_ptr(), public.len()) };
+    let sent = Keys(NonNull::new(key)?, set).try_encapsulate(message);
+    // SAFETY: empties this thread's queue.
+    unsafe { aws_lc::ERR_clear_error() };
+    sent
 }

@@ -4,6 +4,7 @@
 //! nobody uses them.
 
 use crate::Error;
+use crate::checks::Check;
 use crate::ml_dsa::encoding::{
     Hints, Parts, count, decode_low, decode_secrets, encode_commitment, encode_hints,
     encode_response,
@@ -16,7 +17,7 @@ use crate::ml_dsa::round::{decompose, make_hint};
 use crate::ml_dsa::sample::Ball;
 use crate::ml_dsa::{BYTES, MOST_COLUMNS, MOST_ROWS, MU, Set};
 use crate::vector::words::{WORDS, WordKernel, WordMask, Words, digit};
-use crate::vector::{Vector, told};
+use crate::vector::{Mask, Vector, reread, told};
 use core::cell::OnceCell;
 use core::mem;
 
@@ -79,6 +80,7 @@ impl WordKernel for Sign<'_> {
         let mut attempt = Attempt {
             set,
             commitments: [ZERO; MOST_ROWS],
+            remainders: [ZERO; MOST_ROWS],
             responses: [ZERO; MOST_COLUMNS],
             bytes: [0; COMMITMENT],
             hints: [[0; VECTORS]; MOST_ROWS],
@@ -106,6 +108,9 @@ impl WordKernel for Sign<'_> {
             if attempt.respond::<W>(&challenge, masks, s1, s2) && attempt.hint::<W>(&challenge, t0)
             {
                 let hash = hash.get().ok_or(Error::Fault)?;
+                if Check::LowPart.verdict(attempt.is_within_again::<W>(&challenge, s2)) == 0 {
+                    return Err(Error::Fault);
+                }
                 attempt.release::<V, W>(hash, self.signature);
                 return Ok(());
             }
@@ -117,8 +122,10 @@ impl WordKernel for Sign<'_> {
 /// What an attempt leaves.
 struct Attempt {
     set: Set,
-    /// w; from `respond` on, w - c s2.
+    /// w.
     commitments: [Polynomial; MOST_ROWS],
+    /// w - c s2.
+    remainders: [Polynomial; MOST_ROWS],
     /// The transforms of the masks; from `respond` on, γ1 - z.
     responses: [Polynomial; MOST_COLUMNS],
     /// w1.
@@ -174,15 +181,44 @@ impl Attempt {
                 good &= within(W::splat(mask).sub(from_mask), mask - slack);
             }
         }
-        for (s2, commitment) in s2.iter().zip(&mut self.commitments) {
+        let rows = s2.iter().zip(&self.commitments);
+        for ((s2, commitment), remainder) in rows.zip(&mut self.remainders) {
             ring::product::<W>(challenge, core::slice::from_ref(s2), &mut product);
-            ring::subtract::<W>(commitment, &product);
-            for numbers in commitment.iter() {
+            *remainder = *commitment;
+            ring::subtract::<W>(remainder, &product);
+            for numbers in remainder.iter() {
                 let (_, low) = decompose(set.rounding(), W::load(numbers));
                 good &= within(low, limit);
             }
         }
         told(good) == WordMask::MAX
+    }
+
+    /// Whether `respond` was right about w - c s2 of an attempt that is accepted: all lanes or none. A signature with other low
+    /// parts verifies, and tells s2.
+    #[inline(always)]
+    fn is_within_again<W: Words>(&self, challenge: &[Polynomial; 1], s2: &[Polynomial]) -> Mask {
+        let set = self.set;
+        let limit = set.rounding().half() - set.slack();
+        let (mut good, mut product) = (WordMask::MAX, ZERO);
+        let challenge: &[Polynomial; 1] = reread(challenge);
+        let rows = s2.iter().zip(&self.commitments).zip(&self.remainders);
+        for ((s2, commitment), remainder) in rows {
+            let s2 = core::slice::from_ref(reread(s2));
+            ring::product::<W>(challenge, s2, &mut product);
+            let numbers = reread(commitment).iter().zip(&product);
+            for ((number, product), remainder) in numbers.zip(reread(remainder)) {
+                let number = canonical(W::load(number).sub(W::load(product)));
+                good &= number.sub(W::load(remainder)).below(W::splat(1));
+                let (_, low) = decompose(set.rounding(), number);
+                good &= within(low, limit);
+            }
+        }
+        if told(good) == WordMask::MAX {
+            Mask::MAX
+        } else {
+            0
+        }
     }
 
     /// Lines 25 to 28: the hints. Whether they are few, and c t0 is short.
@@ -191,10 +227,10 @@ impl Attempt {
         let set = self.set;
         let half = set.rounding().half();
         let (mut good, mut product) = (WordMask::MAX, ZERO);
-        let rows = t0.iter().zip(&self.commitments).zip(&mut self.hints);
-        for ((t0, commitment), hints) in rows {
+        let rows = t0.iter().zip(&self.remainders).zip(&mut self.hints);
+        for ((t0, remainder), hints) in rows {
             ring::product::<W>(challenge, core::slice::from_ref(t0), &mut product);
-            for ((product, number), hints) in product.iter().zip(commitment).zip(hints) {
+            for ((product, number), hints) in product.iter().zip(remainder).zip(hints) {
                 let (product, number) = (W::load(product), W::load(number));
                 let from_zero = canonical(product.add(W::splat(half - 1)));
                 good &= from_zero.below(W::splat(2 * half - 1));
@@ -239,6 +275,7 @@ mod tests {
             let mut attempt = Attempt {
                 set,
                 commitments: [ZERO; MOST_ROWS],
+                remainders: [ZERO; MOST_ROWS],
                 responses: [ZERO; MOST_COLUMNS],
                 bytes: [0; COMMITMENT],
                 hints: [[0; VECTORS]; MOST_ROWS],

@@ -140,11 +140,14 @@ impl Shorts for EmulatedShorts {
 
     #[inline(never)]
     fn below(self, other: Self) -> ShortMask {
-        (0..SHORTS).fold(0, |mask, i| {
+        let mask = (0..SHORTS).fold(0, |mask, i| {
             // The sign of the difference: no comparison that could become a branch.
             let less = u32::from(self.0[i]).wrapping_sub(u32::from(other.0[i])) >> 31;
             mask | black_box(less) << i
-        })
+        });
+        #[cfg(feature = "fault")]
+        let mask = crate::fault::pass_small_mask(mask, SHORTS as u32);
+        mask
     }
 
     #[inline(never)]

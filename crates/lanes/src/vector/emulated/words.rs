@@ -146,12 +146,15 @@ impl Words for EmulatedWords {
 
     #[inline(never)]
     fn below(self, other: Self) -> WordMask {
-        (0..WORDS).fold(0, |mask, i| {
+        let mask = (0..WORDS).fold(0, |mask, i| {
             // The sign of the difference: no comparison that could become a branch.
             let [a, b] = [self, other].map(|one| i64::from(one.0[i].cast_unsigned()));
             let less = black_box((a - b).cast_unsigned() >> 63) as WordMask;
             mask | less << i
-        })
+        });
+        #[cfg(feature = "fault")]
+        let mask = crate::fault::pass_small_mask(mask.into(), WORDS as u32) as WordMask;
+        mask
     }
 
     #[inline(never)]

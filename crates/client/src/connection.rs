@@ -97,7 +97,8 @@ impl Room {
     ) -> io::Result<()> {
         self.wipe();
         let due = haste.filter(|haste| haste.is_due());
-        let mut asking = due.map(|haste| (haste, Instant::now() + SOON));
+        let mut asking = due.map(|haste| (haste, Instant::now()));
+        let mut is_first = true;
         if asking.is_none() {
             // Nothing is there as soon as this: not asked for before the first wait.
             wait(descriptor, libc::POLLIN, until)?;
@@ -115,18 +116,19 @@ impl Room {
             };
             let length = match (received, asking) {
                 (0, asking) => {
-                    if let Some((haste, _)) = asking {
-                        haste.came(false);
+                    if let Some((haste, since)) = asking {
+                        haste.came(false, since.elapsed(), SOON);
                     }
                     return Err(io::ErrorKind::UnexpectedEof.into());
                 }
                 (1.., _) => received as usize,
-                (_, Some((_, end))) if is_early() && Instant::now() < end => {
+                (_, Some((_, since))) if is_early() && since.elapsed() < SOON => {
+                    is_first = false;
                     std::hint::spin_loop();
                     continue;
                 }
-                (_, Some((haste, _))) => {
-                    haste.came(false);
+                (_, Some((haste, since))) => {
+                    haste.came(false, since.elapsed(), SOON);
                     asking = None;
                     continue;
                 }
@@ -135,8 +137,10 @@ impl Room {
                     continue;
                 }
             };
-            if let Some((haste, end)) = asking {
-                haste.came(Instant::now() < end);
+            match asking {
+                Some((haste, _)) if is_first => haste.was_there(),
+                Some((haste, since)) => haste.came(true, since.elapsed(), SOON),
+                None => {}
             }
             // SAFETY: the kernel wrote that much, and no more than there is room for.
             unsafe { self.0.set_len(length.min(most)) };

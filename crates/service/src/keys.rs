@@ -250,14 +250,23 @@ impl Keys {
         page.map(|(id, usage)| (*id, Arc::clone(usage))).collect()
     }
 
+    /// Whether a request needs nothing of the store, which may keep it waiting.
+    pub(crate) fn is_at_hand(&self, request: &wire::Request<'_>) -> bool {
+        use wire::Operation::{Find, List, Verb};
+        match request.operation {
+            Find { .. } | List { .. } | Verb { .. } => false,
+            _ => self.made_ready(request.key).is_some(),
+        }
+    }
+
+    fn made_ready(&self, id: KeyId) -> Option<Arc<Key>> {
+        let ready = self.ready.read().unwrap_or_else(PoisonError::into_inner);
+        ready.get(&id).cloned()
+    }
+
     fn ready(&self, id: KeyId) -> Result<Arc<Key>, Refusal> {
-        if let Some(key) = self
-            .ready
-            .read()
-            .unwrap_or_else(PoisonError::into_inner)
-            .get(&id)
-        {
-            return Ok(Arc::clone(key));
+        if let Some(key) = self.made_ready(id) {
+            return Ok(key);
         }
         // Without the lock: whoever asks for keys that are not there must not keep others waiting.
         let forgotten = self.forgotten.load(Acquire);

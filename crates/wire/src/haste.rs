@@ -43,16 +43,21 @@ impl Haste {
         }
     }
 
-    /// Says whether the packet came in time. One success does not make up for many misses: where packets come by chance, most
-    /// of the time that is spent on asking is lost.
-    pub fn came(&self, in_time: bool) {
+    /// Says whether the packet came, how long it was asked for, and how long it was to be asked for at most.
+    ///
+    /// One success does not make up for many misses: where packets come by chance, most of the time that is spent on asking is
+    /// lost. Whoever asked for much longer than it wanted had to give the processor up. On a machine that is so busy, a thread that sleeps
+    /// is served sooner.
+    pub fn came(&self, came: bool, after: Duration, most: Duration) {
         let misses = self.misses.load(Relaxed);
-        let (misses, patience) = match in_time {
-            true => (misses.saturating_sub(1), 0),
-            false => {
-                let misses = (misses + 1).min(MOST_MISSES);
-                (misses, (1 << misses) - 1)
-            }
+        let (misses, patience) = if came && after < most {
+            (misses.saturating_sub(1), 0)
+        } else {
+            let misses = match after > 4 * most {
+                true => MOST_MISSES,
+                false => (misses + 1).min(MOST_MISSES),
+            };
+            (misses, (1 << misses) - 1)
         };
         self.misses.store(misses, Relaxed);
         self.patience.store(patience, Relaxed);
@@ -76,15 +81,15 @@ mod tests {
         for _ in 0..1_000 {
             if haste.is_due() {
                 tries += 1;
-                haste.came(false);
+                haste.came(false, SOON, SOON);
             }
         }
         // After 1, 2, 4 … 128 packets, then after each 256.
         assert_eq!(tries, 10);
         while !haste.is_due() {}
-        haste.came(true);
+        haste.came(true, Duration::ZERO, SOON);
         assert!(haste.is_due());
-        haste.came(true);
+        haste.came(true, Duration::ZERO, SOON);
         assert!(haste.is_due());
     }
 
@@ -95,7 +100,7 @@ mod tests {
         for _ in 0..10_000 {
             if haste.is_due() {
                 tries += 1;
-                haste.came(tries % 3 == 0);
+                haste.came(tries % 3 == 0, Duration::ZERO, SOON);
             }
         }
         assert!(tries < 200, "{tries}");
@@ -105,19 +110,28 @@ mod tests {
     fn what_was_there_before_tells_nothing() {
         let haste = Haste::default();
         assert!(haste.is_due());
-        haste.came(false);
+        haste.came(false, SOON, SOON);
         assert!(!haste.is_due() && haste.is_due());
         haste.was_there();
         assert!(haste.is_due());
-        haste.came(false);
+        haste.came(false, SOON, SOON);
         assert!((0..3).all(|_| !haste.is_due()) && haste.is_due());
+    }
+
+    #[test]
+    fn whoever_lost_the_processor_stops_asking() {
+        let haste = Haste::default();
+        assert!(haste.is_due());
+        haste.came(true, 10 * SOON, SOON);
+        let patience = (0..1_000).take_while(|_| !haste.is_due()).count();
+        assert_eq!(patience, (1 << MOST_MISSES) - 1);
     }
 
     #[test]
     fn one_asks_at_a_time() {
         let haste = Haste::default();
         assert!(haste.is_due() && !haste.is_due());
-        haste.came(true);
+        haste.came(true, Duration::ZERO, SOON);
         assert!(haste.is_due());
     }
 }

@@ -1,12 +1,11 @@
 //! Batches: requests of one kind that are there at the same time share the lanes.
 
-use std::sync::MutexGuard;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use outboard_engine::card::{BreakEven, DEPTH, Kind, Request};
 
-use super::{Gate, Pending, lock};
+use super::{Gate, Lead, Pending, lock};
 use crate::cards::Card;
 use crate::work::Work;
 
@@ -19,6 +18,7 @@ impl Gate {
         hand: &mut Vec<Pending>,
         break_even: &BreakEven,
         packet: &mut [u8],
+        lead: &mut Lead<'_>,
     ) {
         const NAP: Duration = Duration::from_micros(50);
         const NAPS: usize = 4;
@@ -33,7 +33,7 @@ impl Gate {
             return;
         }
         for _ in 0..NAPS {
-            if hand.len() >= expected {
+            if hand.len() >= expected || lead.is_none() {
                 return;
             }
             std::thread::sleep(NAP);
@@ -43,7 +43,7 @@ impl Gate {
             }
             let more = more
                 .iter()
-                .filter_map(|connection| self.read(connection, packet));
+                .filter_map(|connection| self.read(connection, packet, lead));
             let before = hand.len();
             hand.extend(more);
             for pending in &hand[before..] {
@@ -59,12 +59,12 @@ impl Gate {
         card: &Card,
         mut hand: Vec<Pending>,
         break_even: &BreakEven,
-        leader: MutexGuard<'a, ()>,
-    ) -> Option<MutexGuard<'a, ()>> {
+        lead: Lead<'a>,
+    ) -> Lead<'a> {
         let Some(kind) = most_frequent(&hand) else {
-            let leader = (hand.is_empty() && card.is_online()).then_some(leader);
+            let lead = lead.filter(|_| hand.is_empty() && card.is_online());
             self.run_one_by_one(card, &hand);
-            return leader;
+            return lead;
         };
         let mut batch = Vec::with_capacity(DEPTH);
         let mut others = Vec::new();
@@ -90,13 +90,13 @@ impl Gate {
             0 => card.is_online() && is_short(),
             filled => filled < DEPTH,
         };
-        let leader = (keeps && !wakes).then_some(leader);
+        let lead = lead.filter(|_| keeps && !wakes);
         card.has(batch.len() + usize::from(own.is_some()));
         if let Some(pending) = own {
             self.run_alone(card, &pending);
         }
         self.run_together(card, batch);
-        leader
+        lead
     }
 
     fn run_together(&self, card: &Card, batch: Vec<Pending>) {
@@ -131,22 +131,17 @@ impl Gate {
         &self,
         card: &Card,
         hand: &[Pending],
-        leader: Option<MutexGuard<'a, ()>>,
-    ) -> Option<MutexGuard<'a, ()>> {
-        for pending in hand {
-            self.company.saw(pending.asked.connection.number);
-        }
+        lead: Lead<'a>,
+    ) -> Lead<'a> {
         let is_short = |pending: &Pending| {
             let kind = pending.work.kind();
             kind.is_some_and(|kind| is_short(kind, None))
         };
-        let are_short = hand.iter().all(is_short);
-        if !hand.is_empty() {
-            self.was_short.store(are_short, Relaxed);
-        }
-        let leader = leader.filter(|_| are_short && self.company.count() < 2);
+        let are_short = !hand.is_empty() && hand.iter().all(is_short);
+        self.was_short.store(are_short, Relaxed);
+        let lead = lead.filter(|_| are_short && self.company.count() < 2);
         self.run_one_by_one(card, hand);
-        leader
+        lead
     }
 
     pub(super) fn run_one_by_one(&self, card: &Card, hand: &[Pending]) {

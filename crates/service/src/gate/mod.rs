@@ -12,7 +12,7 @@
 //!
 //! With lanes, one worker (the leader) collects at a time: two would take each other's batches apart. It hands over
 //! before it works, unless it runs a batch that is not full. Without lanes, there is a leader as long as one client asks alone for what
-//! takes a moment: the other workers would wake for nothing.
+//! takes a moment: the other workers would wake for nothing. A leader that may have to wait for the store hands over first.
 //!
 //! For administrators a worker is a card. One that is offline takes one request at a time and runs it alone.
 
@@ -124,6 +124,9 @@ struct Pending {
     work: Work,
 }
 
+/// Held by the leader.
+type Lead<'a> = Option<MutexGuard<'a, ()>>;
+
 /// What a worker woke for.
 enum Woken {
     Requests(Vec<Arc<Connection>>),
@@ -216,38 +219,47 @@ impl Gate {
         let card = &self.cards[card];
         let mut packet = vec![0; MOST + 1];
         // Who leads goes on leading where another worker would wake for nothing.
-        let mut leads = None;
+        let mut leads: Lead<'_> = None;
+        // Whether the program that was just answered may ask again at once.
+        let mut awaits = false;
         loop {
-            let leader = leads
+            let mut lead = leads
                 .take()
                 .or_else(|| self.one_leads().then(|| lock(&self.leader)));
             let most = match self.lanes.is_some() && card.is_online() {
                 true => DEPTH,
                 false => 1,
             };
-            let woken = self.wait(most, leader.is_some());
+            let woken = self.wait(most, awaits);
             let since = Instant::now();
             match woken {
                 Woken::End => return,
                 Woken::Left(pending) => {
-                    drop(leader);
+                    drop(lead);
                     card.has(1);
                     self.run_alone(card, &pending);
                 }
                 Woken::Requests(connections) => {
                     let mut hand: Vec<_> = connections
                         .iter()
-                        .filter_map(|connection| self.read(connection, &mut packet))
+                        .filter_map(|connection| self.read(connection, &mut packet, &mut lead))
                         .collect();
-                    match (leader, &self.lanes) {
-                        (Some(leader), Some(break_even)) => {
+                    let asks = !hand.is_empty();
+                    leads = match &self.lanes {
+                        Some(break_even) => {
                             if card.is_online() {
-                                self.gather(&mut hand, break_even, &mut packet);
+                                self.gather(&mut hand, break_even, &mut packet, &mut lead);
                             }
-                            leads = self.share(card, hand, break_even, leader);
+                            self.share(card, hand, break_even, lead)
                         }
-                        (leader, _) => leads = self.run_without_lanes(card, &hand, leader),
-                    }
+                        None => {
+                            for connection in &connections {
+                                self.company.saw(connection.number);
+                            }
+                            self.run_without_lanes(card, &hand, lead)
+                        }
+                    };
+                    awaits = asks && leads.is_some() && self.company.count() < 2;
                 }
             }
             card.was_busy(since);
@@ -260,7 +272,7 @@ impl Gate {
     }
 
     /// Waits for clients, until at most so many have something to read. Accepts those that are new.
-    fn wait(&self, most: usize, leads: bool) -> Woken {
+    fn wait(&self, most: usize, awaits: bool) -> Woken {
         loop {
             // Before the end: these requests are accepted.
             if let Some(pending) = lock(&self.left).pop() {
@@ -269,7 +281,7 @@ impl Gate {
             if self.ends.load(Relaxed) {
                 return Woken::End;
             }
-            let soon = match leads && self.haste.is_due() {
+            let soon = match awaits && self.haste.is_due() {
                 true => self.poll_in_haste(most),
                 false => Vec::new(),
             };
@@ -294,9 +306,9 @@ impl Gate {
         let begun = Instant::now();
         loop {
             let ready = self.poll(most, Some(Duration::ZERO));
-            let in_time = begun.elapsed() < NEXT;
-            if !ready.is_empty() || !in_time || self.ends.load(Relaxed) {
-                self.haste.came(!ready.is_empty() && in_time);
+            let after = begun.elapsed();
+            if !ready.is_empty() || after >= NEXT || self.ends.load(Relaxed) {
+                self.haste.came(!ready.is_empty(), after, NEXT);
                 return ready;
             }
             std::hint::spin_loop();
@@ -392,9 +404,16 @@ impl Gate {
         }
     }
 
-    /// Reads a connection's request. What can be answered without a private key is answered at once.
-    fn read(&self, connection: &Arc<Connection>, packet: &mut [u8]) -> Option<Pending> {
+    /// Reads a connection's request. What can be answered without a private key is answered at once. A leader hands over before
+    /// it may have to wait for the store, which is locked while something is written to the disk.
+    fn read(
+        &self,
+        connection: &Arc<Connection>,
+        packet: &mut [u8],
+        lead: &mut Lead<'_>,
+    ) -> Option<Pending> {
         if let Some(relayed) = &connection.relayed {
+            *lead = None;
             return self.hear(connection, relayed, packet);
         }
         let looks = connection.looks();
@@ -415,6 +434,9 @@ impl Gate {
             return self.close(connection);
         };
         let request = wire::Request::decode(packet);
+        if request.is_ok_and(|request| !self.keys.is_at_hand(&request)) {
+            *lead = None;
+        }
         if let Ok(wire::Request {
             operation: wire::Operation::Verb { .. },
             ..

@@ -242,7 +242,7 @@ impl Verbs {
             }
             std::hint::spin_loop();
         };
-        client.haste.came(comes && begun.elapsed() < SOON);
+        client.haste.came(comes, begun.elapsed(), SOON);
         comes && *lock(&client.turn) == Turn::Busy && !self.ends.load(Relaxed)
     }
 

@@ -230,7 +230,7 @@ impl Gate {
                 true => DEPTH,
                 false => 1,
             };
-            let woken = self.wait(most, awaits);
+            let woken = self.wait(most, std::mem::take(&mut awaits));
             let since = Instant::now();
             match woken {
                 Woken::End => return,

@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use outboard_wire::haste::{Haste, NEXT};
+use outboard_wire::haste::Haste;
 use outboard_wire::{
     Answer, KeyId, Listed, MOST, Malformed, Operation, Page, Reference, Request, SERVICE_LIMIT,
     SYSTEM_DIRECTORY, Status, Ticket,
@@ -17,6 +17,7 @@ use crate::address::Address;
 use crate::connection::{self, Refusal, Room};
 use crate::error::{Error, Problem, tame};
 use crate::fork;
+use crate::pace::{Pace, Paces};
 use crate::pool::{self, Pool, Taken};
 
 mod pending;
@@ -71,13 +72,8 @@ pub struct Client {
     address: Address,
     pool: Pool,
     numbers: AtomicU32,
-    /// How soon verbs are answered.
-    verbs: Haste,
-    /// How soon quick operations of keys are.
-    quick: Haste,
-    /// When a quick operation was answered last, in microseconds since `begin`.
-    answered: AtomicU64,
-    begin: Instant,
+    /// What was learned of how soon answers come.
+    paces: Paces,
     /// Whether there was a filter of system calls from the start.
     filtered: bool,
 }
@@ -95,20 +91,10 @@ struct Outgoing {
     until: Instant,
     /// The longest answer.
     most: usize,
-    /// Whether its answer may come before a thread that waits for it would be woken.
+    /// How soon its answer comes.
     pace: Pace,
     /// Whether it waits for a place. A job's does not: paused jobs of its own thread may have all places.
     waits: bool,
-}
-
-/// How long an operation takes.
-#[derive(Clone, Copy)]
-enum Pace {
-    /// A verb of the coprocessor.
-    Verb,
-    /// Shorter than it takes to wake a thread.
-    Quick,
-    Slow,
 }
 
 /// A request that was sent on a connection.
@@ -138,10 +124,7 @@ impl Client {
             address: Address::of(&settings.directory),
             pool: Pool::new(settings.connections),
             numbers: AtomicU32::new(1),
-            verbs: Haste::default(),
-            quick: Haste::default(),
-            answered: AtomicU64::new(0),
-            begin: Instant::now(),
+            paces: Paces::new(),
             filtered: is_filtered(),
             settings,
         }
@@ -380,13 +363,7 @@ impl Client {
             packet,
             until,
             most,
-            pace: match operation {
-                Operation::Verb { .. } => Pace::Verb,
-                Operation::Ecdsa { .. } | Operation::Ecdh { .. } | Operation::Ed25519 { .. } => {
-                    Pace::Quick
-                }
-                _ => Pace::Slow,
-            },
+            pace: Pace::of(&operation),
             waits,
         })
     }
@@ -441,17 +418,11 @@ impl Client {
         } = sent;
         // Not on the stack, of which an asynchronous job of OpenSSL has little.
         let mut room = Room::new(request.most);
-        let haste = match request.pace {
-            Pace::Verb => Some(&self.verbs),
-            Pace::Quick if self.is_awaited() => Some(&self.quick),
-            Pace::Quick | Pace::Slow => None,
-        };
+        let haste = self.paces.haste(request.pace);
         match receive(descriptor, request.id, &mut room, request.until, haste) {
             Ok(Ok(answer)) => {
                 place.give_back();
-                if matches!(request.pace, Pace::Quick) {
-                    self.answered.store(self.now(), Relaxed);
-                }
+                self.paces.answered(request.pace);
                 if answer.status == Status::Done {
                     result.zeroize();
                     result.extend_from_slice(answer.bytes);
@@ -472,17 +443,6 @@ impl Client {
             Ok(Err(malformed)) => Err(Failed::Never(Problem::Misunderstood(malformed))),
             Err(error) => Err(self.failed(error, old)),
         }
-    }
-
-    /// Whether the service may still ask for this process's next request again and again. Otherwise its worker must be woken first,
-    /// which takes so long that this thread may sleep, too.
-    fn is_awaited(&self) -> bool {
-        let answered = self.answered.load(Relaxed);
-        answered != 0 && u128::from(self.now().saturating_sub(answered)) < NEXT.as_micros()
-    }
-
-    fn now(&self) -> u64 {
-        self.begin.elapsed().as_micros() as u64
     }
 
     fn failed(&self, error: std::io::Error, old: bool) -> Failed {

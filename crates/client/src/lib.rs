@@ -15,6 +15,7 @@ mod client;
 mod connection;
 mod error;
 mod fork;
+mod pace;
 mod pool;
 #[cfg(feature = "stand-in")]
 pub mod stand_in;

@@ -255,17 +255,17 @@ impl Keys {
         use wire::Operation::{Find, List, Verb};
         match request.operation {
             Find { .. } | List { .. } | Verb { .. } => false,
-            _ => self.made_ready(request.key).is_some(),
+            _ => self.at_hand(request.key).is_some(),
         }
     }
 
-    fn made_ready(&self, id: KeyId) -> Option<Arc<Key>> {
+    fn at_hand(&self, id: KeyId) -> Option<Arc<Key>> {
         let ready = self.ready.read().unwrap_or_else(PoisonError::into_inner);
         ready.get(&id).cloned()
     }
 
     fn ready(&self, id: KeyId) -> Result<Arc<Key>, Refusal> {
-        if let Some(key) = self.made_ready(id) {
+        if let Some(key) = self.at_hand(id) {
             return Ok(key);
         }
         // Without the lock: whoever asks for keys that are not there must not keep others waiting.

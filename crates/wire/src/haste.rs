@@ -1,7 +1,7 @@
 //! Whether the other end's next packet comes so soon that asking for it again and again costs less than to sleep and be woken.
 //!
-//! To wake a thread on an idle processor takes 10 to 50 us, on a virtual machine more: longer than most verbs. So both ends ask
-//! again and again for a moment, one of them the service's process, the other the caller's. Where that was in vain, the next
+//! To wake a thread on an idle processor takes 10 to 50 us, on a virtual machine more: longer than most verbs, or than a signature by
+//! a key on a curve. So both ends ask again and again for a moment, one of them the service's process, the other the caller's. Where that was in vain, the next
 //! packets are waited for at once: more of them each time.
 //!
 //! They do not yield the processor meanwhile (sched_yield(2)): on a busy machine, whoever yields gets it back milliseconds later. A

@@ -19,6 +19,7 @@
 mod batch;
 mod relayed;
 mod verbs;
+mod wait;
 
 use std::collections::HashMap;
 use std::io;
@@ -30,9 +31,9 @@ use std::time::{Duration, Instant};
 
 use outboard_administration::CardInfo;
 use outboard_engine::card::{self, BreakEven, DEPTH};
-use outboard_wire::haste::{Haste, NEXT};
+use outboard_wire::haste::Haste;
 use outboard_wire::{self as wire, Answer, KeyId, MOST, Status};
-use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
+use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
 use rustix::net::{RecvFlags, SendFlags};
 
 use crate::agent::{Identities, relay};
@@ -264,79 +265,6 @@ impl Gate {
             }
             card.was_busy(since);
         }
-    }
-
-    /// Whether one worker at a time waits for clients.
-    fn one_leads(&self) -> bool {
-        self.lanes.is_some() || self.was_short.load(Relaxed) && self.company.count() < 2
-    }
-
-    /// Waits for clients, until at most so many have something to read. Accepts those that are new.
-    fn wait(&self, most: usize, awaits: bool) -> Woken {
-        loop {
-            // Before the end: these requests are accepted.
-            if let Some(pending) = lock(&self.left).pop() {
-                return Woken::Left(pending);
-            }
-            if self.ends.load(Relaxed) {
-                return Woken::End;
-            }
-            let soon = match awaits && self.haste.is_due() {
-                true => self.poll_in_haste(most),
-                false => Vec::new(),
-            };
-            let ready = match soon.is_empty() {
-                true => self.poll(most, None),
-                false => soon,
-            };
-            if !ready.is_empty() {
-                return Woken::Requests(ready);
-            }
-        }
-    }
-
-    /// Polls again and again for a moment: a program that was just answered may ask again at once, and to wake a worker
-    /// takes longer than a quick operation.
-    fn poll_in_haste(&self, most: usize) -> Vec<Arc<Connection>> {
-        let ready = self.poll(most, Some(Duration::ZERO));
-        if !ready.is_empty() {
-            self.haste.was_there();
-            return ready;
-        }
-        let begun = Instant::now();
-        loop {
-            let ready = self.poll(most, Some(Duration::ZERO));
-            let after = begun.elapsed();
-            if !ready.is_empty() || after >= NEXT || self.ends.load(Relaxed) {
-                self.haste.came(!ready.is_empty(), after, NEXT);
-                return ready;
-            }
-            std::hint::spin_loop();
-        }
-    }
-
-    /// The connections that have something to read, at most so many.
-    fn poll(&self, most: usize, limit: Option<Duration>) -> Vec<Arc<Connection>> {
-        let limit = limit.map(|limit| rustix::event::Timespec {
-            tv_sec: 0,
-            tv_nsec: limit.subsec_nanos().into(),
-        });
-        let mut events = [Event {
-            flags: EventFlags::empty(),
-            data: EventData::new_u64(0),
-        }; DEPTH];
-        // None where a signal interrupts it.
-        let room = &mut events[..most.min(DEPTH)];
-        let count = epoll::wait(&self.epoll, room, limit.as_ref()).unwrap_or(0);
-        let mut ready = Vec::with_capacity(count);
-        for event in &events[..count] {
-            match { event.data }.u64() {
-                END => self.ends.store(true, Relaxed),
-                number if number < FIRST_CONNECTION => self.accept(number as usize),
-                number => ready.extend(lock(&self.connections).get(&number).cloned()),
-            }
-        }
-        ready
     }
 
     fn accept(&self, listener: usize) {

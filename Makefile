@@ -77,7 +77,7 @@ test_packages  = $(run_packages) rsync python3 postgresql wrk valgrind perl chro
                  tomcat10 libpostgresql-jdbc-java
 jar_packages   = $(build_packages) openjdk-17-jdk-headless
 
-.PHONY: build jar run test test-peers documents-check site test-evp test-openssl test-others test-token test-coprocessor test-debian13 test-processors test-java java-soak tested emulated measure results report bench install uninstall fmt lint check deny deny-licences help openssl-peers need-build need-jar need-run need-measure need-test liberty java-peers
+.PHONY: build jar run test beside test-peers documents-check site test-evp test-openssl test-others test-token test-coprocessor test-debian13 test-processors test-java java-soak tested emulated measure results report bench install uninstall fmt lint check deny deny-licences help openssl-peers need-build need-jar need-run need-measure need-test liberty java-peers
 .DEFAULT_GOAL := build
 
 build: need-build
@@ -94,9 +94,17 @@ jar: need-jar build
 run: need-run build
 	$(release)/outboard-bench first-light
 
+# What computes goes beside what waits: half of the tests of whole programs leave a core idle. Nothing beside them builds, reads or
+# starts what those load.
+test: need-test fmt
+	$(MAKE) --no-print-directory -j2 check beside
+	$(MAKE) --no-print-directory test-evp packages-check confinement-check monitoring-check documents-check
+
 # lanes-check (crates/lanes/lanes.mk): the lanes' arithmetic on the emulation, also with flipped bits. engine-secrets
-# (crates/engine/secrets.mk): what RSA decryption takes paddings off decides no branch.
-test: need-test fmt lint check lanes-check engine-secrets test-evp packages-check confinement-check monitoring-check documents-check
+# (crates/engine/secrets.mk): what RSA decryption takes paddings off decides no branch. cards-emulated (crates/engine/cards.mk): cards,
+# where the processor has no lanes.
+beside: need-test
+	nice $(MAKE) --no-print-directory lint lanes-check engine-secrets cards-emulated
 
 fmt:
 	$(CARGO) fmt --all --check

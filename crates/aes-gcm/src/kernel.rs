@@ -1,0 +1,425 @@
+//! Sixteen blocks a step: the rounds of AES on two blocks at once (VAES), and GHASH as one sum of sixteen products (VPCLMULQDQ).
+//!
+//! # GHASH
+//! A block is a polynomial over GF(2) whose first bit is the lowest coefficient. Read as an integer of reversed bytes, its bits are in
+//! reverse order, and so are a product's, moved by one. So H is kept times x ([`powers`]), and then the product of two such numbers of
+//! 128 bits, reduced from below, is the product of the polynomials (Gueron and Kounavis, 2010).
+//!
+//! A step adds the products of sixteen blocks with H^16 to H, and reduces once:
+//!
+//! ```text
+//! hash = (hash + b_0)·H^16 + b_1·H^15 + … + b_15·H
+//! ```
+//!
+//! # Order
+//! What is hashed is the ciphertext. To seal, a step hashes what the step before has encrypted: so the processor has rounds and
+//! products to do at the same time.
+
+use crate::Block;
+use core::arch::x86_64::*;
+use inout::InOutBuf;
+
+/// Blocks of a step.
+const STEP: usize = 16;
+/// The most rounds, and one key more.
+const MOST_KEYS: usize = 15;
+
+/// The same round key twice.
+#[derive(Clone, Copy)]
+#[repr(C, align(32))]
+struct Twice([Block; 2]);
+
+/// Blocks in memory.
+#[derive(Clone, Copy)]
+#[repr(C, align(32))]
+struct Powers([Block; STEP]);
+
+/// An expanded key. Wiped when dropped.
+#[derive(Clone)]
+pub(crate) struct Key {
+    rounds: usize,
+    keys: [Twice; MOST_KEYS],
+    /// H^16 to H^1, times x.
+    powers: Powers,
+}
+
+impl Drop for Key {
+    fn drop(&mut self) {
+        wipe(&mut self.keys);
+        wipe(&mut self.powers);
+    }
+}
+
+/// Overwrites plain bytes with zeros, all at once.
+pub(crate) fn wipe<T: Copy>(secret: &mut T) {
+    // SAFETY: a valid, exclusive reference; all types that this module and its caller wipe are arrays of bytes, for which 0 is a value.
+    unsafe { core::ptr::write_volatile(secret, core::mem::zeroed()) };
+    core::sync::atomic::compiler_fence(core::sync::atomic::Ordering::SeqCst);
+}
+
+/// Whether the processor has what this needs.
+pub(crate) fn available() -> bool {
+    use outboard_processor::Feature as F;
+    outboard_processor::has_all(&[F::Aes, F::Pclmulqdq, F::Avx2, F::Vaes, F::Vpclmulqdq])
+}
+
+impl Key {
+    /// A key of 16, 24 or 32 bytes.
+    pub(crate) fn new(key: &[u8]) -> Option<Self> {
+        assert!(available(), "the caller has asked");
+        // SAFETY: the processor has the features, as just checked; below, there is a key only where it has.
+        matches!(key.len(), 16 | 24 | 32).then(|| unsafe { expand(key) })
+    }
+
+    pub(crate) fn length(&self) -> usize {
+        4 * (self.rounds - 6)
+    }
+
+    /// The counter block, encrypted; then it counts.
+    pub(crate) fn encrypt_counter(&self, counter: &mut Block) -> Block {
+        // SAFETY: see `new`.
+        let out = unsafe { encrypt(self, counter) };
+        let [.., a, b, c, d] = *counter;
+        let count = u32::from_be_bytes([a, b, c, d]).wrapping_add(1);
+        counter[12..].copy_from_slice(&count.to_be_bytes());
+        out
+    }
+
+    /// `hash = hash·H`.
+    pub(crate) fn multiply(&self, hash: &mut Block) {
+        // SAFETY: see `new`.
+        unsafe { multiply(self, hash) }
+    }
+
+    /// Hashes blocks.
+    pub(crate) fn hash(&self, hash: &mut Block, blocks: &[Block]) {
+        // SAFETY: see `new`.
+        unsafe { hash_all(self, hash, blocks) }
+    }
+
+    /// Encrypts or decrypts whole blocks, and hashes the ciphertext.
+    pub(crate) fn crypt(
+        &self,
+        counter: &mut Block,
+        hash: &mut Block,
+        data: InOutBuf<'_, '_, u8>,
+        seals: bool,
+    ) {
+        // SAFETY: see `new`.
+        unsafe {
+            if seals {
+                crypt_all::<true>(self, counter, hash, data)
+            } else {
+                crypt_all::<false>(self, counter, hash, data)
+            }
+        }
+    }
+}
+
+/// FIPS 197, 5.2.
+#[target_feature(enable = "aes,pclmulqdq,avx2")]
+fn expand(key: &[u8]) -> Key {
+    let words = key.len() / 4;
+    let rounds = words + 6;
+    let mut expanded = [0_u32; 4 * MOST_KEYS];
+    for (word, bytes) in expanded.iter_mut().zip(key.as_chunks().0) {
+        *word = u32::from_le_bytes(*bytes);
+    }
+    let mut constant = 1;
+    for i in words..4 * (rounds + 1) {
+        let mut word = expanded[i - 1];
+        if i % words == 0 {
+            word = substitute(word.rotate_right(8)) ^ constant;
+            constant = constant << 1 ^ 0x11b * (constant >> 7);
+        } else if words > 6 && i % words == 4 {
+            word = substitute(word);
+        }
+        expanded[i] = expanded[i - words] ^ word;
+    }
+    let mut out = Key {
+        rounds,
+        keys: [Twice([[0; 16]; 2]); MOST_KEYS],
+        powers: Powers([[0; 16]; STEP]),
+    };
+    for (twice, words) in out.keys.iter_mut().zip(expanded.as_chunks::<4>().0) {
+        let mut key = [0; 16];
+        for (bytes, word) in key.as_chunks_mut().0.iter_mut().zip(words) {
+            *bytes = word.to_le_bytes();
+        }
+        twice.0 = [key; 2];
+        wipe(&mut key);
+    }
+    wipe(&mut expanded);
+    powers(&mut out);
+    out
+}
+
+/// AES's S-box on each byte: the last round does so, without a table, and a word in all columns makes its other step nothing.
+#[target_feature(enable = "aes")]
+fn substitute(word: u32) -> u32 {
+    let columns = _mm_set1_epi32(word.cast_signed());
+    _mm_cvtsi128_si32(_mm_aesenclast_si128(columns, _mm_setzero_si128())).cast_unsigned()
+}
+
+/// H^16 to H^1, times x. Each line needs the one above it alone.
+#[target_feature(enable = "aes,pclmulqdq,avx2")]
+fn powers(key: &mut Key) {
+    let h = u128::from_be_bytes(encrypt(key, &[0; 16]));
+    // Times x, reduced: without a branch.
+    let h = h << 1 ^ (0xc2 << 120 | 1) & 0_u128.wrapping_sub(h >> 127);
+    let mut made = [_mm_setzero_si128(); STEP + 1];
+    made[1] = load(&h.to_le_bytes());
+    made[2] = product(made[1], made[1]);
+    for half in [2, 4, 8] {
+        for i in 1..=half {
+            made[half + i] = product(made[half], made[i]);
+        }
+    }
+    for (power, made) in key.powers.0.iter_mut().rev().zip(&made[1..]) {
+        store(*made, power);
+    }
+}
+
+#[inline]
+#[target_feature(enable = "sse2")]
+fn load(from: &Block) -> __m128i {
+    // SAFETY: 16 readable bytes.
+    unsafe { _mm_loadu_si128(from.as_ptr().cast()) }
+}
+
+#[inline]
+#[target_feature(enable = "sse2")]
+fn store(block: __m128i, to: &mut Block) {
+    // SAFETY: 16 writable bytes.
+    unsafe { _mm_storeu_si128(to.as_mut_ptr().cast(), block) }
+}
+
+/// The bytes in reverse order.
+#[inline]
+#[target_feature(enable = "ssse3")]
+fn reversed(block: __m128i) -> __m128i {
+    _mm_shuffle_epi8(block, reversal())
+}
+
+#[inline]
+#[target_feature(enable = "sse2")]
+fn reversal() -> __m128i {
+    _mm_setr_epi8(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)
+}
+
+#[target_feature(enable = "aes,avx2")]
+fn encrypt(key: &Key, block: &Block) -> Block {
+    let round = |i: usize| load(&key.keys[i].0[0]);
+    let mut x = _mm_xor_si128(load(block), round(0));
+    for i in 1..key.rounds {
+        x = _mm_aesenc_si128(x, round(i));
+    }
+    let mut out = [0; 16];
+    store(_mm_aesenclast_si128(x, round(key.rounds)), &mut out);
+    out
+}
+
+#[target_feature(enable = "pclmulqdq,avx2")]
+fn multiply(key: &Key, hash: &mut Block) {
+    let x = reversed(load(hash));
+    let product = product(x, load(&key.powers.0[STEP - 1]));
+    store(reversed(product), hash);
+}
+
+/// The sum of products: low, middle and high.
+type Sums<V> = [V; 3];
+
+#[inline]
+#[target_feature(enable = "pclmulqdq,avx2")]
+fn product(a: __m128i, b: __m128i) -> __m128i {
+    reduced([
+        _mm_clmulepi64_si128::<0x00>(a, b),
+        _mm_xor_si128(
+            _mm_clmulepi64_si128::<0x01>(a, b),
+            _mm_clmulepi64_si128::<0x10>(a, b),
+        ),
+        _mm_clmulepi64_si128::<0x11>(a, b),
+    ])
+}
+
+/// Modulo x^128 + x^127 + x^126 + x^121 + 1, from below: 64 bits a step.
+#[inline]
+#[target_feature(enable = "pclmulqdq,avx2")]
+fn reduced([low, middle, high]: Sums<__m128i>) -> __m128i {
+    let polynomial = _mm_set_epi64x(0, 0xc2 << 56);
+    let fold = |low: __m128i, next: __m128i| {
+        let times = _mm_clmulepi64_si128::<0x00>(low, polynomial);
+        let swapped = _mm_shuffle_epi32::<0b01_00_11_10>(low);
+        _mm_xor_si128(next, _mm_xor_si128(swapped, times))
+    };
+    fold(fold(low, middle), high)
+}
+
+/// Both halves of each place added.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn folded(x: __m256i) -> __m128i {
+    _mm_xor_si128(_mm256_castsi256_si128(x), _mm256_extracti128_si256::<1>(x))
+}
+
+/// The hash of `2·PAIRS` more blocks.
+///
+/// # Safety
+/// So many blocks can be read.
+#[inline]
+#[target_feature(enable = "vpclmulqdq,pclmulqdq,avx2")]
+unsafe fn hash_pairs<const PAIRS: usize>(key: &Key, hash: __m128i, blocks: *const u8) -> __m128i {
+    let reversal = _mm256_broadcastsi128_si256(reversal());
+    let mut sums = [_mm256_setzero_si256(); 3];
+    let mut into = _mm256_zextsi128_si256(hash);
+    for i in 0..PAIRS {
+        // SAFETY: by the caller's word; and the powers from H^(2·PAIRS) on are in pairs, aligned.
+        let (pair, powers) = unsafe {
+            let powers = key.powers.0.as_ptr().add(STEP - 2 * PAIRS + 2 * i);
+            (
+                _mm256_loadu_si256(blocks.add(32 * i).cast()),
+                _mm256_load_si256(powers.cast()),
+            )
+        };
+        let pair = _mm256_xor_si256(_mm256_shuffle_epi8(pair, reversal), into);
+        into = _mm256_setzero_si256();
+        let middle = _mm256_xor_si256(
+            _mm256_clmulepi64_epi128::<0x01>(pair, powers),
+            _mm256_clmulepi64_epi128::<0x10>(pair, powers),
+        );
+        sums = [
+            _mm256_xor_si256(sums[0], _mm256_clmulepi64_epi128::<0x00>(pair, powers)),
+            _mm256_xor_si256(sums[1], middle),
+            _mm256_xor_si256(sums[2], _mm256_clmulepi64_epi128::<0x11>(pair, powers)),
+        ];
+    }
+    let [low, middle, high] = sums;
+    reduced([folded(low), folded(middle), folded(high)])
+}
+
+/// Encrypts `2·PAIRS` counter blocks, and adds the data to them.
+///
+/// # Safety
+/// So many blocks can be read, and written.
+#[inline]
+#[target_feature(enable = "vaes,avx2")]
+unsafe fn stream_pairs<const PAIRS: usize>(
+    key: &Key,
+    counters: &mut __m256i,
+    input: *const u8,
+    output: *mut u8,
+) {
+    let reversal = _mm256_broadcastsi128_si256(reversal());
+    let two = _mm256_setr_epi32(2, 0, 0, 0, 2, 0, 0, 0);
+    // SAFETY: round keys are aligned.
+    let round = |i: usize| unsafe { _mm256_load_si256((&raw const key.keys[i]).cast()) };
+    let first = round(0);
+    let mut x = [first; PAIRS];
+    for x in &mut x {
+        *x = _mm256_xor_si256(*x, _mm256_shuffle_epi8(*counters, reversal));
+        *counters = _mm256_add_epi32(*counters, two);
+    }
+    for i in 1..key.rounds {
+        let key = round(i);
+        for x in &mut x {
+            *x = _mm256_aesenc_epi128(*x, key);
+        }
+    }
+    let last = round(key.rounds);
+    for (i, x) in x.iter().enumerate() {
+        // The last round adds its key, and so the data with it.
+        // SAFETY: by the caller's word.
+        unsafe {
+            let data = _mm256_xor_si256(_mm256_loadu_si256(input.add(32 * i).cast()), last);
+            _mm256_storeu_si256(
+                output.add(32 * i).cast(),
+                _mm256_aesenclast_epi128(*x, data),
+            );
+        }
+    }
+}
+
+#[target_feature(enable = "vpclmulqdq,pclmulqdq,avx2")]
+fn hash_all(key: &Key, hash: &mut Block, blocks: &[Block]) {
+    let mut sum = reversed(load(hash));
+    let (steps, rest) = blocks.as_chunks::<STEP>();
+    for step in steps {
+        // SAFETY: a step has eight pairs.
+        sum = unsafe { hash_pairs::<8>(key, sum, step.as_ptr().cast()) };
+    }
+    let h = load(&key.powers.0[STEP - 1]);
+    for block in rest {
+        sum = product(_mm_xor_si128(sum, reversed(load(block))), h);
+    }
+    store(reversed(sum), hash);
+}
+
+#[target_feature(enable = "vaes,vpclmulqdq,aes,pclmulqdq,avx2")]
+fn crypt_all<const SEALS: bool>(
+    key: &Key,
+    counter: &mut Block,
+    hash: &mut Block,
+    data: InOutBuf<'_, '_, u8>,
+) {
+    let mut blocks = data.len() / 16;
+    let (mut input, mut output) = data.into_raw();
+    let mut sum = reversed(load(hash));
+    let next = _mm256_setr_epi32(0, 0, 0, 0, 1, 0, 0, 0);
+    let mut counters = _mm256_add_epi32(_mm256_broadcastsi128_si256(reversed(load(counter))), next);
+    // SAFETY: all of it is within the data, by the count of blocks that are left. Where input and output are one, a step hashes what
+    // it decrypts before it overwrites it.
+    unsafe {
+        let mut is_owed = false;
+        while blocks >= STEP {
+            if SEALS && is_owed {
+                sum = hash_pairs::<8>(key, sum, output.sub(16 * STEP));
+            }
+            if !SEALS {
+                sum = hash_pairs::<8>(key, sum, input);
+            }
+            stream_pairs::<8>(key, &mut counters, input, output);
+            (input, output) = (input.add(16 * STEP), output.add(16 * STEP));
+            blocks -= STEP;
+            is_owed = true;
+        }
+        if SEALS && is_owed {
+            sum = hash_pairs::<8>(key, sum, output.sub(16 * STEP));
+        }
+        macro_rules! pairs {
+            ($($pairs:literal)*) => {
+                $(if blocks >= 2 * $pairs {
+                    if !SEALS {
+                        sum = hash_pairs::<$pairs>(key, sum, input);
+                    }
+                    stream_pairs::<$pairs>(key, &mut counters, input, output);
+                    if SEALS {
+                        sum = hash_pairs::<$pairs>(key, sum, output);
+                    }
+                    (input, output) = (input.add(32 * $pairs), output.add(32 * $pairs));
+                    blocks -= 2 * $pairs;
+                })*
+            };
+        }
+        pairs!(4 2 1);
+        store(reversed(_mm256_castsi256_si128(counters)), counter);
+        if blocks == 1 {
+            let (before, stream) = (*input.cast::<Block>(), key.encrypt_counter(counter));
+            let after = xor(&before, &stream);
+            *output.cast::<Block>() = after;
+            let hashed = load(if SEALS { &after } else { &before });
+            sum = product(
+                _mm_xor_si128(sum, reversed(hashed)),
+                load(&key.powers.0[STEP - 1]),
+            );
+        }
+    }
+    store(reversed(sum), hash);
+}
+
+#[inline]
+#[target_feature(enable = "sse2")]
+fn xor(a: &Block, b: &Block) -> Block {
+    let mut out = [0; 16];
+    store(_mm_xor_si128(load(a), load(b)), &mut out);
+    out
+}

@@ -1,0 +1,215 @@
+//! Against AWS-LC, in pieces of any length.
+
+use std::ffi::c_int;
+use std::ptr;
+
+use aws_lc_sys as lc;
+use inout::InOutBuf;
+
+use super::{AesGcm, BLOCK, Refusal, available};
+
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        // xorshift64*
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        self.0.wrapping_mul(0x2545f4914f6cdd1d)
+    }
+
+    fn below(&mut self, limit: u64) -> usize {
+        (self.next() % limit) as usize
+    }
+
+    fn bytes(&mut self, length: usize) -> Vec<u8> {
+        (0..length).map(|_| (self.next() >> 56) as u8).collect()
+    }
+
+    /// Often short, often the end of a block or of a step.
+    fn length(&mut self) -> usize {
+        match self.below(4) {
+            0 => self.below(20),
+            1 => (16 * self.below(40) + self.below(3)).saturating_sub(1),
+            2 => self.below(300),
+            _ => self.below(2000),
+        }
+    }
+}
+
+/// What AWS-LC makes of it: the ciphertext, and the tag.
+fn sealed(key: &[u8], iv: &[u8], associated: &[u8], data: &[u8]) -> (Vec<u8>, [u8; BLOCK]) {
+    let (mut out, mut tag, mut written) = (vec![0; data.len()], [0; BLOCK], 0);
+    // SAFETY: a context of its own; all lengths are those of the buffers.
+    unsafe {
+        let cipher = match key.len() {
+            16 => lc::EVP_aes_128_gcm(),
+            24 => lc::EVP_aes_192_gcm(),
+            _ => lc::EVP_aes_256_gcm(),
+        };
+        let context = lc::EVP_CIPHER_CTX_new();
+        let engine = ptr::null_mut();
+        assert_eq!(
+            lc::EVP_EncryptInit_ex(context, cipher, engine, ptr::null(), ptr::null()),
+            1
+        );
+        let length = iv.len() as c_int;
+        let set = lc::EVP_CTRL_AEAD_SET_IVLEN;
+        assert_eq!(
+            lc::EVP_CIPHER_CTX_ctrl(context, set, length, ptr::null_mut()),
+            1
+        );
+        let (key, iv) = (key.as_ptr(), iv.as_ptr());
+        assert_eq!(
+            lc::EVP_EncryptInit_ex(context, ptr::null(), engine, key, iv),
+            1
+        );
+        let mut update = |to: *mut u8, from: &[u8]| {
+            let length = from.len() as c_int;
+            assert_eq!(
+                lc::EVP_EncryptUpdate(context, to, &raw mut written, from.as_ptr(), length),
+                1
+            );
+        };
+        update(ptr::null_mut(), associated);
+        update(out.as_mut_ptr(), data);
+        assert_eq!(
+            lc::EVP_EncryptFinal_ex(context, ptr::null_mut(), &raw mut written),
+            1
+        );
+        let get = lc::EVP_CTRL_AEAD_GET_TAG;
+        assert_eq!(
+            lc::EVP_CIPHER_CTX_ctrl(context, get, 16, tag.as_mut_ptr().cast()),
+            1
+        );
+        lc::EVP_CIPHER_CTX_free(context);
+    }
+    (out, tag)
+}
+
+#[test]
+fn any_pieces_are_as_aws_lc_has_them() {
+    if !available() {
+        return eprintln!("skipped: this processor has no VAES");
+    }
+    let mut random = Random(1);
+    for round in 0..4000 {
+        let key = [16, 24, 32][random.below(3)];
+        let key = random.bytes(key);
+        let iv = if random.below(2) == 0 {
+            12
+        } else {
+            1 + random.below(40)
+        };
+        let mut iv = random.bytes(iv);
+        if iv.len() == 16 {
+            // Perhaps close to where the counter starts anew: drawn by chance, and seldom.
+            iv[15] |= 0xf0;
+        }
+        let (associated, data) = (random.length(), random.length());
+        let (associated, data) = (random.bytes(associated), random.bytes(data));
+        let (expected, tag) = sealed(&key, &iv, &associated, &data);
+
+        let mut cipher = AesGcm::new(&key, true).expect("a key's length");
+        for seals in [true, false] {
+            let (before, after) = if seals {
+                (&data, &expected)
+            } else {
+                (&expected, &data)
+            };
+            cipher.start(&iv, seals).expect("it is not empty");
+            let mut rest = &associated[..];
+            while !rest.is_empty() {
+                let (piece, others) = rest.split_at((1 + random.length()).min(rest.len()));
+                cipher.associate(piece).expect("before data");
+                rest = others;
+            }
+            // In place, and from one place to another.
+            let mut out = before.clone();
+            let mut at = 0;
+            while at < out.len() {
+                let end = (at + random.length()).min(out.len());
+                if random.below(2) == 0 {
+                    cipher
+                        .update(InOutBuf::from(&mut out[at..end]))
+                        .expect("a message");
+                } else {
+                    let piece = InOutBuf::new(&before[at..end], &mut out[at..end]);
+                    cipher
+                        .update(piece.expect("equal lengths"))
+                        .expect("a message");
+                }
+                if random.below(8) == 0 {
+                    cipher = cipher.clone();
+                }
+                at = end;
+            }
+            assert!(
+                out == *after,
+                "round {round}: {} bytes, sealed: {seals}",
+                out.len()
+            );
+            assert_eq!(cipher.finish(), Ok(tag), "round {round}");
+            assert_eq!(cipher.finish(), Err(Refusal::Order));
+        }
+    }
+}
+
+/// The last 32 bits count alone. A vector of 16 bytes makes any first block.
+#[test]
+fn counters_start_anew() {
+    if !available() {
+        return;
+    }
+    let mut random = Random(2);
+    let mut seen = 0;
+    while seen < 3 {
+        let (key, iv) = (random.bytes(16), random.bytes(16));
+        let mut cipher = AesGcm::new(&key, true).expect("a key's length");
+        cipher.start(&iv, true).expect("it is not empty");
+        let counter = &mut cipher.message.as_mut().expect("it began").counter;
+        // As if it had begun there: compared with the same, block by block.
+        counter[12..].copy_from_slice(&(u32::MAX - random.below(40) as u32).to_be_bytes());
+        let mut single = cipher.clone();
+        let mut all = random.bytes(16 * 60);
+        let mut pieces = all.clone();
+        cipher
+            .update(InOutBuf::from(&mut all[..]))
+            .expect("a message");
+        for piece in pieces.chunks_mut(7) {
+            single.update(InOutBuf::from(piece)).expect("a message");
+        }
+        assert!(all == pieces && cipher.finish() == single.finish());
+        seen += 1;
+    }
+}
+
+#[test]
+fn what_is_out_of_order_is_refused() {
+    if !available() {
+        return;
+    }
+    assert!(AesGcm::new(&[0; 17], true).is_err());
+    let mut cipher = AesGcm::new(&[0; 16], true).expect("a key's length");
+    assert_eq!(cipher.key_length(), 16);
+    assert_eq!(cipher.associate(&[1]), Err(Refusal::Order));
+    assert_eq!(
+        cipher.update(InOutBuf::from(&mut [1][..])),
+        Err(Refusal::Order)
+    );
+    assert_eq!(cipher.start(&[], true), Err(Refusal::Length));
+    cipher.start(&[0; 12], true).expect("a vector");
+    cipher
+        .update(InOutBuf::from(&mut [1][..]))
+        .expect("a message");
+    assert_eq!(cipher.associate(&[1]), Err(Refusal::Order));
+    cipher.message.as_mut().expect("it began").length = (1 << 36) - 33;
+    assert_eq!(
+        cipher.update(InOutBuf::from(&mut [1, 2][..])),
+        Err(Refusal::Order)
+    );
+    cipher
+        .update(InOutBuf::from(&mut [1][..]))
+        .expect("the last byte");
+}

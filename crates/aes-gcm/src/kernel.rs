@@ -11,9 +11,11 @@
 //! hash = (hash + b_0)·H^16 + b_1·H^15 + … + b_15·H
 //! ```
 //!
+//! Each product takes three multiplications of 64 bits: of both low halves, of both high halves, and of the sums of both, less the two
+//! (Karatsuba).
+//!
 //! # Order
-//! What is hashed is the ciphertext. To seal, a step hashes what the step before has encrypted: so the processor has rounds and
-//! products to do at the same time.
+//! What is hashed is the ciphertext, at once. The processor does this and the next step's rounds at the same time.
 
 use crate::Block;
 use core::arch::x86_64::*;
@@ -34,19 +36,21 @@ struct Twice([Block; 2]);
 #[repr(C, align(32))]
 struct Powers([Block; STEP]);
 
-/// An expanded key. Wiped when dropped.
-#[derive(Clone)]
+/// An expanded key: on the heap, where moving it leaves no copy behind. Wiped when dropped.
 pub(crate) struct Key {
     rounds: usize,
     keys: [Twice; MOST_KEYS],
     /// H^16 to H^1, times x.
     powers: Powers,
+    /// The sums of their halves, in both halves.
+    sums: Powers,
 }
 
 impl Drop for Key {
     fn drop(&mut self) {
         wipe(&mut self.keys);
         wipe(&mut self.powers);
+        wipe(&mut self.sums);
     }
 }
 
@@ -64,11 +68,34 @@ pub(crate) fn available() -> bool {
 }
 
 impl Key {
+    fn empty() -> Box<Self> {
+        Box::new(Self {
+            rounds: 0,
+            keys: [Twice([[0; 16]; 2]); MOST_KEYS],
+            powers: Powers([[0; 16]; STEP]),
+            sums: Powers([[0; 16]; STEP]),
+        })
+    }
+
     /// A key of 16, 24 or 32 bytes.
-    pub(crate) fn new(key: &[u8]) -> Option<Self> {
+    pub(crate) fn new(key: &[u8]) -> Option<Box<Self>> {
         assert!(available(), "the caller has asked");
+        if !matches!(key.len(), 16 | 24 | 32) {
+            return None;
+        }
+        let mut out = Self::empty();
         // SAFETY: the processor has the features, as just checked; below, there is a key only where it has.
-        matches!(key.len(), 16 | 24 | 32).then(|| unsafe { expand(key) })
+        unsafe { expand(key, &mut out) };
+        Some(out)
+    }
+
+    pub(crate) fn copy(&self) -> Box<Self> {
+        let mut out = Self::empty();
+        out.rounds = self.rounds;
+        out.keys = self.keys;
+        out.powers = self.powers;
+        out.sums = self.sums;
+        out
     }
 
     pub(crate) fn length(&self) -> usize {
@@ -118,7 +145,7 @@ impl Key {
 
 /// FIPS 197, 5.2.
 #[target_feature(enable = "aes,pclmulqdq,avx2")]
-fn expand(key: &[u8]) -> Key {
+fn expand(key: &[u8], out: &mut Key) {
     let words = key.len() / 4;
     let rounds = words + 6;
     let mut expanded = [0_u32; 4 * MOST_KEYS];
@@ -136,11 +163,7 @@ fn expand(key: &[u8]) -> Key {
         }
         expanded[i] = expanded[i - words] ^ word;
     }
-    let mut out = Key {
-        rounds,
-        keys: [Twice([[0; 16]; 2]); MOST_KEYS],
-        powers: Powers([[0; 16]; STEP]),
-    };
+    out.rounds = rounds;
     for (twice, words) in out.keys.iter_mut().zip(expanded.as_chunks::<4>().0) {
         let mut key = [0; 16];
         for (bytes, word) in key.as_chunks_mut().0.iter_mut().zip(words) {
@@ -150,8 +173,7 @@ fn expand(key: &[u8]) -> Key {
         wipe(&mut key);
     }
     wipe(&mut expanded);
-    powers(&mut out);
-    out
+    powers(out);
 }
 
 /// AES's S-box on each byte: the last round does so, without a table, and a word in all columns makes its other step nothing.
@@ -177,6 +199,12 @@ fn powers(key: &mut Key) {
     }
     for (power, made) in key.powers.0.iter_mut().rev().zip(&made[1..]) {
         store(*made, power);
+    }
+    for (sum, made) in key.sums.0.iter_mut().rev().zip(&made[1..]) {
+        store(
+            _mm_xor_si128(*made, _mm_shuffle_epi32::<0b01_00_11_10>(*made)),
+            sum,
+        );
     }
 }
 
@@ -274,25 +302,22 @@ unsafe fn hash_pairs<const PAIRS: usize>(key: &Key, hash: __m128i, blocks: *cons
     let mut into = _mm256_zextsi128_si256(hash);
     for i in 0..PAIRS {
         // SAFETY: by the caller's word; and the powers from H^(2·PAIRS) on are in pairs, aligned.
-        let (pair, powers) = unsafe {
-            let powers = key.powers.0.as_ptr().add(STEP - 2 * PAIRS + 2 * i);
-            (
-                _mm256_loadu_si256(blocks.add(32 * i).cast()),
-                _mm256_load_si256(powers.cast()),
-            )
+        let (pair, powers, halves) = unsafe {
+            let at = STEP - 2 * PAIRS + 2 * i;
+            let pair = _mm256_loadu_si256(blocks.add(32 * i).cast());
+            let load = |powers: &Powers| _mm256_load_si256(powers.0.as_ptr().add(at).cast());
+            (pair, load(&key.powers), load(&key.sums))
         };
         let pair = _mm256_xor_si256(_mm256_shuffle_epi8(pair, reversal), into);
         into = _mm256_setzero_si256();
-        let middle = _mm256_xor_si256(
-            _mm256_clmulepi64_epi128::<0x01>(pair, powers),
-            _mm256_clmulepi64_epi128::<0x10>(pair, powers),
-        );
+        let both = _mm256_xor_si256(pair, _mm256_shuffle_epi32::<0b01_00_11_10>(pair));
         sums = [
             _mm256_xor_si256(sums[0], _mm256_clmulepi64_epi128::<0x00>(pair, powers)),
-            _mm256_xor_si256(sums[1], middle),
+            _mm256_xor_si256(sums[1], _mm256_clmulepi64_epi128::<0x00>(both, halves)),
             _mm256_xor_si256(sums[2], _mm256_clmulepi64_epi128::<0x11>(pair, powers)),
         ];
     }
+    sums[1] = _mm256_xor_si256(sums[1], _mm256_xor_si256(sums[0], sums[2]));
     let [low, middle, high] = sums;
     reduced([folded(low), folded(middle), folded(high)])
 }
@@ -369,21 +394,16 @@ fn crypt_all<const SEALS: bool>(
     // SAFETY: all of it is within the data, by the count of blocks that are left. Where input and output are one, a step hashes what
     // it decrypts before it overwrites it.
     unsafe {
-        let mut is_owed = false;
         while blocks >= STEP {
-            if SEALS && is_owed {
-                sum = hash_pairs::<8>(key, sum, output.sub(16 * STEP));
-            }
             if !SEALS {
                 sum = hash_pairs::<8>(key, sum, input);
             }
             stream_pairs::<8>(key, &mut counters, input, output);
+            if SEALS {
+                sum = hash_pairs::<8>(key, sum, output);
+            }
             (input, output) = (input.add(16 * STEP), output.add(16 * STEP));
             blocks -= STEP;
-            is_owed = true;
-        }
-        if SEALS && is_owed {
-            sum = hash_pairs::<8>(key, sum, output.sub(16 * STEP));
         }
         macro_rules! pairs {
             ($($pairs:literal)*) => {

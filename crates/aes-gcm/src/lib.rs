@@ -43,11 +43,20 @@ pub fn available() -> bool {
 }
 
 /// A key, and a message that is fed in pieces. Wiped when dropped.
-#[derive(Clone)]
 pub struct AesGcm {
-    key: Key,
+    key: Box<Key>,
     seals: bool,
     message: Option<Message>,
+}
+
+impl Clone for AesGcm {
+    fn clone(&self) -> Self {
+        Self {
+            key: self.key.copy(),
+            seals: self.seals,
+            message: self.message.clone(),
+        }
+    }
 }
 
 /// A message in its middle.
@@ -210,7 +219,7 @@ impl AesGcm {
     /// # Errors
     /// [`Refusal::Order`].
     pub fn finish(&mut self) -> Result<Block> {
-        let mut message = self.message.take().ok_or(Refusal::Order)?;
+        let message = self.message.as_mut().ok_or(Refusal::Order)?;
         if message.used > 0 || message.used_by_associated > 0 {
             self.key.multiply(&mut message.hash);
         }
@@ -219,6 +228,8 @@ impl AesGcm {
         self.key.multiply(&mut message.hash);
         let mut tag = message.mask;
         mix(&mut tag, &message.hash);
+        // Where it is, so that it is wiped there.
+        self.message = None;
         Ok(tag)
     }
 }

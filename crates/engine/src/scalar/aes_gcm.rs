@@ -1,19 +1,14 @@
 //! AES-GCM (SP 800-38D), fed in pieces as OpenSSL's programs do it.
 
+mod aws_lc;
 mod rekeyed;
+#[cfg(target_arch = "x86_64")]
+mod vectors;
 
-use std::ffi::c_int;
-use std::ptr;
-
-use aws_lc_sys as lc;
 use inout::InOutBuf;
-
 use zeroize::Zeroizing;
 
-use super::check;
-use super::owned::Owned;
 use crate::error::{Error, Result};
-use crate::fork;
 
 pub use rekeyed::Counter;
 
@@ -24,67 +19,60 @@ pub const MAX_IV_LENGTH: usize = 128;
 
 type Block = [u8; TAG_LENGTH];
 
-/// AWS-LC answers lengths as `int`: what is longer is fed in pieces of this many bytes.
-const PIECE: usize = 1 << 30;
-
-/// A cipher context with a key.
+/// A cipher with a key.
 pub struct AesGcm {
-    context: Owned<lc::EVP_CIPHER_CTX>,
-    iv_length: usize,
+    cipher: Cipher,
     /// What this message's tags differ by from GCM's: of a message whose key was set in its middle.
     mask: Option<Zeroizing<Block>>,
+}
+
+/// Who computes.
+enum Cipher {
+    AwsLc(aws_lc::Cipher),
+    #[cfg(target_arch = "x86_64")]
+    Vectors(vectors::Cipher),
+}
+
+/// The same call of whoever computes.
+macro_rules! each {
+    ($cipher:expr, $it:ident => $call:expr) => {
+        match $cipher {
+            Cipher::AwsLc($it) => $call,
+            #[cfg(target_arch = "x86_64")]
+            Cipher::Vectors($it) => $call,
+        }
+    };
 }
 
 impl AesGcm {
     /// A context with that key of 16, 24 or 32 bytes, to seal or to open.
     pub fn new(key: &[u8], seal: bool) -> Result<Self> {
-        fork::ready();
-        // SAFETY: these functions answer static algorithms and have no preconditions.
-        let cipher = unsafe {
-            match key.len() {
-                16 => lc::EVP_aes_128_gcm(),
-                24 => lc::EVP_aes_192_gcm(),
-                32 => lc::EVP_aes_256_gcm(),
-                _ => return Err(Error::InvalidKey),
-            }
-        };
-        // SAFETY: makes a new context.
-        let context = unsafe { Owned::new(lc::EVP_CIPHER_CTX_new(), Error::Resource)? };
-        let this = Self {
-            context,
-            iv_length: 12,
-            mask: None,
-        };
-        // SAFETY: the key is as long as the cipher asks.
-        unsafe { this.init(cipher, key.as_ptr(), ptr::null(), seal) }
-            .map_err(|_| Error::Resource)?;
-        Ok(this)
+        #[cfg(target_arch = "x86_64")]
+        if vectors::gain() {
+            let cipher = Cipher::Vectors(vectors::Cipher::new(key, seal)?);
+            return Ok(Self { cipher, mask: None });
+        }
+        let cipher = Cipher::AwsLc(aws_lc::Cipher::new(key, seal)?);
+        Ok(Self { cipher, mask: None })
     }
 
     /// Takes another key of the same length. It begins no message.
     pub fn set_key(&mut self, key: &[u8], seal: bool) -> Result<()> {
-        // SAFETY: a live context, which knows its key's length.
-        let length = unsafe { lc::EVP_CIPHER_CTX_key_length(self.context.as_ptr()) };
-        if usize::try_from(length) != Ok(key.len()) {
-            return Err(Error::InvalidKey);
-        }
-        // SAFETY: the key is as long as the cipher asks.
-        unsafe { self.init(ptr::null(), key.as_ptr(), ptr::null(), seal) }
+        each!(&mut self.cipher, it => {
+            if it.key_length() != key.len() {
+                return Err(Error::InvalidKey);
+            }
+            it.set_key(key, seal)
+        })
     }
 
     /// Begins a message with that initialisation vector of 1 to [`MAX_IV_LENGTH`] bytes.
     pub fn start(&mut self, iv: &[u8], seal: bool) -> Result<()> {
-        if iv.len() != self.iv_length {
-            let length = match c_int::try_from(iv.len()) {
-                Ok(length @ 1..=128) => length,
-                _ => return Err(Error::InvalidInput),
-            };
-            self.control(lc::EVP_CTRL_AEAD_SET_IVLEN, length, ptr::null_mut())?;
-            self.iv_length = iv.len();
+        if !matches!(iv.len(), 1..=MAX_IV_LENGTH) {
+            return Err(Error::InvalidInput);
         }
         self.mask = None;
-        // SAFETY: the vector is as long as the context was told.
-        unsafe { self.init(ptr::null(), ptr::null(), iv.as_ptr(), seal) }
+        each!(&mut self.cipher, it => it.start(iv, seal))
     }
 
     /// Takes another key in mid-message. What that means GCM does not say; OpenSSL goes on with a state of zeros:
@@ -107,117 +95,48 @@ impl AesGcm {
 
     /// Goes on in the other direction, in mid-message.
     pub fn turn(&mut self, seal: bool) -> Result<()> {
-        // SAFETY: neither key nor vector.
-        unsafe { self.init(ptr::null(), ptr::null(), ptr::null(), seal) }
+        each!(&mut self.cipher, it => it.turn(seal))
     }
 
     /// Takes additional authenticated data; [`Error::Failed`] once a message has begun.
     pub fn associate(&mut self, data: &[u8]) -> Result<()> {
-        let (first, rest) = data.split_at(PIECE.min(data.len()));
-        self.feed(ptr::null_mut(), first.as_ptr(), first.len())?;
-        for piece in rest.chunks(PIECE) {
-            self.feed(ptr::null_mut(), piece.as_ptr(), piece.len())?;
-        }
-        Ok(())
+        each!(&mut self.cipher, it => it.associate(data))
     }
 
     /// Encrypts or decrypts. No data ends a block of associated data that is not full.
-    pub fn update(&mut self, mut data: InOutBuf<'_, '_, u8>) -> Result<()> {
-        loop {
-            let length = PIECE.min(data.len());
-            let (mut piece, rest) = data.split_at(length);
-            let output = piece.get_out().as_mut_ptr();
-            self.feed(output, piece.get_in().as_ptr(), piece.len())?;
-            data = rest;
-            if data.is_empty() {
-                return Ok(());
-            }
-        }
+    pub fn update(&mut self, data: InOutBuf<'_, '_, u8>) -> Result<()> {
+        each!(&mut self.cipher, it => it.update(data))
     }
 
     /// Ends a sealed message: writes its tag.
     pub fn seal(&mut self, tag: &mut [u8; TAG_LENGTH]) -> Result<()> {
-        self.finish()?;
-        self.control(
-            lc::EVP_CTRL_AEAD_GET_TAG,
-            TAG_LENGTH as c_int,
-            tag.as_mut_ptr(),
-        )?;
+        each!(&mut self.cipher, it => it.seal(tag))?;
         self.unmask(tag);
         Ok(())
     }
 
     /// Ends an opened message: whether the tag, of up to 16 bytes, is its own.
     pub fn open(&mut self, tag: &[u8]) -> Result<bool> {
-        fork::ready();
         let mut expected = [0; TAG_LENGTH];
         if tag.is_empty() || tag.len() > TAG_LENGTH {
             return Err(Error::InvalidInput);
         }
         expected[..tag.len()].copy_from_slice(tag);
         self.unmask(&mut expected);
-        let length = tag.len() as c_int;
-        self.control(lc::EVP_CTRL_AEAD_SET_TAG, length, expected.as_mut_ptr())?;
-        Ok(self.finish().is_ok())
+        each!(&mut self.cipher, it => it.open(&mut expected, tag.len()))
     }
 
     /// A context in the same state.
     pub fn try_clone(&self) -> Result<Self> {
-        // SAFETY: makes a new context.
-        let context = unsafe { Owned::new(lc::EVP_CIPHER_CTX_new(), Error::Resource)? };
-        // SAFETY: both contexts are live.
-        let answer = unsafe { lc::EVP_CIPHER_CTX_copy(context.as_ptr(), self.context.as_ptr()) };
-        check(answer, Error::Resource)?;
+        let cipher = match &self.cipher {
+            Cipher::AwsLc(it) => Cipher::AwsLc(it.try_clone()?),
+            #[cfg(target_arch = "x86_64")]
+            Cipher::Vectors(it) => Cipher::Vectors(it.try_clone()?),
+        };
         Ok(Self {
-            context,
-            iv_length: self.iv_length,
+            cipher,
             mask: self.mask.clone(),
         })
-    }
-
-    /// Sets what is not null.
-    ///
-    /// # Safety
-    /// The key is as long as the cipher asks, the vector as long as the context was told.
-    unsafe fn init(
-        &self,
-        cipher: *const lc::EVP_CIPHER,
-        key: *const u8,
-        iv: *const u8,
-        seal: bool,
-    ) -> Result<()> {
-        // SAFETY: a live context; the rest by the caller's word.
-        let answer = unsafe {
-            lc::EVP_CipherInit_ex(
-                self.context.as_ptr(),
-                cipher,
-                ptr::null_mut(),
-                key,
-                iv,
-                c_int::from(seal),
-            )
-        };
-        check(answer, Error::Failed)
-    }
-
-    /// `EVP_Cipher`, not `EVP_CipherUpdate`: after that has failed once, a context is of no use any more.
-    fn feed(&mut self, output: *mut u8, input: *const u8, length: usize) -> Result<()> {
-        // SAFETY: a live context; the callers pass as many bytes of input as of output, the same or
-        // apart, or no output for associated data, or neither to end the message.
-        let answer = unsafe { lc::EVP_Cipher(self.context.as_ptr(), output, input, length) };
-        check(c_int::from(answer >= 0), Error::Failed)
-    }
-
-    fn finish(&mut self) -> Result<()> {
-        self.feed(ptr::null_mut(), ptr::null(), 0)
-    }
-
-    fn control(&mut self, command: c_int, argument: c_int, data: *mut u8) -> Result<()> {
-        // SAFETY: a live context; each caller passes what its command asks.
-        let answer = unsafe {
-            lc::EVP_CIPHER_CTX_ctrl(self.context.as_ptr(), command, argument, data.cast())
-        };
-        check(answer, Error::Failed)
     }
 }
 

@@ -1,0 +1,79 @@
+//! AES-GCM on 256-bit vectors, where the processor has VAES and AWS-LC does not use it.
+
+use inout::InOutBuf;
+use outboard_aes_gcm::{AesGcm, Refusal};
+use outboard_processor::{Feature, has_all};
+use subtle::ConstantTimeEq;
+
+use super::Block;
+use crate::error::{Error, Result};
+
+/// Whether this processor gains by it: AWS-LC has VAES on 512-bit vectors alone.
+pub(super) fn gain() -> bool {
+    use Feature as F;
+    outboard_aes_gcm::available() && !has_all(&[F::Avx512f, F::Avx512dq, F::Avx512bw, F::Avx512vl])
+}
+
+/// A cipher with a key.
+pub(super) struct Cipher(AesGcm);
+
+impl From<Refusal> for Error {
+    fn from(refusal: Refusal) -> Self {
+        match refusal {
+            Refusal::Length => Self::InvalidKey,
+            Refusal::Order => Self::Failed,
+        }
+    }
+}
+
+impl Cipher {
+    pub(super) fn new(key: &[u8], seal: bool) -> Result<Self> {
+        Ok(Self(AesGcm::new(key, seal)?))
+    }
+
+    pub(super) fn key_length(&self) -> usize {
+        self.0.key_length()
+    }
+
+    pub(super) fn set_key(&mut self, key: &[u8], seal: bool) -> Result<()> {
+        Ok(self.0.set_key(key, seal)?)
+    }
+
+    pub(super) fn start(&mut self, iv: &[u8], seal: bool) -> Result<()> {
+        Ok(self.0.start(iv, seal)?)
+    }
+
+    pub(super) fn turn(&mut self, seal: bool) -> Result<()> {
+        self.0.turn(seal);
+        Ok(())
+    }
+
+    pub(super) fn associate(&mut self, data: &[u8]) -> Result<()> {
+        Ok(self.0.associate(data)?)
+    }
+
+    pub(super) fn update(&mut self, data: InOutBuf<'_, '_, u8>) -> Result<()> {
+        Ok(self.0.update(data)?)
+    }
+
+    pub(super) fn seal(&mut self, tag: &mut Block) -> Result<()> {
+        if !self.0.seals() {
+            return Err(Error::Failed);
+        }
+        *tag = self.0.finish()?;
+        Ok(())
+    }
+
+    /// Whether the tag's first `length` bytes are the message's.
+    pub(super) fn open(&mut self, tag: &mut Block, length: usize) -> Result<bool> {
+        if self.0.seals() {
+            return Err(Error::Failed);
+        }
+        let expected = self.0.finish()?;
+        Ok(expected[..length].ct_eq(&tag[..length]).into())
+    }
+
+    pub(super) fn try_clone(&self) -> Result<Self> {
+        Ok(Self(self.0.clone()))
+    }
+}

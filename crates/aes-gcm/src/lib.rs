@@ -214,11 +214,12 @@ impl AesGcm {
         Ok(())
     }
 
-    /// Ends the message: its tag.
+    /// The message's tag. It goes on until [`AesGcm::end`], as OpenSSL's does after a tag that was wrong: with the same stream, and with
+    /// the tag in the place of what was hashed.
     ///
     /// # Errors
     /// [`Refusal::Order`].
-    pub fn finish(&mut self) -> Result<Block> {
+    pub fn tag(&mut self) -> Result<Block> {
         let message = self.message.as_mut().ok_or(Refusal::Order)?;
         if message.used > 0 || message.used_by_associated > 0 {
             self.key.multiply(&mut message.hash);
@@ -226,11 +227,14 @@ impl AesGcm {
         let lengths = lengths(message.associated, message.length);
         mix(&mut message.hash, &lengths);
         self.key.multiply(&mut message.hash);
-        let mut tag = message.mask;
-        mix(&mut tag, &message.hash);
+        mix(&mut message.hash, &message.mask);
+        Ok(message.hash)
+    }
+
+    /// Ends the message.
+    pub fn end(&mut self) {
         // Where it is, so that it is wiped there.
         self.message = None;
-        Ok(tag)
     }
 }
 

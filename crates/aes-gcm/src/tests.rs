@@ -150,8 +150,9 @@ fn any_pieces_are_as_aws_lc_has_them() {
                 "round {round}: {} bytes, sealed: {seals}",
                 out.len()
             );
-            assert_eq!(cipher.finish(), Ok(tag), "round {round}");
-            assert_eq!(cipher.finish(), Err(Refusal::Order));
+            assert_eq!(cipher.tag(), Ok(tag), "round {round}");
+            cipher.end();
+            assert_eq!(cipher.tag(), Err(Refusal::Order));
         }
     }
 }
@@ -180,7 +181,7 @@ fn counters_start_anew() {
         for piece in pieces.chunks_mut(7) {
             single.update(InOutBuf::from(piece)).expect("a message");
         }
-        assert!(all == pieces && cipher.finish() == single.finish());
+        assert!(all == pieces && cipher.tag() == single.tag());
         seen += 1;
     }
 }

@@ -17,18 +17,16 @@ pub(super) fn gain() -> bool {
 /// A cipher with a key.
 pub(super) struct Cipher(AesGcm);
 
-impl From<Refusal> for Error {
-    fn from(refusal: Refusal) -> Self {
-        match refusal {
-            Refusal::Length => Self::InvalidKey,
-            Refusal::Order => Self::Failed,
-        }
+fn error(refusal: Refusal) -> Error {
+    match refusal {
+        Refusal::Length => Error::InvalidKey,
+        Refusal::Order => Error::Failed,
     }
 }
 
 impl Cipher {
     pub(super) fn new(key: &[u8], seal: bool) -> Result<Self> {
-        Ok(Self(AesGcm::new(key, seal)?))
+        AesGcm::new(key, seal).map(Self).map_err(error)
     }
 
     pub(super) fn key_length(&self) -> usize {
@@ -36,11 +34,11 @@ impl Cipher {
     }
 
     pub(super) fn set_key(&mut self, key: &[u8], seal: bool) -> Result<()> {
-        Ok(self.0.set_key(key, seal)?)
+        self.0.set_key(key, seal).map_err(error)
     }
 
     pub(super) fn start(&mut self, iv: &[u8], seal: bool) -> Result<()> {
-        Ok(self.0.start(iv, seal)?)
+        self.0.start(iv, seal).map_err(error)
     }
 
     pub(super) fn turn(&mut self, seal: bool) -> Result<()> {
@@ -49,28 +47,33 @@ impl Cipher {
     }
 
     pub(super) fn associate(&mut self, data: &[u8]) -> Result<()> {
-        Ok(self.0.associate(data)?)
+        self.0.associate(data).map_err(error)
     }
 
     pub(super) fn update(&mut self, data: InOutBuf<'_, '_, u8>) -> Result<()> {
-        Ok(self.0.update(data)?)
+        self.0.update(data).map_err(error)
     }
 
     pub(super) fn seal(&mut self, tag: &mut Block) -> Result<()> {
         if !self.0.seals() {
             return Err(Error::Failed);
         }
-        *tag = self.0.finish()?;
+        *tag = self.0.tag().map_err(error)?;
+        self.0.end();
         Ok(())
     }
 
-    /// Whether the tag's first `length` bytes are the message's.
+    /// Whether the tag's first `length` bytes are the message's, which ends only if they are.
     pub(super) fn open(&mut self, tag: &mut Block, length: usize) -> Result<bool> {
         if self.0.seals() {
             return Err(Error::Failed);
         }
-        let expected = self.0.finish()?;
-        Ok(expected[..length].ct_eq(&tag[..length]).into())
+        let expected = self.0.tag().map_err(error)?;
+        let is_right = expected[..length].ct_eq(&tag[..length]).into();
+        if is_right {
+            self.0.end();
+        }
+        Ok(is_right)
     }
 
     pub(super) fn try_clone(&self) -> Result<Self> {

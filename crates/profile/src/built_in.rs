@@ -34,15 +34,17 @@ pub(super) fn choices(machine: &Machine, libcrypto_version: &str) -> Choices {
         Ed25519Sign,
         Ed25519Verify,
     ];
-    /// What OpenSSL 3.0 lacks: kernels for AVX-512 (IFMA for RSA-3072 and RSA-4096, VAES for AES-GCM).
-    /// Verification draws or wins a little, and comes with the keys. 4.0 has its own; versions between
-    /// were not measured, and are left alone.
-    const MISSING_IN_3_0: &[Operation] = &[
+    /// What OpenSSL 3.0 lacks: kernels for AVX-512 IFMA. Verification draws or wins a little, and comes with the keys. 4.0 has its own;
+    /// versions between were not measured, and are left alone.
+    const LARGE_RSA: &[Operation] = &[
         Rsa2048Verify,
         Rsa3072Sign,
         Rsa3072Verify,
         Rsa4096Sign,
         Rsa4096Verify,
+    ];
+    /// The same of VAES, on vectors of 512 and of 256 bits.
+    const AES_GCM: &[Operation] = &[
         Aes128GcmSeal,
         Aes128GcmOpen,
         Aes192GcmSeal,
@@ -77,10 +79,11 @@ pub(super) fn choices(machine: &Machine, libcrypto_version: &str) -> Choices {
         X25519Derive,
     ];
 
+    let is_3_0 = super::series(libcrypto_version) == ("3", "0");
+    let has_vaes = machine.has("vaes") && machine.has("vpclmulqdq");
     let wins: &[&[Operation]] = match class {
-        Class::Avx512 if super::series(libcrypto_version) == ("3", "0") => {
-            &[CURVES, KEY_SCHEDULE, MISSING_IN_3_0]
-        }
+        Class::Avx512 if is_3_0 => &[CURVES, KEY_SCHEDULE, LARGE_RSA, AES_GCM],
+        Class::Avx2 if is_3_0 && has_vaes => &[CURVES, KEY_SCHEDULE, AES_GCM],
         Class::Avx512 | Class::Avx2 | Class::Arm => &[CURVES, KEY_SCHEDULE],
         Class::Other => &[],
     };
@@ -89,9 +92,7 @@ pub(super) fn choices(machine: &Machine, libcrypto_version: &str) -> Choices {
         choices.set(operation, Path::Scalar);
     }
     let in_company: &[&[Operation]] = match class {
-        Class::Avx512 if super::series(libcrypto_version) == ("3", "0") => {
-            &[IN_COMPANY, IN_COMPANY_3_0]
-        }
+        Class::Avx512 if is_3_0 => &[IN_COMPANY, IN_COMPANY_3_0],
         Class::Avx512 => &[IN_COMPANY],
         _ => &[],
     };

@@ -40,7 +40,9 @@ pub fn serving(
     match (path, kind(operation)) {
         (Path::Wide | Path::Card, _) => Serving::Lanes,
         (_, Kind::AesGcm) => {
-            if knows_avx512 && has(&["vaes", "vpclmulqdq", "avx512bw"]) {
+            // OpenSSL has them on vectors of 512 bits, the engine on those of 256 as well.
+            let wide_enough = path == Path::Scalar || has(&["avx512bw"]);
+            if knows_avx512 && wide_enough && has(&["vaes", "vpclmulqdq"]) {
                 Serving::Instructions("VAES, VPCLMULQDQ")
             } else if has(&["aes", "pclmulqdq"]) {
                 Serving::Instructions("AES-NI, PCLMULQDQ")
@@ -128,6 +130,14 @@ mod tests {
             "software"
         );
         assert_eq!(on(Operation::P256Sign, Path::Card, (3, 0)), "8 lanes");
+    }
+
+    #[test]
+    fn the_engine_has_vaes_without_avx512() {
+        let zen_3 = machine(&["aes", "pclmulqdq", "vaes", "vpclmulqdq", "avx2"]);
+        let on = |path| serving(Operation::Aes128GcmSeal, path, &zen_3, (3, 5)).to_string();
+        assert_eq!(on(Path::Scalar), "VAES, VPCLMULQDQ");
+        assert_eq!(on(Path::Stock), "AES-NI, PCLMULQDQ");
     }
 
     #[test]

@@ -9,8 +9,8 @@
 #   make cards-model          test the queue in every order of its threads' steps, more closely
 #                             (PREEMPTIONS=4)
 #   make cards-anywhere       test cards and HAProxy without lanes: batches run one by one
-#   make cards-emulated       test cards, and the programs and modules that have them, on emulated lanes where the processor
-#                             has none (part of make test)
+#   make cards-emulated       test cards on emulated lanes where the processor has none (part of make test)
+#   make cards-emulated-programs  the same of the modules and the service that have cards, built once more
 #   make kem-anywhere         test path wide of ML-KEM and of ML-DSA without lanes: emulated
 #   make cards-sanitize       run the tests under ThreadSanitizer, which reports unordered accesses of two
 #                             threads; needs a nightly toolchain with its sources   (SANITIZED=5)
@@ -20,7 +20,7 @@ ROUNDS      ?= 200
 PREEMPTIONS ?= 4
 SANITIZED   ?= 5
 
-.PHONY: bench-cards cards-stress cards-model cards-anywhere cards-emulated kem-anywhere cards-sanitize
+.PHONY: bench-cards cards-stress cards-model cards-anywhere cards-emulated cards-emulated-programs kem-anywhere cards-sanitize
 
 bench-cards:
 	$(CARGO) bench -q -p outboard-engine --bench cards -- $(ONLY)
@@ -43,13 +43,16 @@ emulated_lanes = --features outboard-engine/emulated-lanes \
 kem-anywhere:
 	$(CARGO) test -q --locked -p outboard-engine --lib $(emulated_lanes) -- kem:: dsa::
 
-# In a directory of its own: other tests load the modules of the usual one, and start its programs.
 cards-emulated:
 	@if grep -q avx512ifma /proc/cpuinfo; then echo "cards-emulated: left out, because here all tests have lanes"; else \
-	    set -x; OUTBOARD_TEST_ALL=1 CARGO_TARGET_DIR=target/cards-emulated $(CARGO) test -q --locked --no-fail-fast \
-	        -p outboard-engine -p outboard-provider -p outboard-service -p outboard-pkcs11 $(emulated_lanes) \
-	        --test card --test jobs --test jobs_in_lanes --test jobs_lost --test killed --test confined \
-	        --test cards --test usage --test crowd --test decryption --test asynchronous --test asynchronous_service; fi
+	    set -x; $(CARGO) test -q --locked -p outboard-engine $(emulated_lanes) --test card; fi
+
+# In a directory of its own: other tests load the modules of the usual one, and start its programs.
+cards-emulated-programs:
+	OUTBOARD_TEST_ALL=1 CARGO_TARGET_DIR=target/cards-emulated $(CARGO) test -q --locked --no-fail-fast \
+	    -p outboard-provider -p outboard-service -p outboard-pkcs11 $(emulated_lanes) \
+	    --test jobs --test jobs_in_lanes --test jobs_lost --test killed --test confined \
+	    --test cards --test usage --test crowd --test decryption --test asynchronous --test asynchronous_service
 
 cards-sanitize:
 	@rustc +nightly --version >/dev/null 2>&1 && test -d "$$(rustc +nightly --print sysroot)/lib/rustlib/src/rust/library" || \

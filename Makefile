@@ -119,7 +119,7 @@ check: need-test tested
 	scripts/java-later.sh
 	scripts/cca-python.sh
 	scripts/go-later.sh
-	PATH="$(CURDIR)/target/go-later/go/bin:$$PATH" OUTBOARD_TEST_ALL=1 $(CARGO) test --workspace --locked --no-fail-fast \
+	MAKEFLAGS= PATH="$(CURDIR)/target/go-later/go/bin:$$PATH" OUTBOARD_TEST_ALL=1 $(CARGO) test --workspace --locked --no-fail-fast \
 	  --config "target.'cfg(unix)'.runner = 'timeout --foreground --kill-after=60 3600'"
 
 # What whole-program tests load and start. One command for all: for other packages together, cargo would choose other features of

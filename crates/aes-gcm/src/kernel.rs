@@ -157,7 +157,7 @@ fn expand(key: &[u8], out: &mut Key) {
         let mut word = expanded[i - 1];
         if i % words == 0 {
             word = substitute(word.rotate_right(8)) ^ constant;
-            constant = constant << 1 ^ 0x11b * (constant >> 7);
+            constant = (constant << 1) ^ (0x11b * (constant >> 7));
         } else if words > 6 && i % words == 4 {
             word = substitute(word);
         }

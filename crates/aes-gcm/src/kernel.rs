@@ -36,7 +36,7 @@ struct Twice([Block; 2]);
 #[repr(C, align(32))]
 struct Powers([Block; STEP]);
 
-/// An expanded key: on the heap, where moving it leaves no copy behind. Wiped when dropped.
+/// An expanded key. Wiped when dropped.
 pub(crate) struct Key {
     rounds: usize,
     keys: [Twice; MOST_KEYS],
@@ -54,11 +54,33 @@ impl Drop for Key {
     }
 }
 
-/// Overwrites plain bytes with zeros, all at once.
-pub(crate) fn wipe<T: Copy>(secret: &mut T) {
-    // SAFETY: a valid, exclusive reference; all types that this module and its caller wipe are arrays of bytes, for which 0 is a value.
+/// What may be overwritten with zeros.
+///
+/// # Safety
+/// All bytes 0 are a value of the type.
+pub(crate) unsafe trait Plain: Copy {}
+
+// SAFETY: they are bytes, or numbers.
+unsafe impl Plain for Block {}
+// SAFETY: as above.
+unsafe impl Plain for Powers {}
+// SAFETY: as above.
+unsafe impl Plain for [Twice; MOST_KEYS] {}
+// SAFETY: as above.
+unsafe impl Plain for [u32; 4 * MOST_KEYS] {}
+
+/// Overwrites it with zeros, all at once.
+pub(crate) fn wipe<T: Plain>(secret: &mut T) {
+    // SAFETY: a valid, exclusive reference to what may be 0.
     unsafe { core::ptr::write_volatile(secret, core::mem::zeroed()) };
     core::sync::atomic::compiler_fence(core::sync::atomic::Ordering::SeqCst);
+}
+
+/// The next counter block: its last 32 bits count.
+pub(crate) fn count(counter: &mut Block) {
+    let [.., a, b, c, d] = *counter;
+    let count = u32::from_be_bytes([a, b, c, d]).wrapping_add(1);
+    counter[12..].copy_from_slice(&count.to_be_bytes());
 }
 
 /// Whether the processor has what this needs.
@@ -68,34 +90,27 @@ pub(crate) fn available() -> bool {
 }
 
 impl Key {
-    fn empty() -> Box<Self> {
-        Box::new(Self {
+    pub(crate) fn empty() -> Self {
+        Self {
             rounds: 0,
             keys: [Twice([[0; 16]; 2]); MOST_KEYS],
             powers: Powers([[0; 16]; STEP]),
             sums: Powers([[0; 16]; STEP]),
-        })
-    }
-
-    /// A key of 16, 24 or 32 bytes.
-    pub(crate) fn new(key: &[u8]) -> Option<Box<Self>> {
-        assert!(available(), "the caller has asked");
-        if !matches!(key.len(), 16 | 24 | 32) {
-            return None;
         }
-        let mut out = Self::empty();
-        // SAFETY: the processor has the features, as just checked; below, there is a key only where it has.
-        unsafe { expand(key, &mut out) };
-        Some(out)
     }
 
-    pub(crate) fn copy(&self) -> Box<Self> {
-        let mut out = Self::empty();
+    /// Takes a key of 16, 24 or 32 bytes.
+    pub(crate) fn set(&mut self, key: &[u8]) -> Option<()> {
+        assert!(available(), "the caller has asked");
+        // SAFETY: the processor has the features, as just checked; below, a key was set, so it has.
+        matches!(key.len(), 16 | 24 | 32).then(|| unsafe { expand(key, self) })
+    }
+
+    pub(crate) fn copy_to(&self, out: &mut Self) {
         out.rounds = self.rounds;
         out.keys = self.keys;
         out.powers = self.powers;
         out.sums = self.sums;
-        out
     }
 
     pub(crate) fn length(&self) -> usize {
@@ -103,24 +118,27 @@ impl Key {
     }
 
     /// The counter block, encrypted; then it counts.
-    pub(crate) fn encrypt_counter(&self, counter: &mut Block) -> Block {
-        // SAFETY: see `new`.
-        let out = unsafe { encrypt(self, counter) };
-        let [.., a, b, c, d] = *counter;
-        let count = u32::from_be_bytes([a, b, c, d]).wrapping_add(1);
-        counter[12..].copy_from_slice(&count.to_be_bytes());
-        out
+    pub(crate) fn encrypt_counter(&self, counter: &mut Block, out: &mut Block) {
+        // SAFETY: see `set`.
+        unsafe { encrypt(self, counter, out) }
+        count(counter);
+    }
+
+    /// The same of this counter block and the next one, which it is afterwards.
+    pub(crate) fn encrypt_two(&self, counter: &mut Block, out: [&mut Block; 2]) {
+        // SAFETY: see `set`.
+        unsafe { encrypt_two(self, counter, out) }
     }
 
     /// `hash = hash·H`.
     pub(crate) fn multiply(&self, hash: &mut Block) {
-        // SAFETY: see `new`.
+        // SAFETY: see `set`.
         unsafe { multiply(self, hash) }
     }
 
     /// Hashes blocks.
     pub(crate) fn hash(&self, hash: &mut Block, blocks: &[Block]) {
-        // SAFETY: see `new`.
+        // SAFETY: see `set`.
         unsafe { hash_all(self, hash, blocks) }
     }
 
@@ -132,7 +150,7 @@ impl Key {
         data: InOutBuf<'_, '_, u8>,
         seals: bool,
     ) {
-        // SAFETY: see `new`.
+        // SAFETY: see `set`.
         unsafe {
             if seals {
                 crypt_all::<true>(self, counter, hash, data)
@@ -183,26 +201,27 @@ fn substitute(word: u32) -> u32 {
     _mm_cvtsi128_si32(_mm_aesenclast_si128(columns, _mm_setzero_si128())).cast_unsigned()
 }
 
-/// H^16 to H^1, times x. Each line needs the one above it alone.
+/// H^16 to H^1, times x. Each line needs the one above it alone. All are stored as they are made, and loaded from there.
 #[target_feature(enable = "aes,pclmulqdq,avx2")]
 fn powers(key: &mut Key) {
-    let h = u128::from_be_bytes(encrypt(key, &[0; 16]));
+    let mut block = [0; 16];
+    encrypt(key, &[0; 16], &mut block);
+    let h = u128::from_be_bytes(block);
     // Times x, reduced: without a branch.
     let h = h << 1 ^ (0xc2 << 120 | 1) & 0_u128.wrapping_sub(h >> 127);
-    let mut made = [_mm_setzero_si128(); STEP + 1];
-    made[1] = load(&h.to_le_bytes());
-    made[2] = product(made[1], made[1]);
-    for half in [2, 4, 8] {
+    key.powers.0[STEP - 1] = h.to_le_bytes();
+    wipe(&mut block);
+    for half in [1, 2, 4, 8] {
         for i in 1..=half {
-            made[half + i] = product(made[half], made[i]);
+            let [a, b] = [half, i].map(|power| STEP - power);
+            let power = product(load(&key.powers.0[a]), load(&key.powers.0[b]));
+            store(power, &mut key.powers.0[STEP - half - i]);
         }
     }
-    for (power, made) in key.powers.0.iter_mut().rev().zip(&made[1..]) {
-        store(*made, power);
-    }
-    for (sum, made) in key.sums.0.iter_mut().rev().zip(&made[1..]) {
+    for (sum, power) in key.sums.0.iter_mut().zip(&key.powers.0) {
+        let power = load(power);
         store(
-            _mm_xor_si128(*made, _mm_shuffle_epi32::<0b01_00_11_10>(*made)),
+            _mm_xor_si128(power, _mm_shuffle_epi32::<0b01_00_11_10>(power)),
             sum,
         );
     }
@@ -236,15 +255,29 @@ fn reversal() -> __m128i {
 }
 
 #[target_feature(enable = "aes,avx2")]
-fn encrypt(key: &Key, block: &Block) -> Block {
+fn encrypt(key: &Key, block: &Block, out: &mut Block) {
     let round = |i: usize| load(&key.keys[i].0[0]);
     let mut x = _mm_xor_si128(load(block), round(0));
     for i in 1..key.rounds {
         x = _mm_aesenc_si128(x, round(i));
     }
-    let mut out = [0; 16];
-    store(_mm_aesenclast_si128(x, round(key.rounds)), &mut out);
-    out
+    store(_mm_aesenclast_si128(x, round(key.rounds)), out);
+}
+
+#[target_feature(enable = "vaes,aes,avx2")]
+fn encrypt_two(key: &Key, counter: &mut Block, [one, next]: [&mut Block; 2]) {
+    let this = load(counter);
+    count(counter);
+    let mut x = _mm256_set_m128i(load(counter), this);
+    // SAFETY: round keys are aligned.
+    let round = |i: usize| unsafe { _mm256_load_si256((&raw const key.keys[i]).cast()) };
+    x = _mm256_xor_si256(x, round(0));
+    for i in 1..key.rounds {
+        x = _mm256_aesenc_epi128(x, round(i));
+    }
+    x = _mm256_aesenclast_epi128(x, round(key.rounds));
+    store(_mm256_castsi256_si128(x), one);
+    store(_mm256_extracti128_si256::<1>(x), next);
 }
 
 #[target_feature(enable = "pclmulqdq,avx2")]
@@ -297,6 +330,8 @@ fn folded(x: __m256i) -> __m128i {
 #[inline]
 #[target_feature(enable = "vpclmulqdq,pclmulqdq,avx2")]
 unsafe fn hash_pairs<const PAIRS: usize>(key: &Key, hash: __m128i, blocks: *const u8) -> __m128i {
+    // What the compiler knows to be the same in each step, it would load once, and keep on the stack.
+    let key = core::hint::black_box(key);
     let reversal = _mm256_broadcastsi128_si256(reversal());
     let mut sums = [_mm256_setzero_si256(); 3];
     let mut into = _mm256_zextsi128_si256(hash);
@@ -423,8 +458,11 @@ fn crypt_all<const SEALS: bool>(
         pairs!(4 2 1);
         store(reversed(_mm256_castsi256_si128(counters)), counter);
         if blocks == 1 {
-            let (before, stream) = (*input.cast::<Block>(), key.encrypt_counter(counter));
+            let before = *input.cast::<Block>();
+            let mut stream = [0; 16];
+            key.encrypt_counter(counter, &mut stream);
             let after = xor(&before, &stream);
+            wipe(&mut stream);
             *output.cast::<Block>() = after;
             let hashed = load(if SEALS { &after } else { &before });
             sum = product(

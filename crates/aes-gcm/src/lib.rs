@@ -14,7 +14,8 @@
 mod kernel;
 
 use inout::InOutBuf;
-use kernel::Key;
+use kernel::{Key, wipe};
+use subtle::ConstantTimeEq;
 
 /// A block, and a tag's full length, in bytes.
 pub const BLOCK: usize = 16;
@@ -42,26 +43,22 @@ pub fn available() -> bool {
     kernel::available()
 }
 
-/// A key, and a message that is fed in pieces. Wiped when dropped.
+/// A key, and a message that is fed in pieces.
 pub struct AesGcm {
-    key: Box<Key>,
+    state: Box<State>,
     seals: bool,
-    message: Option<Message>,
 }
 
-impl Clone for AesGcm {
-    fn clone(&self) -> Self {
-        Self {
-            key: self.key.copy(),
-            seals: self.seals,
-            message: self.message.clone(),
-        }
-    }
+/// All that is secret: on the heap, where moving it leaves no copy behind. Wiped when dropped.
+struct State {
+    key: Key,
+    message: Message,
 }
 
-/// A message in its middle.
-#[derive(Clone)]
+#[derive(Clone, Copy, Default)]
 struct Message {
+    /// It has begun, and has not ended.
+    is_on: bool,
     /// What the tag is hidden by.
     mask: Block,
     /// The next counter block.
@@ -75,6 +72,19 @@ struct Message {
     used: usize,
     /// The same of associated data.
     used_by_associated: usize,
+    /// Before any data: the first stream, which was encrypted beside the mask.
+    first: Block,
+    has_first: bool,
+}
+
+impl Clone for AesGcm {
+    fn clone(&self) -> Self {
+        let mut state = State::empty();
+        self.state.key.copy_to(&mut state.key);
+        state.message = self.state.message;
+        let seals = self.seals;
+        Self { state, seals }
+    }
 }
 
 impl AesGcm {
@@ -86,11 +96,9 @@ impl AesGcm {
     /// # Panics
     /// If this is not [`available`].
     pub fn new(key: &[u8], seals: bool) -> Result<Self> {
-        Ok(Self {
-            key: Key::new(key).ok_or(Refusal::Length)?,
-            seals,
-            message: None,
-        })
+        let mut state = State::empty();
+        state.key.set(key).ok_or(Refusal::Length)?;
+        Ok(Self { state, seals })
     }
 
     /// Takes another key. It begins no message.
@@ -104,7 +112,7 @@ impl AesGcm {
 
     /// The key's length in bytes.
     pub fn key_length(&self) -> usize {
-        self.key.length()
+        self.state.key.length()
     }
 
     /// Begins a message with that initialisation vector.
@@ -112,35 +120,27 @@ impl AesGcm {
     /// # Errors
     /// [`Refusal::Length`].
     pub fn start(&mut self, iv: &[u8], seals: bool) -> Result<()> {
-        let mut first = [0; BLOCK];
-        match iv.len() {
-            0 => return Err(Refusal::Length),
-            12 => {
-                first[..12].copy_from_slice(iv);
-                first[15] = 1;
-            }
-            length => {
-                for block in iv.chunks(BLOCK) {
-                    mix(&mut first, block);
-                    self.key.multiply(&mut first);
-                }
-                mix(&mut first, &lengths(0, length as u64));
-                self.key.multiply(&mut first);
-            }
+        if iv.is_empty() {
+            return Err(Refusal::Length);
         }
-        let mut counter = first;
-        let mask = self.key.encrypt_counter(&mut counter);
+        let State { key, message } = &mut *self.state;
+        wipe(message);
+        let counter = &mut message.counter;
+        if iv.len() == 12 {
+            counter[..12].copy_from_slice(iv);
+            counter[15] = 1;
+        } else {
+            for block in iv.chunks(BLOCK) {
+                mix(counter, block);
+                key.multiply(counter);
+            }
+            mix(counter, &lengths(0, iv.len() as u64));
+            key.multiply(counter);
+        }
+        key.encrypt_two(counter, [&mut message.mask, &mut message.first]);
+        message.has_first = true;
+        message.is_on = true;
         self.seals = seals;
-        self.message = Some(Message {
-            mask,
-            counter,
-            hash: [0; BLOCK],
-            associated: 0,
-            length: 0,
-            stream: [0; BLOCK],
-            used: 0,
-            used_by_associated: 0,
-        });
         Ok(())
     }
 
@@ -149,17 +149,12 @@ impl AesGcm {
         self.seals = seals;
     }
 
-    /// Whether it seals.
-    pub fn seals(&self) -> bool {
-        self.seals
-    }
-
     /// Takes additional authenticated data.
     ///
     /// # Errors
     /// [`Refusal::Order`].
     pub fn associate(&mut self, mut data: &[u8]) -> Result<()> {
-        let message = self.message.as_mut().ok_or(Refusal::Order)?;
+        let State { key, message } = self.state.in_message()?;
         let sum = message.associated.checked_add(data.len() as u64);
         let associated = sum.filter(|sum| *sum <= MOST_ASSOCIATED && message.length == 0);
         message.associated = associated.ok_or(Refusal::Order)?;
@@ -171,11 +166,11 @@ impl AesGcm {
             if message.used_by_associated > 0 {
                 return Ok(());
             }
-            self.key.multiply(&mut message.hash);
+            key.multiply(&mut message.hash);
             data = others;
         }
         let (blocks, rest) = data.as_chunks();
-        self.key.hash(&mut message.hash, blocks);
+        key.hash(&mut message.hash, blocks);
         mix(&mut message.hash, rest);
         message.used_by_associated = rest.len();
         Ok(())
@@ -186,8 +181,8 @@ impl AesGcm {
     /// # Errors
     /// [`Refusal::Order`].
     pub fn update(&mut self, data: InOutBuf<'_, '_, u8>) -> Result<()> {
-        let (key, seals) = (&self.key, self.seals);
-        let message = self.message.as_mut().ok_or(Refusal::Order)?;
+        let seals = self.seals;
+        let State { key, message } = self.state.in_message()?;
         let sum = message.length.checked_add(data.len() as u64);
         message.length = sum.filter(|sum| *sum <= MOST_DATA).ok_or(Refusal::Order)?;
         if message.used_by_associated > 0 {
@@ -196,50 +191,93 @@ impl AesGcm {
         }
         let rest = (BLOCK - message.used) % BLOCK;
         let rest = rest.min(data.len());
-        let (first, others) = data.split_at(rest);
-        message.bytes(first, seals);
+        let (begun, others) = data.split_at(rest);
+        message.bytes(begun, seals);
         if rest > 0 && message.used == 0 {
             key.multiply(&mut message.hash);
         }
         if others.is_empty() {
             return Ok(());
         }
+        if others.len() <= BLOCK && message.take_first() {
+            let is_whole = others.len() == BLOCK;
+            message.bytes(others, seals);
+            if is_whole {
+                key.multiply(&mut message.hash);
+            }
+            return Ok(());
+        }
+        if message.has_first {
+            message.forget_first();
+        }
         let whole = others.len() / BLOCK * BLOCK;
         let (blocks, last) = others.split_at(whole);
         key.crypt(&mut message.counter, &mut message.hash, blocks, seals);
         if !last.is_empty() {
-            message.stream = key.encrypt_counter(&mut message.counter);
+            key.encrypt_counter(&mut message.counter, &mut message.stream);
             message.bytes(last, seals);
         }
         Ok(())
     }
 
-    /// The message's tag. It goes on until [`AesGcm::end`], as OpenSSL's does after a tag that was wrong: with the same stream, and with
-    /// the tag in the place of what was hashed.
+    /// Ends a message that is sealed: writes its tag.
     ///
     /// # Errors
     /// [`Refusal::Order`].
-    pub fn tag(&mut self) -> Result<Block> {
-        let message = self.message.as_mut().ok_or(Refusal::Order)?;
-        if message.used > 0 || message.used_by_associated > 0 {
-            self.key.multiply(&mut message.hash);
+    pub fn seal(&mut self, tag: &mut Block) -> Result<()> {
+        if !self.seals {
+            return Err(Refusal::Order);
         }
-        let lengths = lengths(message.associated, message.length);
-        mix(&mut message.hash, &lengths);
-        self.key.multiply(&mut message.hash);
-        mix(&mut message.hash, &message.mask);
-        Ok(message.hash)
+        let State { key, message } = self.state.in_message()?;
+        message.make_tag(key);
+        *tag = message.hash;
+        message.end();
+        Ok(())
     }
 
-    /// Ends the message.
-    pub fn end(&mut self) {
-        // Where it is, so that it is wiped there.
-        self.message = None;
+    /// Ends a message that is opened, if the tag of up to 16 bytes is its own. If not, it goes on, as OpenSSL's does: with the same
+    /// stream, and with the right tag in the place of what was hashed.
+    ///
+    /// # Errors
+    /// [`Refusal::Order`]; [`Refusal::Length`] if the tag has no byte or too many.
+    pub fn open(&mut self, tag: &[u8]) -> Result<bool> {
+        if self.seals {
+            return Err(Refusal::Order);
+        }
+        let State { key, message } = self.state.in_message()?;
+        if !matches!(tag.len(), 1..=BLOCK) {
+            return Err(Refusal::Length);
+        }
+        message.make_tag(key);
+        let is_right = message.hash[..tag.len()].ct_eq(tag).into();
+        if is_right {
+            message.end();
+        }
+        Ok(is_right)
+    }
+}
+
+impl State {
+    fn empty() -> Box<Self> {
+        Box::new(Self {
+            key: Key::empty(),
+            message: Message::default(),
+        })
+    }
+
+    fn in_message(&mut self) -> Result<&mut Self> {
+        self.message.is_on.then_some(self).ok_or(Refusal::Order)
+    }
+}
+
+impl Drop for State {
+    fn drop(&mut self) {
+        wipe(&mut self.message);
     }
 }
 
 impl Message {
-    /// Less than a block, with what the stream has.
+    /// A block at most, with what the stream has.
     fn bytes(&mut self, data: InOutBuf<'_, '_, u8>, seals: bool) {
         for mut byte in data {
             let before = *byte.get_in();
@@ -249,20 +287,40 @@ impl Message {
             self.used = (self.used + 1) % BLOCK;
         }
     }
-}
 
-impl Drop for Message {
-    fn drop(&mut self) {
-        for block in [
-            &mut self.mask,
-            &mut self.counter,
-            &mut self.hash,
-            &mut self.stream,
-        ] {
-            kernel::wipe(block);
+    /// The stream is the one that was encrypted beside the mask, if no data was there yet.
+    fn take_first(&mut self) -> bool {
+        let is_there = self.has_first;
+        if is_there {
+            self.stream = self.first;
+            kernel::count(&mut self.counter);
+            self.forget_first();
         }
+        is_there
+    }
+
+    fn forget_first(&mut self) {
+        wipe(&mut self.first);
+        self.has_first = false;
+    }
+
+    /// The tag, in the place of the hash.
+    fn make_tag(&mut self, key: &Key) {
+        if self.used > 0 || self.used_by_associated > 0 {
+            key.multiply(&mut self.hash);
+        }
+        mix(&mut self.hash, &lengths(self.associated, self.length));
+        key.multiply(&mut self.hash);
+        mix(&mut self.hash, &self.mask);
+    }
+
+    fn end(&mut self) {
+        wipe(self);
     }
 }
+
+// SAFETY: bytes, numbers and flags, of which 0 is a value.
+unsafe impl kernel::Plain for Message {}
 
 /// `to ^= from`, of as many bytes as `from` has.
 fn mix(to: &mut [u8], from: &[u8]) {
@@ -273,7 +331,7 @@ fn mix(to: &mut [u8], from: &[u8]) {
 
 /// The last block that is hashed: both lengths, in bits.
 fn lengths(associated: u64, data: u64) -> Block {
-    (u128::from(associated * 8) << 64 | u128::from(data * 8)).to_be_bytes()
+    (u128::from(associated) << 67 | u128::from(data) << 3).to_be_bytes()
 }
 
 #[cfg(test)]

@@ -150,9 +150,18 @@ fn any_pieces_are_as_aws_lc_has_them() {
                 "round {round}: {} bytes, sealed: {seals}",
                 out.len()
             );
-            assert_eq!(cipher.tag(), Ok(tag), "round {round}");
-            cipher.end();
-            assert_eq!(cipher.tag(), Err(Refusal::Order));
+            let mut made = [0; BLOCK];
+            if seals {
+                assert_eq!(cipher.open(&tag), Err(Refusal::Order));
+                assert_eq!(cipher.seal(&mut made), Ok(()));
+                assert_eq!(made, tag, "round {round}");
+                assert_eq!(cipher.seal(&mut made), Err(Refusal::Order));
+            } else {
+                assert_eq!(cipher.seal(&mut made), Err(Refusal::Order));
+                let length = 1 + random.below(16);
+                assert_eq!(cipher.open(&tag[..length]), Ok(true), "round {round}");
+                assert_eq!(cipher.open(&tag), Err(Refusal::Order));
+            }
         }
     }
 }
@@ -169,7 +178,8 @@ fn counters_start_anew() {
         let (key, iv) = (random.bytes(16), random.bytes(16));
         let mut cipher = AesGcm::new(&key, true).expect("a key's length");
         cipher.start(&iv, true).expect("it is not empty");
-        let counter = &mut cipher.message.as_mut().expect("it began").counter;
+        cipher.state.message.has_first = false;
+        let counter = &mut cipher.state.message.counter;
         // As if it had begun there: compared with the same, block by block.
         counter[12..].copy_from_slice(&(u32::MAX - random.below(40) as u32).to_be_bytes());
         let mut single = cipher.clone();
@@ -181,7 +191,11 @@ fn counters_start_anew() {
         for piece in pieces.chunks_mut(7) {
             single.update(InOutBuf::from(piece)).expect("a message");
         }
-        assert!(all == pieces && cipher.tag() == single.tag());
+        let mut tags = [[0; BLOCK]; 2];
+        for (cipher, tag) in [&mut cipher, &mut single].into_iter().zip(&mut tags) {
+            cipher.seal(tag).expect("a message");
+        }
+        assert!(all == pieces && tags[0] == tags[1]);
         seen += 1;
     }
 }
@@ -205,7 +219,7 @@ fn what_is_out_of_order_is_refused() {
         .update(InOutBuf::from(&mut [1][..]))
         .expect("a message");
     assert_eq!(cipher.associate(&[1]), Err(Refusal::Order));
-    cipher.message.as_mut().expect("it began").length = (1 << 36) - 33;
+    cipher.state.message.length = (1 << 36) - 33;
     assert_eq!(
         cipher.update(InOutBuf::from(&mut [1, 2][..])),
         Err(Refusal::Order)
@@ -213,4 +227,29 @@ fn what_is_out_of_order_is_refused() {
     cipher
         .update(InOutBuf::from(&mut [1][..]))
         .expect("the last byte");
+}
+
+/// As OpenSSL goes on after a wrong tag: with the same stream.
+#[test]
+fn a_wrong_tag_does_not_end_the_message() {
+    if !available() {
+        return;
+    }
+    let (key, iv, data) = ([7; 32], [8; 12], [9; 100]);
+    let (expected, tag) = sealed(&key, &iv, &[], &data);
+    let mut cipher = AesGcm::new(&key, false).expect("a key's length");
+    for at in [0, 5, 16, 37] {
+        cipher.start(&iv, false).expect("a vector");
+        let mut out = expected.clone();
+        cipher
+            .update(InOutBuf::from(&mut out[..at]))
+            .expect("a message");
+        assert_eq!(cipher.open(&[]), Err(Refusal::Length));
+        assert_eq!(cipher.open(&tag), Ok(false));
+        cipher
+            .update(InOutBuf::from(&mut out[at..]))
+            .expect("it goes on");
+        assert_eq!(out, data);
+        assert_eq!(cipher.open(&tag), Ok(false));
+    }
 }

@@ -76,6 +76,27 @@ pub(crate) fn wipe<T: Plain>(secret: &mut T) {
     core::sync::atomic::compiler_fence(core::sync::atomic::Ordering::SeqCst);
 }
 
+/// Clears what a function that was just called has left on the stack: the compiler keeps powers of H there, which an adversary found.
+#[inline(always)]
+fn clear_stack() {
+    /// More than any function here uses: a test looks.
+    const DEPTH: usize = 1536;
+    // SAFETY: what lies below the stack pointer belongs to nobody. The pointer goes along, so that a signal's handler leaves it
+    // alone, and comes back.
+    unsafe {
+        core::arch::asm!(
+            "sub rsp, {depth}",
+            "mov rdi, rsp",
+            "rep stosq",
+            "add rsp, {depth}",
+            depth = const DEPTH,
+            inout("rcx") DEPTH / 8 => _,
+            inout("rax") 0_u64 => _,
+            out("rdi") _,
+        );
+    }
+}
+
 /// The next counter block: its last 32 bits count.
 pub(crate) fn count(counter: &mut Block) {
     let [.., a, b, c, d] = *counter;
@@ -102,8 +123,13 @@ impl Key {
     /// Takes a key of 16, 24 or 32 bytes.
     pub(crate) fn set(&mut self, key: &[u8]) -> Option<()> {
         assert!(available(), "the caller has asked");
+        if !matches!(key.len(), 16 | 24 | 32) {
+            return None;
+        }
         // SAFETY: the processor has the features, as just checked; below, a key was set, so it has.
-        matches!(key.len(), 16 | 24 | 32).then(|| unsafe { expand(key, self) })
+        unsafe { expand(key, self) };
+        clear_stack();
+        Some(())
     }
 
     pub(crate) fn copy_to(&self, out: &mut Self) {
@@ -111,6 +137,12 @@ impl Key {
         out.keys = self.keys;
         out.powers = self.powers;
         out.sums = self.sums;
+    }
+
+    /// What tags are made with.
+    #[cfg(test)]
+    pub(crate) fn secrets(&self) -> Vec<Block> {
+        [self.powers.0, self.sums.0].concat()
     }
 
     pub(crate) fn length(&self) -> usize {
@@ -140,6 +172,9 @@ impl Key {
     pub(crate) fn hash(&self, hash: &mut Block, blocks: &[Block]) {
         // SAFETY: see `set`.
         unsafe { hash_all(self, hash, blocks) }
+        if blocks.len() >= STEP {
+            clear_stack();
+        }
     }
 
     /// Encrypts or decrypts whole blocks, and hashes the ciphertext.
@@ -150,6 +185,7 @@ impl Key {
         data: InOutBuf<'_, '_, u8>,
         seals: bool,
     ) {
+        let is_some = data.len() > crate::BLOCK;
         // SAFETY: see `set`.
         unsafe {
             if seals {
@@ -157,6 +193,9 @@ impl Key {
             } else {
                 crypt_all::<false>(self, counter, hash, data)
             }
+        }
+        if is_some {
+            clear_stack();
         }
     }
 }
@@ -330,22 +369,20 @@ fn folded(x: __m256i) -> __m128i {
 #[inline]
 #[target_feature(enable = "vpclmulqdq,pclmulqdq,avx2")]
 unsafe fn hash_pairs<const PAIRS: usize>(key: &Key, hash: __m128i, blocks: *const u8) -> __m128i {
-    // What the compiler knows to be the same in each step, it would load once, and keep on the stack.
-    let key = core::hint::black_box(key);
     let reversal = _mm256_broadcastsi128_si256(reversal());
     let mut sums = [_mm256_setzero_si256(); 3];
     let mut into = _mm256_zextsi128_si256(hash);
     for i in 0..PAIRS {
-        // SAFETY: by the caller's word; and the powers from H^(2·PAIRS) on are in pairs, aligned.
-        let (pair, powers, halves) = unsafe {
-            let at = STEP - 2 * PAIRS + 2 * i;
-            let pair = _mm256_loadu_si256(blocks.add(32 * i).cast());
-            let load = |powers: &Powers| _mm256_load_si256(powers.0.as_ptr().add(at).cast());
-            (pair, load(&key.powers), load(&key.sums))
-        };
+        let at = STEP - 2 * PAIRS + 2 * i;
+        // SAFETY: by the caller's word.
+        let pair = unsafe { _mm256_loadu_si256(blocks.add(32 * i).cast()) };
         let pair = _mm256_xor_si256(_mm256_shuffle_epi8(pair, reversal), into);
         into = _mm256_setzero_si256();
         let both = _mm256_xor_si256(pair, _mm256_shuffle_epi32::<0b01_00_11_10>(pair));
+        // SAFETY: two blocks, which are aligned: `at` is even.
+        let two =
+            |powers: &Powers| unsafe { _mm256_load_si256(powers.0[at..at + 2].as_ptr().cast()) };
+        let (powers, halves) = (two(&key.powers), two(&key.sums));
         sums = [
             _mm256_xor_si256(sums[0], _mm256_clmulepi64_epi128::<0x00>(pair, powers)),
             _mm256_xor_si256(sums[1], _mm256_clmulepi64_epi128::<0x00>(both, halves)),

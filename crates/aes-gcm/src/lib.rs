@@ -200,10 +200,11 @@ impl AesGcm {
             return Ok(());
         }
         if others.len() <= BLOCK && message.take_first() {
-            let is_whole = others.len() == BLOCK;
-            message.bytes(others, seals);
-            if is_whole {
+            if others.len() == BLOCK {
+                message.block(others, seals);
                 key.multiply(&mut message.hash);
+            } else {
+                message.bytes(others, seals);
             }
             return Ok(());
         }
@@ -277,7 +278,7 @@ impl Drop for State {
 }
 
 impl Message {
-    /// A block at most, with what the stream has.
+    /// Less than a block, with what the stream has.
     fn bytes(&mut self, data: InOutBuf<'_, '_, u8>, seals: bool) {
         for mut byte in data {
             let before = *byte.get_in();
@@ -286,6 +287,16 @@ impl Message {
             *byte.get_out() = after;
             self.used = (self.used + 1) % BLOCK;
         }
+    }
+
+    /// A whole block, with the stream.
+    fn block(&mut self, mut data: InOutBuf<'_, '_, u8>, seals: bool) {
+        let mut before = [0; BLOCK];
+        before.copy_from_slice(data.get_in());
+        let mut after = before;
+        mix(&mut after, &self.stream);
+        mix(&mut self.hash, if seals { &after } else { &before });
+        data.get_out().copy_from_slice(&after);
     }
 
     /// The stream is the one that was encrypted beside the mask, if no data was there yet.

@@ -253,3 +253,83 @@ fn a_wrong_tag_does_not_end_the_message() {
         assert_eq!(cipher.open(&tag), Ok(false));
     }
 }
+
+/// How deep the stack is looked through: more than anything here uses.
+const DEPTH: usize = 16 * 1024;
+
+#[inline(always)]
+fn clear_below() {
+    // SAFETY: what lies below the stack pointer belongs to nobody; the pointer goes along, and comes back.
+    unsafe {
+        std::arch::asm!(
+            "sub rsp, {depth}",
+            "mov rdi, rsp",
+            "rep stosb",
+            "add rsp, {depth}",
+            depth = const DEPTH,
+            inout("rcx") DEPTH => _,
+            inout("rax") 0 => _,
+            out("rdi") _,
+        );
+    }
+}
+
+/// How many of these are below the stack pointer.
+#[inline(always)]
+fn found_below(secrets: &[[u8; BLOCK]]) -> usize {
+    let mut pointer: *const u64;
+    // SAFETY: it copies a register.
+    unsafe { std::arch::asm!("mov {}, rsp", out(reg) pointer, options(nomem, nostack)) };
+    pointer = pointer.wrapping_byte_sub(DEPTH);
+    let mut found = 0;
+    for _ in 0..DEPTH / 8 - 1 {
+        // SAFETY: memory of this thread's stack, which is larger.
+        let words = unsafe { [pointer.read_volatile(), pointer.add(1).read_volatile()] };
+        let is = |secret: &[u8; BLOCK]| {
+            secret
+                .as_chunks()
+                .0
+                .iter()
+                .zip(words)
+                .all(|(a, b)| u64::from_ne_bytes(*a) == b)
+        };
+        found += usize::from(secrets.iter().any(is));
+        pointer = pointer.wrapping_add(1);
+    }
+    found
+}
+
+/// An adversary found H's powers there: the compiler had loaded them before a loop.
+#[test]
+fn the_hash_key_is_not_left_on_the_stack() {
+    if !available() {
+        return;
+    }
+    for blocks in [1, 3, 15, 31, 96] {
+        let mut data = vec![1; 16 * blocks + 5];
+        let mut cipher = AesGcm::new(&[5; 32], true).expect("a key's length");
+        let secrets = cipher.state.key.secrets();
+        clear_below();
+        cipher.set_key(&[5; 32], true).expect("a key's length");
+        assert_eq!(found_below(&secrets), 0, "made");
+        for seals in [true, false] {
+            cipher.start(&[6; 12], seals).expect("a vector");
+            cipher.associate(&data).expect("before data");
+            clear_below();
+            cipher
+                .update(InOutBuf::from(&mut data[..]))
+                .expect("a message");
+            assert_eq!(found_below(&secrets), 0, "{blocks} blocks, sealed: {seals}");
+        }
+    }
+    // What is looked for would be found.
+    let secret = [0xa5; BLOCK];
+    clear_below();
+    leave(&secret);
+    assert_eq!(found_below(&[secret]), 1);
+}
+
+#[inline(never)]
+fn leave(secret: &[u8; BLOCK]) {
+    std::hint::black_box(&mut secret.map(|byte| byte));
+}

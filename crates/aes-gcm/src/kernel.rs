@@ -185,7 +185,7 @@ impl Key {
         data: InOutBuf<'_, '_, u8>,
         seals: bool,
     ) {
-        let is_some = data.len() > crate::BLOCK;
+        let is_step = data.len() >= STEP * crate::BLOCK;
         // SAFETY: see `set`.
         unsafe {
             if seals {
@@ -194,7 +194,7 @@ impl Key {
                 crypt_all::<false>(self, counter, hash, data)
             }
         }
-        if is_some {
+        if is_step {
             clear_stack();
         }
     }

@@ -101,10 +101,9 @@ test: need-test fmt
 	$(MAKE) --no-print-directory test-evp packages-check confinement-check monitoring-check documents-check
 
 # lanes-check (crates/lanes/lanes.mk): the lanes' arithmetic on the emulation, also with flipped bits. engine-secrets
-# (crates/engine/secrets.mk): what RSA decryption takes paddings off decides no branch. cards-emulated (crates/engine/cards.mk): cards,
-# where the processor has no lanes.
+# (crates/engine/secrets.mk): what RSA decryption takes paddings off decides no branch.
 beside: need-test
-	nice $(MAKE) --no-print-directory lint lanes-check engine-secrets cards-emulated
+	nice $(MAKE) --no-print-directory lint lanes-check engine-secrets
 
 fmt:
 	$(CARGO) fmt --all --check

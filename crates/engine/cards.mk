@@ -9,7 +9,7 @@
 #   make cards-model          test the queue in every order of its threads' steps, more closely
 #                             (PREEMPTIONS=4)
 #   make cards-anywhere       test cards and HAProxy without lanes: batches run one by one
-#   make cards-emulated       test cards on emulated lanes where the processor has none (part of make test)
+#   make cards-emulated       test cards on emulated lanes where the processor has none
 #   make cards-emulated-programs  the same of the modules and the service that have cards, built once more
 #   make kem-anywhere         test path wide of ML-KEM and of ML-DSA without lanes: emulated
 #   make cards-sanitize       run the tests under ThreadSanitizer, which reports unordered accesses of two

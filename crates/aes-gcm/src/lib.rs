@@ -1,6 +1,6 @@
 //! AES-GCM (SP 800-38D) for processors that have VAES and VPCLMULQDQ, and no AVX-512: AMD's Zen 3, Intel's since Alder Lake, and virtual
-//! machines that hide AVX-512. AWS-LC and OpenSSL before 4.0 use these instructions on 512-bit vectors alone, and do one block at a time
-//! elsewhere.
+//! machines that hide AVX-512. AWS-LC and OpenSSL (up to 4.0, at least) use these instructions for AES-GCM on 512-bit vectors alone;
+//! elsewhere each of their instructions has one block.
 //!
 //! ```text
 //! lib.rs      a message in pieces, as OpenSSL's programs feed it     AesGcm

@@ -298,6 +298,7 @@ mod architecture {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use outboard_operation::{Operation, Path};
 
     #[test]
     fn a_machine_is_like_itself_whatever_it_is_called() {
@@ -394,6 +395,13 @@ mod tests {
             let machine = machine("x86_64", &[&[NEHALEM], features].concat());
             assert_eq!(machine.class(), class, "{name}");
             assert_eq!(chosen(&machine) == 0, class == Class::Other, "{name}");
+            // OpenSSL 3.0 has nothing for VAES.
+            let gcm = |version| {
+                crate::Profile::built_in(&machine, version).path(Operation::Aes128GcmSeal)
+            };
+            let has_vaes = matches!(name, "Zen 3" | "Ice Lake");
+            assert_eq!(gcm("3.0.19") == Path::Scalar, has_vaes, "{name}");
+            assert_eq!(gcm("3.5.5"), Path::Stock, "{name}");
         }
         let arm: &[&str] = &["aes", "pmull", "sha2"];
         assert_eq!(machine("aarch64", &[arm]).class(), Class::Arm);

@@ -17,7 +17,7 @@
 //! # Order
 //! What is hashed is the ciphertext, at once. The processor does this and the next step's rounds at the same time.
 
-use crate::Block;
+use crate::block::{BLOCK, Block};
 use core::arch::x86_64::*;
 use inout::InOutBuf;
 
@@ -25,6 +25,9 @@ use inout::InOutBuf;
 const STEP: usize = 16;
 /// The most rounds, and one key more.
 const MOST_KEYS: usize = 15;
+
+/// A block in memory.
+type Bytes = [u8; BLOCK];
 
 /// The same round key twice.
 #[derive(Clone, Copy)]
@@ -97,13 +100,6 @@ fn clear_stack() {
     }
 }
 
-/// The next counter block: its last 32 bits count.
-pub(crate) fn count(counter: &mut Block) {
-    let [.., a, b, c, d] = *counter;
-    let count = u32::from_be_bytes([a, b, c, d]).wrapping_add(1);
-    counter[12..].copy_from_slice(&count.to_be_bytes());
-}
-
 /// Whether the processor has what this needs.
 pub(crate) fn available() -> bool {
     use outboard_processor::Feature as F;
@@ -114,9 +110,9 @@ impl Key {
     pub(crate) fn empty() -> Self {
         Self {
             rounds: 0,
-            keys: [Twice([[0; 16]; 2]); MOST_KEYS],
-            powers: Powers([[0; 16]; STEP]),
-            sums: Powers([[0; 16]; STEP]),
+            keys: [Twice([Block::zero(); 2]); MOST_KEYS],
+            powers: Powers([Block::zero(); STEP]),
+            sums: Powers([Block::zero(); STEP]),
         }
     }
 
@@ -141,43 +137,72 @@ impl Key {
 
     /// What tags are made with.
     #[cfg(test)]
-    pub(crate) fn secrets(&self) -> Vec<Block> {
-        [self.powers.0, self.sums.0].concat()
+    pub(crate) fn secrets(&self) -> Vec<Bytes> {
+        let all = self.powers.0.into_iter().chain(self.sums.0);
+        all.map(|mut block| *block.bytes()).collect()
     }
 
     pub(crate) fn length(&self) -> usize {
         4 * (self.rounds - 6)
     }
 
-    /// The counter block, encrypted; then it counts.
-    pub(crate) fn encrypt_counter(&self, counter: &mut Block, out: &mut Block) {
-        // SAFETY: see `set`.
-        unsafe { encrypt(self, counter, out) }
-        count(counter);
+    /// A block, encrypted.
+    #[inline]
+    #[target_feature(enable = "aes,avx2")]
+    pub(crate) fn encrypt(&self, block: Block) -> Block {
+        let round = |i: usize| self.keys[i].0[0].0;
+        let mut x = _mm_xor_si128(block.0, round(0));
+        for i in 1..self.rounds {
+            x = _mm_aesenc_si128(x, round(i));
+        }
+        Block(_mm_aesenclast_si128(x, round(self.rounds)))
     }
 
-    /// The same of this counter block and the next one, which it is afterwards.
-    pub(crate) fn encrypt_two(&self, counter: &mut Block, out: [&mut Block; 2]) {
-        // SAFETY: see `set`.
-        unsafe { encrypt_two(self, counter, out) }
+    /// Two at once.
+    #[inline]
+    #[target_feature(enable = "vaes,aes,avx2")]
+    pub(crate) fn encrypt_two(&self, one: Block, other: Block) -> (Block, Block) {
+        // SAFETY: round keys are aligned.
+        let round = |i: usize| unsafe { _mm256_load_si256((&raw const self.keys[i]).cast()) };
+        let mut x = _mm256_xor_si256(_mm256_set_m128i(other.0, one.0), round(0));
+        for i in 1..self.rounds {
+            x = _mm256_aesenc_epi128(x, round(i));
+        }
+        x = _mm256_aesenclast_epi128(x, round(self.rounds));
+        let [one, other] = [_mm256_castsi256_si128(x), _mm256_extracti128_si256::<1>(x)];
+        (Block(one), Block(other))
     }
 
-    /// `hash = hash·H`.
-    pub(crate) fn multiply(&self, hash: &mut Block) {
-        // SAFETY: see `set`.
-        unsafe { multiply(self, hash) }
+    /// x·H.
+    #[inline]
+    #[target_feature(enable = "pclmulqdq,avx2")]
+    pub(crate) fn product(&self, x: Block) -> Block {
+        Block(product(x.reversed().0, self.powers.0[STEP - 1])).reversed()
+    }
+
+    /// x·H² + y·H, reduced once.
+    #[inline]
+    #[target_feature(enable = "pclmulqdq,avx2")]
+    pub(crate) fn two_products(&self, x: Block, y: Block) -> Block {
+        let [x, y] = [
+            multiplied(x.reversed().0, self.powers.0[STEP - 2]),
+            multiplied(y.reversed().0, self.powers.0[STEP - 1]),
+        ];
+        let sums = [0, 1, 2].map(|i| _mm_xor_si128(x[i], y[i]));
+        Block(reduced(sums)).reversed()
     }
 
     /// Hashes blocks.
-    pub(crate) fn hash(&self, hash: &mut Block, blocks: &[Block]) {
-        // SAFETY: see `set`.
-        unsafe { hash_all(self, hash, blocks) }
+    #[target_feature(enable = "vpclmulqdq,pclmulqdq,avx2")]
+    pub(crate) fn hash(&self, hash: &mut Block, blocks: &[Bytes]) {
+        hash_all(self, hash, blocks);
         if blocks.len() >= STEP {
             clear_stack();
         }
     }
 
-    /// Encrypts or decrypts whole blocks, and hashes the ciphertext.
+    /// Encrypts or decrypts whole blocks, and hashes the ciphertext. The counter's bytes are in reverse order.
+    #[target_feature(enable = "vaes,vpclmulqdq,aes,pclmulqdq,avx2")]
     pub(crate) fn crypt(
         &self,
         counter: &mut Block,
@@ -185,14 +210,11 @@ impl Key {
         data: InOutBuf<'_, '_, u8>,
         seals: bool,
     ) {
-        let is_step = data.len() >= STEP * crate::BLOCK;
-        // SAFETY: see `set`.
-        unsafe {
-            if seals {
-                crypt_all::<true>(self, counter, hash, data)
-            } else {
-                crypt_all::<false>(self, counter, hash, data)
-            }
+        let is_step = data.len() >= STEP * BLOCK;
+        if seals {
+            crypt_all::<true>(self, counter, hash, data);
+        } else {
+            crypt_all::<false>(self, counter, hash, data);
         }
         if is_step {
             clear_stack();
@@ -200,7 +222,8 @@ impl Key {
     }
 }
 
-/// FIPS 197, 5.2.
+/// FIPS 197, 5.2. Never inline: what it leaves on the stack is cleared by its caller.
+#[inline(never)]
 #[target_feature(enable = "aes,pclmulqdq,avx2")]
 fn expand(key: &[u8], out: &mut Key) {
     let words = key.len() / 4;
@@ -222,12 +245,8 @@ fn expand(key: &[u8], out: &mut Key) {
     }
     out.rounds = rounds;
     for (twice, words) in out.keys.iter_mut().zip(expanded.as_chunks::<4>().0) {
-        let mut key = [0; 16];
-        for (bytes, word) in key.as_chunks_mut().0.iter_mut().zip(words) {
-            *bytes = word.to_le_bytes();
-        }
-        twice.0 = [key; 2];
-        wipe(&mut key);
+        let [a, b, c, d] = words.map(u32::cast_signed);
+        twice.0 = [Block(_mm_setr_epi32(a, b, c, d)); 2];
     }
     wipe(&mut expanded);
     powers(out);
@@ -243,48 +262,29 @@ fn substitute(word: u32) -> u32 {
 /// H^16 to H^1, times x. Each line needs the one above it alone. All are stored as they are made, and loaded from there.
 #[target_feature(enable = "aes,pclmulqdq,avx2")]
 fn powers(key: &mut Key) {
-    let mut block = [0; 16];
-    encrypt(key, &[0; 16], &mut block);
-    let h = u128::from_be_bytes(block);
+    let h = key.encrypt(Block::zero()).reversed().integer();
     // Times x, reduced: without a branch.
     let h = h << 1 ^ (0xc2 << 120 | 1) & 0_u128.wrapping_sub(h >> 127);
-    key.powers.0[STEP - 1] = h.to_le_bytes();
-    wipe(&mut block);
+    key.powers.0[STEP - 1] = Block::from_integer(h);
     for half in [1, 2, 4, 8] {
         for i in 1..=half {
             let [a, b] = [half, i].map(|power| STEP - power);
-            let power = product(load(&key.powers.0[a]), load(&key.powers.0[b]));
-            store(power, &mut key.powers.0[STEP - half - i]);
+            let power = product(key.powers.0[a].0, key.powers.0[b]);
+            key.powers.0[STEP - half - i] = Block(power);
         }
     }
     for (sum, power) in key.sums.0.iter_mut().zip(&key.powers.0) {
-        let power = load(power);
-        store(
-            _mm_xor_si128(power, _mm_shuffle_epi32::<0b01_00_11_10>(power)),
-            sum,
-        );
+        *sum = *power ^ Block(_mm_shuffle_epi32::<0b01_00_11_10>(power.0));
     }
 }
 
-#[inline]
-#[target_feature(enable = "sse2")]
-fn load(from: &Block) -> __m128i {
-    // SAFETY: 16 readable bytes.
-    unsafe { _mm_loadu_si128(from.as_ptr().cast()) }
-}
-
-#[inline]
-#[target_feature(enable = "sse2")]
-fn store(block: __m128i, to: &mut Block) {
-    // SAFETY: 16 writable bytes.
-    unsafe { _mm_storeu_si128(to.as_mut_ptr().cast(), block) }
-}
-
-/// The bytes in reverse order.
-#[inline]
-#[target_feature(enable = "ssse3")]
-fn reversed(block: __m128i) -> __m128i {
-    _mm_shuffle_epi8(block, reversal())
+impl Block {
+    /// The bytes in reverse order.
+    #[inline]
+    #[target_feature(enable = "ssse3")]
+    pub(crate) fn reversed(self) -> Self {
+        Self(_mm_shuffle_epi8(self.0, reversal()))
+    }
 }
 
 #[inline]
@@ -293,53 +293,26 @@ fn reversal() -> __m128i {
     _mm_setr_epi8(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)
 }
 
-#[target_feature(enable = "aes,avx2")]
-fn encrypt(key: &Key, block: &Block, out: &mut Block) {
-    let round = |i: usize| load(&key.keys[i].0[0]);
-    let mut x = _mm_xor_si128(load(block), round(0));
-    for i in 1..key.rounds {
-        x = _mm_aesenc_si128(x, round(i));
-    }
-    store(_mm_aesenclast_si128(x, round(key.rounds)), out);
-}
-
-#[target_feature(enable = "vaes,aes,avx2")]
-fn encrypt_two(key: &Key, counter: &mut Block, [one, next]: [&mut Block; 2]) {
-    let this = load(counter);
-    count(counter);
-    let mut x = _mm256_set_m128i(load(counter), this);
-    // SAFETY: round keys are aligned.
-    let round = |i: usize| unsafe { _mm256_load_si256((&raw const key.keys[i]).cast()) };
-    x = _mm256_xor_si256(x, round(0));
-    for i in 1..key.rounds {
-        x = _mm256_aesenc_epi128(x, round(i));
-    }
-    x = _mm256_aesenclast_epi128(x, round(key.rounds));
-    store(_mm256_castsi256_si128(x), one);
-    store(_mm256_extracti128_si256::<1>(x), next);
-}
-
-#[target_feature(enable = "pclmulqdq,avx2")]
-fn multiply(key: &Key, hash: &mut Block) {
-    let x = reversed(load(hash));
-    let product = product(x, load(&key.powers.0[STEP - 1]));
-    store(reversed(product), hash);
-}
-
 /// The sum of products: low, middle and high.
 type Sums<V> = [V; 3];
 
 #[inline]
 #[target_feature(enable = "pclmulqdq,avx2")]
-fn product(a: __m128i, b: __m128i) -> __m128i {
-    reduced([
+fn product(a: __m128i, b: Block) -> __m128i {
+    reduced(multiplied(a, b))
+}
+
+#[inline]
+#[target_feature(enable = "pclmulqdq,avx2")]
+fn multiplied(a: __m128i, Block(b): Block) -> Sums<__m128i> {
+    [
         _mm_clmulepi64_si128::<0x00>(a, b),
         _mm_xor_si128(
             _mm_clmulepi64_si128::<0x01>(a, b),
             _mm_clmulepi64_si128::<0x10>(a, b),
         ),
         _mm_clmulepi64_si128::<0x11>(a, b),
-    ])
+    ]
 }
 
 /// Modulo x^128 + x^127 + x^126 + x^121 + 1, from below: 64 bits a step.
@@ -436,21 +409,25 @@ unsafe fn stream_pairs<const PAIRS: usize>(
     }
 }
 
+/// Never inline: see `expand`.
+#[inline(never)]
 #[target_feature(enable = "vpclmulqdq,pclmulqdq,avx2")]
-fn hash_all(key: &Key, hash: &mut Block, blocks: &[Block]) {
-    let mut sum = reversed(load(hash));
+fn hash_all(key: &Key, hash: &mut Block, blocks: &[Bytes]) {
+    let mut sum = hash.reversed().0;
     let (steps, rest) = blocks.as_chunks::<STEP>();
     for step in steps {
         // SAFETY: a step has eight pairs.
         sum = unsafe { hash_pairs::<8>(key, sum, step.as_ptr().cast()) };
     }
-    let h = load(&key.powers.0[STEP - 1]);
+    let h = key.powers.0[STEP - 1];
     for block in rest {
-        sum = product(_mm_xor_si128(sum, reversed(load(block))), h);
+        sum = product(_mm_xor_si128(sum, Block::new(block).reversed().0), h);
     }
-    store(reversed(sum), hash);
+    *hash = Block(sum).reversed();
 }
 
+/// Never inline: see `expand`.
+#[inline(never)]
 #[target_feature(enable = "vaes,vpclmulqdq,aes,pclmulqdq,avx2")]
 fn crypt_all<const SEALS: bool>(
     key: &Key,
@@ -460,9 +437,9 @@ fn crypt_all<const SEALS: bool>(
 ) {
     let mut blocks = data.len() / 16;
     let (mut input, mut output) = data.into_raw();
-    let mut sum = reversed(load(hash));
+    let mut sum = hash.reversed().0;
     let next = _mm256_setr_epi32(0, 0, 0, 0, 1, 0, 0, 0);
-    let mut counters = _mm256_add_epi32(_mm256_broadcastsi128_si256(reversed(load(counter))), next);
+    let mut counters = _mm256_add_epi32(_mm256_broadcastsi128_si256(counter.0), next);
     // SAFETY: all of it is within the data, by the count of blocks that are left. Where input and output are one, a step hashes what
     // it decrypts before it overwrites it.
     unsafe {
@@ -493,28 +470,17 @@ fn crypt_all<const SEALS: bool>(
             };
         }
         pairs!(4 2 1);
-        store(reversed(_mm256_castsi256_si128(counters)), counter);
         if blocks == 1 {
-            let before = *input.cast::<Block>();
-            let mut stream = [0; 16];
-            key.encrypt_counter(counter, &mut stream);
-            let after = xor(&before, &stream);
-            wipe(&mut stream);
-            *output.cast::<Block>() = after;
-            let hashed = load(if SEALS { &after } else { &before });
-            sum = product(
-                _mm_xor_si128(sum, reversed(hashed)),
-                load(&key.powers.0[STEP - 1]),
-            );
+            let stream = key.encrypt(Block(_mm256_castsi256_si128(counters)).reversed());
+            counters = _mm256_add_epi32(counters, _mm256_setr_epi32(1, 0, 0, 0, 1, 0, 0, 0));
+            let before = Block::new(&*input.cast());
+            let after = before ^ stream;
+            after.store(&mut *output.cast());
+            let hashed = if SEALS { after } else { before };
+            sum = _mm_xor_si128(sum, hashed.reversed().0);
+            sum = product(sum, key.powers.0[STEP - 1]);
         }
     }
-    store(reversed(sum), hash);
-}
-
-#[inline]
-#[target_feature(enable = "sse2")]
-fn xor(a: &Block, b: &Block) -> Block {
-    let mut out = [0; 16];
-    store(_mm_xor_si128(load(a), load(b)), &mut out);
-    out
+    *counter = Block(_mm256_castsi256_si128(counters));
+    *hash = Block(sum).reversed();
 }

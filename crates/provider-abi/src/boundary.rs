@@ -20,20 +20,20 @@ pub(crate) fn boundary<R>(core: Core, otherwise: R, body: impl FnOnce() -> Resul
         core.raise(&Reason::Resource.into());
         return otherwise;
     }
-    brief(core, otherwise, body)
+    brief(&core, otherwise, body)
 }
 
 /// As [`boundary`], for a body that frees what the program gives back: it begins in any case.
 pub(crate) fn release(core: Core, body: impl FnOnce()) {
     let _uncancelled = Uncancelled::begin();
-    brief(core, (), || {
+    brief(&core, (), || {
         body();
         Ok(())
     });
 }
 
 /// As [`boundary`], for what makes no call that could end in a cancellation: it costs nothing.
-pub(crate) fn brief<R>(core: Core, otherwise: R, body: impl FnOnce() -> Result<R>) -> R {
+pub(crate) fn brief<R>(core: &Core, otherwise: R, body: impl FnOnce() -> Result<R>) -> R {
     match catch_unwind(AssertUnwindSafe(body)) {
         Ok(Ok(value)) => value,
         Ok(Err(error)) => {
@@ -51,7 +51,8 @@ pub(crate) fn brief<R>(core: Core, otherwise: R, body: impl FnOnce() -> Result<R
 }
 
 /// Puts the error into the queue, after its cause, unless it is silent.
-pub(crate) fn tell(core: Core, error: &Error) {
+#[cold]
+pub(crate) fn tell(core: &Core, error: &Error) {
     if let Some(cause) = error.cause() {
         core.raise(&Error::from(cause));
     }

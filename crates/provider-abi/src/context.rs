@@ -51,7 +51,7 @@ impl<T: 'static> Context<T> {
     ) -> R {
         // SAFETY: by the caller's word.
         match unsafe { context.cast::<Self>().as_mut() } {
-            Some(context) => brief(context.core, otherwise, || body(&mut context.inner)),
+            Some(Self { core, inner }) => brief(core, otherwise, || body(inner)),
             None => otherwise,
         }
     }
@@ -79,14 +79,13 @@ impl<T: 'static> Context<T> {
     pub(crate) unsafe fn with_core<R>(
         context: *mut c_void,
         otherwise: R,
-        body: impl FnOnce(&mut T, Core) -> Result<R>,
+        body: impl FnOnce(&mut T, &Core) -> Result<R>,
     ) -> R {
         // SAFETY: by the caller's word.
-        let Some(context) = (unsafe { context.cast::<Self>().as_mut() }) else {
-            return otherwise;
-        };
-        let core = context.core;
-        brief(core, otherwise, || body(&mut context.inner, core))
+        match unsafe { context.cast::<Self>().as_mut() } {
+            Some(Self { core, inner }) => brief(core, otherwise, || body(inner, core)),
+            None => otherwise,
+        }
     }
 
     /// Makes another context of this one.

@@ -76,12 +76,27 @@ pub enum Reason {
 }
 
 /// An error: a reason, and what a person needs to know beside it.
+///
+/// It is no larger than a pointer, so that results travel in registers: a record's encryption is as short as that.
 #[derive(Clone, Debug)]
-pub struct Error {
+pub struct Error(Option<Box<Content>>);
+
+/// What an error that is not silent says, or one that has a cause.
+#[derive(Clone, Debug)]
+struct Content {
     reason: Reason,
     detail: Cow<'static, str>,
     silent: bool,
     cause: Option<Reason>,
+}
+
+impl Content {
+    const SILENT: Self = Self {
+        reason: Reason::OperationFailed,
+        detail: Cow::Borrowed(""),
+        silent: true,
+        cause: None,
+    };
 }
 
 /// What fallible functions of a provider return.
@@ -89,53 +104,56 @@ pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
     /// An error with that detail, which may be empty. Never put a secret into it.
+    #[cold]
     pub fn new(reason: Reason, detail: impl Into<Cow<'static, str>>) -> Self {
-        Self {
+        Self(Some(Box::new(Content {
             reason,
             detail: detail.into(),
             silent: false,
             cause: None,
-        }
+        })))
     }
 
     /// An error that fails the call and adds nothing to the queue: where stock says nothing, or libcrypto has
     /// said it already.
     pub const fn silent() -> Self {
-        Self {
-            reason: Reason::OperationFailed,
-            detail: Cow::Borrowed(""),
-            silent: true,
-            cause: None,
-        }
+        Self(None)
+    }
+
+    fn content(&self) -> &Content {
+        self.0.as_deref().unwrap_or(const { &Content::SILENT })
     }
 
     /// That error, with its cause before it in the queue.
-    pub fn caused_by(mut self, cause: Reason) -> Self {
-        self.cause = Some(cause);
-        self
+    #[cold]
+    pub fn caused_by(self, cause: Reason) -> Self {
+        let mut content = self.0.unwrap_or_else(|| Box::new(Content::SILENT));
+        content.cause = Some(cause);
+        Self(Some(content))
     }
 
     /// Whether it adds nothing to the queue.
     pub(crate) fn is_silent(&self) -> bool {
-        self.silent
+        self.content().silent
     }
 
     /// What comes before it in the queue.
     pub(crate) fn cause(&self) -> Option<Reason> {
-        self.cause
+        self.content().cause
     }
 
     /// The reason.
     pub fn reason(&self) -> Reason {
-        self.reason
+        self.content().reason
     }
 
     /// The detail as a `printf` format without conversions.
     pub(crate) fn format(&self) -> Option<CString> {
-        if self.detail.is_empty() {
+        let detail = &self.content().detail;
+        if detail.is_empty() {
             return None;
         }
-        CString::new(self.detail.replace('%', "%%")).ok()
+        CString::new(detail.replace('%', "%%")).ok()
     }
 }
 
@@ -147,7 +165,8 @@ impl From<Reason> for Error {
 
 impl std::fmt::Display for Error {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(formatter, "{:?}: {}", self.reason, self.detail)
+        let Content { reason, detail, .. } = self.content();
+        write!(formatter, "{reason:?}: {detail}")
     }
 }
 

@@ -103,10 +103,12 @@ impl Cipher {
         )
     }
 
-    /// Whether the tag's first `length` bytes are the message's.
-    pub(super) fn open(&mut self, tag: &mut Block, length: usize) -> Result<bool> {
+    /// Whether the tag, of up to 16 bytes, is the message's.
+    pub(super) fn open(&mut self, tag: &[u8]) -> Result<bool> {
         fork::ready();
-        self.control(lc::EVP_CTRL_AEAD_SET_TAG, length as c_int, tag.as_mut_ptr())?;
+        // It is only read, whatever C's type says.
+        let first = tag.as_ptr().cast_mut();
+        self.control(lc::EVP_CTRL_AEAD_SET_TAG, tag.len() as c_int, first)?;
         Ok(self.finish().is_ok())
     }
 

@@ -57,9 +57,9 @@ impl Cipher {
         self.0.seal(tag).map_err(error)
     }
 
-    /// Whether the tag's first `length` bytes are the message's, which ends only if they are.
-    pub(super) fn open(&mut self, tag: &mut Block, length: usize) -> Result<bool> {
-        self.0.open(&tag[..length]).map_err(error)
+    /// Whether the tag, of up to 16 bytes, is the message's, which ends only if it is.
+    pub(super) fn open(&mut self, tag: &[u8]) -> Result<bool> {
+        self.0.open(tag).map_err(error)
     }
 
     pub(super) fn try_clone(&self) -> Result<Self> {

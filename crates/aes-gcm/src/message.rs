@@ -1,0 +1,222 @@
+//! A message in pieces: counters, what is hashed, and what of a block is not full.
+//!
+//! A short message is all of it: so each block is loaded and stored at once, the first stream is encrypted beside the mask, and
+//! the last block's product is made together with that of the lengths.
+
+use crate::block::{BLOCK, Block};
+use crate::kernel::{Key, Plain, wipe};
+use inout::InOutBuf;
+
+/// The most bytes of a message (SP 800-38D, 5.2.1.1), and of its associated data.
+const MOST_DATA: u64 = (1 << 36) - 32;
+const MOST_ASSOCIATED: u64 = 1 << 61;
+
+/// A message under way.
+#[derive(Clone, Copy)]
+pub(crate) struct Message {
+    /// It has begun, and has not ended.
+    pub(crate) is_on: bool,
+    /// What the tag is hidden by.
+    mask: Block,
+    /// The next counter block, with its bytes in reverse order.
+    counter: Block,
+    hash: Block,
+    /// Bytes that were added to the hash since its last product.
+    hashed: usize,
+    associated: u64,
+    length: u64,
+    /// The counter block, encrypted, that the next byte takes; if `used` is not 0.
+    stream: Block,
+    /// Bytes of data in a block that is not full.
+    used: usize,
+    /// Before any data: the first stream.
+    first: Block,
+    has_first: bool,
+}
+
+// SAFETY: blocks, numbers and flags, of which 0 is a value.
+unsafe impl Plain for Message {}
+
+impl Message {
+    pub(crate) fn none() -> Self {
+        Self {
+            is_on: false,
+            mask: Block::zero(),
+            counter: Block::zero(),
+            hash: Block::zero(),
+            hashed: 0,
+            associated: 0,
+            length: 0,
+            stream: Block::zero(),
+            used: 0,
+            first: Block::zero(),
+            has_first: false,
+        }
+    }
+
+    /// Begins one with that initialisation vector.
+    #[target_feature(enable = "vaes,vpclmulqdq,aes,pclmulqdq,avx2")]
+    pub(crate) fn begin(&mut self, key: &Key, iv: &[u8]) {
+        if self.is_on {
+            self.end();
+        }
+        let counter = if let Ok(iv) = <[u8; 12]>::try_from(iv) {
+            let mut whole = [0; 16];
+            whole[..12].copy_from_slice(&iv);
+            Block::from_integer(u128::from_be_bytes(whole) | 1)
+        } else {
+            let mut counter = Block::zero();
+            for block in iv.chunks(BLOCK) {
+                counter = key.product(counter ^ Block::part(block));
+            }
+            key.product(counter ^ lengths(0, iv.len() as u64))
+                .reversed()
+        };
+        let next = counter.counted();
+        (self.mask, self.first) = key.encrypt_two(counter.reversed(), next.reversed());
+        self.counter = next;
+        self.has_first = true;
+        self.is_on = true;
+    }
+
+    /// Takes associated data; false, and nothing, if it comes too late or is too much.
+    #[target_feature(enable = "vaes,vpclmulqdq,aes,pclmulqdq,avx2")]
+    pub(crate) fn associate(&mut self, key: &Key, data: &[u8]) -> bool {
+        let sum = self.associated.checked_add(data.len() as u64);
+        let Some(sum) = sum.filter(|sum| *sum <= MOST_ASSOCIATED && self.length == 0) else {
+            return false;
+        };
+        self.associated = sum;
+        let rest = (BLOCK - self.hashed) % BLOCK;
+        let (begun, others) = data.split_at(rest.min(data.len()));
+        for (to, from) in self.hash.bytes()[self.hashed % BLOCK..]
+            .iter_mut()
+            .zip(begun)
+        {
+            *to ^= from;
+        }
+        self.hashed += begun.len();
+        if others.is_empty() {
+            return true;
+        }
+        self.settle(key);
+        let (blocks, rest) = others.as_chunks();
+        if !blocks.is_empty() {
+            key.hash(&mut self.hash, blocks);
+        }
+        self.hash ^= Block::part(rest);
+        self.hashed = rest.len();
+        true
+    }
+
+    /// Encrypts or decrypts; false, and nothing, if it is too much. No data ends a block of associated data that is not full.
+    #[target_feature(enable = "vaes,vpclmulqdq,aes,pclmulqdq,avx2")]
+    pub(crate) fn crypt(&mut self, key: &Key, data: InOutBuf<'_, '_, u8>, seals: bool) -> bool {
+        let sum = self.length.checked_add(data.len() as u64);
+        let Some(sum) = sum.filter(|sum| *sum <= MOST_DATA) else {
+            return false;
+        };
+        self.length = sum;
+        let mut others = data;
+        if self.used > 0 {
+            let rest = (BLOCK - self.used).min(others.len());
+            let (begun, after) = others.split_at(rest);
+            self.bytes(begun, seals);
+            others = after;
+        }
+        if self.used == 0 {
+            self.settle(key);
+        }
+        if others.is_empty() {
+            return true;
+        }
+        if self.has_first {
+            if others.len() <= BLOCK {
+                self.stream = self.first;
+                self.counter = self.counter.counted();
+                self.forget_first();
+                self.block(others, seals);
+                return true;
+            }
+            self.forget_first();
+        }
+        let whole = others.len() / BLOCK * BLOCK;
+        let (blocks, last) = others.split_at(whole);
+        key.crypt(&mut self.counter, &mut self.hash, blocks, seals);
+        if !last.is_empty() {
+            self.stream = key.encrypt(self.counter.reversed());
+            self.counter = self.counter.counted();
+            self.block(last, seals);
+        }
+        true
+    }
+
+    /// A block with a new stream, or less: what is hashed is the ciphertext.
+    #[target_feature(enable = "vaes,vpclmulqdq,aes,pclmulqdq,avx2")]
+    fn block(&mut self, mut data: InOutBuf<'_, '_, u8>, seals: bool) {
+        let length = data.len();
+        let before = Block::part(data.get_in());
+        let after = before ^ self.stream;
+        after.write(data.get_out());
+        self.hash ^= if seals { after.first(length) } else { before };
+        (self.hashed, self.used) = (length, length % BLOCK);
+    }
+
+    /// More of a block that has begun, and is not full.
+    fn bytes(&mut self, data: InOutBuf<'_, '_, u8>, seals: bool) {
+        for mut byte in data {
+            let before = *byte.get_in();
+            let after = before ^ self.stream.bytes()[self.used];
+            self.hash.bytes()[self.used] ^= if seals { after } else { before };
+            *byte.get_out() = after;
+            self.hashed = self.used + 1;
+            self.used = self.hashed % BLOCK;
+        }
+    }
+
+    /// The hash of what was added to it.
+    #[target_feature(enable = "vaes,vpclmulqdq,aes,pclmulqdq,avx2")]
+    fn settle(&mut self, key: &Key) {
+        if self.hashed > 0 {
+            self.hash = key.product(self.hash);
+            self.hashed = 0;
+        }
+    }
+
+    fn forget_first(&mut self) {
+        wipe(&mut self.first);
+        self.has_first = false;
+    }
+
+    /// Makes the tag, in the place of the hash.
+    #[target_feature(enable = "vaes,vpclmulqdq,aes,pclmulqdq,avx2")]
+    pub(crate) fn tag(&mut self, key: &Key) -> Block {
+        let lengths = lengths(self.associated, self.length);
+        let hash = if self.hashed > 0 {
+            key.two_products(self.hash, lengths)
+        } else {
+            key.product(self.hash ^ lengths)
+        };
+        self.hash = hash ^ self.mask;
+        self.hashed %= BLOCK;
+        self.hash
+    }
+
+    pub(crate) fn end(&mut self) {
+        wipe(self);
+    }
+
+    /// As if this message's first data came with that count, and after `length` bytes.
+    #[cfg(test)]
+    pub(crate) fn go_on_from(&mut self, count: u32, length: u64) {
+        self.counter.bytes()[..4].copy_from_slice(&count.to_le_bytes());
+        self.has_first = false;
+        self.length = length;
+    }
+}
+
+/// The last block that is hashed: both lengths, in bits.
+#[target_feature(enable = "ssse3")]
+fn lengths(associated: u64, data: u64) -> Block {
+    Block::from_integer(u128::from(associated) << 67 | u128::from(data) << 3).reversed()
+}

@@ -86,7 +86,7 @@ enum AnyCommand {
 
 fn main() -> ExitCode {
     outboard_manual::complete(Cli::<Command>::command);
-    let outcome = match Cli::<AnyCommand>::parse().command {
+    let outcome = match outboard_manual::parse::<Cli<AnyCommand>>().command {
         AnyCommand::Public(command) => command.run(),
         AnyCommand::Generate { directory } => generate(directory),
         AnyCommand::Pair(arguments) => handshake::pair(&arguments),

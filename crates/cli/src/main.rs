@@ -118,7 +118,7 @@ enum AnyCommand {
 fn main() -> ExitCode {
     outboard_manual::complete(Cli::<Command>::command);
     // clap prints usage errors itself and exits with 2.
-    let outcome = match Cli::<AnyCommand>::parse().command {
+    let outcome = match outboard_manual::parse::<Cli<AnyCommand>>().command {
         AnyCommand::Public(command) => command.run(),
         AnyCommand::Generate(arguments) => command::generate::run(arguments),
         AnyCommand::Probe(arguments) => command::probe::run(arguments),

@@ -11,8 +11,10 @@ use clap_mangen::Man;
 use clap_mangen::roff::{Roff, bold, roman};
 
 mod completion;
+mod parse;
 
 pub use completion::complete;
+pub use parse::parse;
 
 /// A command and what its definition does not say.
 #[derive(Clone, Debug)]

@@ -1,7 +1,8 @@
 //! Help and the generated files.
 
-use crate::common::{outboard, says, stdout};
+use crate::common::{self, outboard, says, stdout};
 use std::fs;
+use std::process::Stdio;
 
 #[test]
 fn help_says_what_its_terms_mean() {
@@ -9,6 +10,27 @@ fn help_says_what_its_terms_mean() {
     for term in ["Path: ", "Lane: ", "Card: "] {
         says(&help, term);
     }
+}
+
+#[test]
+fn help_that_cannot_be_written_is_an_error() {
+    let help = |to: Stdio| {
+        let mut outboard = common::outboard_process();
+        let outboard = outboard.args(["enable", "--help"]).stdout(to);
+        outboard.output().expect("it starts")
+    };
+    let full = fs::File::create("/dev/full").expect("it is there");
+    let full = help(full.into());
+    assert_eq!(full.status.code(), Some(1));
+    says(
+        &String::from_utf8_lossy(&full.stderr),
+        "outboard: cannot write to standard output: ",
+    );
+
+    let (reader, writer) = std::io::pipe().expect("a pipe");
+    drop(reader);
+    let gone = help(writer.into());
+    assert_eq!((gone.status.code(), gone.stderr), (Some(0), Vec::new()));
 }
 
 #[test]

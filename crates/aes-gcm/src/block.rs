@@ -1,4 +1,5 @@
 //! Sixteen bytes, which go to a register and to memory at once: a processor waits where what it loads was stored in parts.
+//! So nothing here is a call, which would pass blocks through memory.
 
 use core::arch::x86_64::*;
 use core::ops::{BitXor, BitXorAssign};
@@ -20,26 +21,31 @@ pub(crate) const BLOCK: usize = 16;
 pub(crate) struct Block(pub(crate) __m128i);
 
 impl Block {
+    #[inline(always)]
     pub(crate) fn zero() -> Self {
         Self(sse2!(_mm_setzero_si128()))
     }
 
+    #[inline(always)]
     pub(crate) fn new(bytes: &[u8; BLOCK]) -> Self {
         // SAFETY: 16 readable bytes.
         Self(unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) })
     }
 
+    #[inline(always)]
     pub(crate) fn from_integer(integer: u128) -> Self {
         let [low, high] = [integer, integer >> 64].map(|half| half as i64);
         Self(sse2!(_mm_set_epi64x(high, low)))
     }
 
+    #[inline(always)]
     pub(crate) fn integer(self) -> u128 {
         let half = |x| u128::from(sse2!(_mm_cvtsi128_si64(x)).cast_unsigned());
         half(self.0) | half(sse2!(_mm_unpackhi_epi64(self.0, self.0))) << 64
     }
 
     /// The first bytes, up to 16, and zeros after them.
+    #[inline(always)]
     pub(crate) fn part(bytes: &[u8]) -> Self {
         if let Some(block) = bytes.first_chunk() {
             return Self::new(block);
@@ -62,6 +68,7 @@ impl Block {
     }
 
     /// Writes its first bytes, up to 16.
+    #[inline(always)]
     pub(crate) fn write(self, out: &mut [u8]) {
         if let Some(block) = out.first_chunk_mut() {
             return self.store(block);
@@ -87,18 +94,21 @@ impl Block {
         }
     }
 
+    #[inline(always)]
     pub(crate) fn store(self, to: &mut [u8; BLOCK]) {
         // SAFETY: 16 writable bytes.
         unsafe { _mm_storeu_si128(to.as_mut_ptr().cast(), self.0) }
     }
 
     /// Its bytes, one by one.
+    #[inline(always)]
     pub(crate) fn bytes(&mut self) -> &mut [u8; BLOCK] {
         // SAFETY: as large, and any bytes are a value of both.
         unsafe { &mut *(&raw mut self.0).cast() }
     }
 
     /// Its first `length` bytes, up to 16, and zeros after them.
+    #[inline(always)]
     pub(crate) fn first(self, length: usize) -> Self {
         /// From 16 − `length` on, so many ones and then zeros.
         const ONES: [u8; 2 * BLOCK] = {
@@ -115,11 +125,13 @@ impl Block {
     }
 
     /// The first 32 bits counted up.
+    #[inline(always)]
     pub(crate) fn counted(self) -> Self {
         Self(sse2!(_mm_add_epi32(self.0, _mm_setr_epi32(1, 0, 0, 0))))
     }
 
     /// Whether all bits are 0: it takes as long wherever one is not.
+    #[inline(always)]
     pub(crate) fn is_zero(self) -> bool {
         let equal = sse2!(_mm_movemask_epi8(_mm_cmpeq_epi8(self.0, Self::zero().0)));
         core::hint::black_box(equal) == 0xffff
@@ -129,12 +141,14 @@ impl Block {
 impl BitXor for Block {
     type Output = Self;
 
+    #[inline(always)]
     fn bitxor(self, other: Self) -> Self {
         Self(sse2!(_mm_xor_si128(self.0, other.0)))
     }
 }
 
 impl BitXorAssign for Block {
+    #[inline(always)]
     fn bitxor_assign(&mut self, other: Self) {
         *self = *self ^ other;
     }

@@ -43,6 +43,8 @@ struct Powers([Block; STEP]);
 pub(crate) struct Key {
     rounds: usize,
     keys: [Twice; MOST_KEYS],
+    /// How many powers of H are known: 2, 4, 8 or 16. A key for one short message needs no more than 2.
+    known: usize,
     /// H^16 to H^1, times x.
     powers: Powers,
     /// The sums of their halves, in both halves.
@@ -70,13 +72,18 @@ unsafe impl Plain for Powers {}
 // SAFETY: as above.
 unsafe impl Plain for [Twice; MOST_KEYS] {}
 // SAFETY: as above.
-unsafe impl Plain for [u32; 4 * MOST_KEYS] {}
+unsafe impl Plain for [u8; BLOCK * (MOST_KEYS + 1)] {}
 
-/// Overwrites it with zeros, all at once.
+/// Overwrites it with zeros.
+#[inline]
 pub(crate) fn wipe<T: Plain>(secret: &mut T) {
-    // SAFETY: a valid, exclusive reference to what may be 0.
-    unsafe { core::ptr::write_volatile(secret, core::mem::zeroed()) };
-    core::sync::atomic::compiler_fence(core::sync::atomic::Ordering::SeqCst);
+    let secret: *mut T = secret;
+    // SAFETY: a valid, exclusive reference to what may be 0. The instruction that is none may read it, for all that the compiler
+    // knows: so the zeros are there.
+    unsafe {
+        secret.write_bytes(0, 1);
+        core::arch::asm!("/* {} */", in(reg) secret, options(nostack, preserves_flags));
+    }
 }
 
 /// Clears what a function that was just called has left on the stack: the compiler keeps powers of H there, which an adversary found.
@@ -111,6 +118,7 @@ impl Key {
         Self {
             rounds: 0,
             keys: [Twice([Block::zero(); 2]); MOST_KEYS],
+            known: 0,
             powers: Powers([Block::zero(); STEP]),
             sums: Powers([Block::zero(); STEP]),
         }
@@ -122,23 +130,38 @@ impl Key {
         if !matches!(key.len(), 16 | 24 | 32) {
             return None;
         }
+        self.forget(key.len());
         // SAFETY: the processor has the features, as just checked; below, a key was set, so it has.
         unsafe { expand(key, self) };
         clear_stack();
         Some(())
     }
 
+    /// Wipes what a key of that length will not overwrite.
+    fn forget(&mut self, length: usize) {
+        if self.known > 2 {
+            wipe(&mut self.powers);
+            wipe(&mut self.sums);
+        }
+        if self.rounds > 0 && self.length() != length {
+            wipe(&mut self.keys);
+        }
+    }
+
     pub(crate) fn copy_to(&self, out: &mut Self) {
         out.rounds = self.rounds;
         out.keys = self.keys;
+        out.known = self.known;
         out.powers = self.powers;
         out.sums = self.sums;
     }
 
-    /// What tags are made with.
+    /// What must not be left anywhere.
     #[cfg(test)]
     pub(crate) fn secrets(&self) -> Vec<Bytes> {
-        let all = self.powers.0.into_iter().chain(self.sums.0);
+        let keys = self.keys.iter().map(|twice| twice.0[0]);
+        let all = self.powers.0.into_iter().chain(self.sums.0).chain(keys);
+        let all = all.filter(|block| !block.is_zero());
         all.map(|mut block| *block.bytes()).collect()
     }
 
@@ -192,9 +215,21 @@ impl Key {
         Block(reduced(sums)).reversed()
     }
 
+    /// Learns the powers that so many blocks need.
+    #[inline]
+    #[target_feature(enable = "pclmulqdq,avx2")]
+    fn know(&mut self, blocks: usize) {
+        // Of n blocks, the first step takes the largest power of two below.
+        if self.known < STEP && blocks >= 2 * self.known {
+            more_powers(self, blocks.min(STEP));
+            clear_stack();
+        }
+    }
+
     /// Hashes blocks.
     #[target_feature(enable = "vpclmulqdq,pclmulqdq,avx2")]
-    pub(crate) fn hash(&self, hash: &mut Block, blocks: &[Bytes]) {
+    pub(crate) fn hash(&mut self, hash: &mut Block, blocks: &[Bytes]) {
+        self.know(blocks.len() / STEP * STEP);
         hash_all(self, hash, blocks);
         if blocks.len() >= STEP {
             clear_stack();
@@ -204,12 +239,13 @@ impl Key {
     /// Encrypts or decrypts whole blocks, and hashes the ciphertext. The counter's bytes are in reverse order.
     #[target_feature(enable = "vaes,vpclmulqdq,aes,pclmulqdq,avx2")]
     pub(crate) fn crypt(
-        &self,
+        &mut self,
         counter: &mut Block,
         hash: &mut Block,
         data: InOutBuf<'_, '_, u8>,
         seals: bool,
     ) {
+        self.know(data.len() / BLOCK);
         let is_step = data.len() >= STEP * BLOCK;
         if seals {
             crypt_all::<true>(self, counter, hash, data);
@@ -222,60 +258,111 @@ impl Key {
     }
 }
 
-/// FIPS 197, 5.2. Never inline: what it leaves on the stack is cleared by its caller.
+/// FIPS 197, 5.2: each turn makes as many words as the key has, which are four and perhaps more. Never inline: what it leaves on the
+/// stack is cleared by its caller.
 #[inline(never)]
 #[target_feature(enable = "aes,pclmulqdq,avx2")]
 fn expand(key: &[u8], out: &mut Key) {
     let words = key.len() / 4;
-    let rounds = words + 6;
-    let mut expanded = [0_u32; 4 * MOST_KEYS];
-    for (word, bytes) in expanded.iter_mut().zip(key.as_chunks().0) {
-        *word = u32::from_le_bytes(*bytes);
-    }
+    let keys = words + 7;
+    let mut expanded = [0; BLOCK * (MOST_KEYS + 1)];
+    let (mut four, mut more) = (Block::part(&key[..BLOCK]), Block::part(&key[BLOCK..]));
     let mut constant = 1;
-    for i in words..4 * (rounds + 1) {
-        let mut word = expanded[i - 1];
-        if i % words == 0 {
-            word = substitute(word.rotate_right(8)) ^ constant;
-            constant = (constant << 1) ^ (0x11b * (constant >> 7));
-        } else if words > 6 && i % words == 4 {
-            word = substitute(word);
+    for word in (0..4 * keys).step_by(words) {
+        for (word, block) in [(word, four), (word + 4, more)] {
+            if let Some(bytes) = expanded[4 * word..].first_chunk_mut() {
+                block.store(bytes);
+            }
         }
-        expanded[i] = expanded[i - words] ^ word;
+        let last = match words {
+            4 => everywhere::<3>(four),
+            6 => everywhere::<1>(more),
+            _ => everywhere::<3>(more),
+        };
+        four = summed(four) ^ substituted(rotated(last), constant);
+        constant = (constant << 1) ^ (0x11b * (constant >> 7));
+        more = match words {
+            4 => more,
+            6 => summed(more) ^ everywhere::<3>(four),
+            _ => summed(more) ^ substituted(everywhere::<3>(four), 0),
+        };
     }
-    out.rounds = rounds;
-    for (twice, words) in out.keys.iter_mut().zip(expanded.as_chunks::<4>().0) {
-        let [a, b, c, d] = words.map(u32::cast_signed);
-        twice.0 = [Block(_mm_setr_epi32(a, b, c, d)); 2];
+    for (twice, bytes) in out.keys[..keys].iter_mut().zip(expanded.as_chunks().0) {
+        twice.0 = [Block::new(bytes); 2];
     }
+    out.rounds = keys - 1;
     wipe(&mut expanded);
-    powers(out);
+    first_powers(out);
 }
 
-/// AES's S-box on each byte: the last round does so, without a table, and a word in all columns makes its other step nothing.
+/// That word of four, in all places.
+#[inline]
+#[target_feature(enable = "sse2")]
+fn everywhere<const WORD: i32>(words: Block) -> Block {
+    Block(match WORD {
+        1 => _mm_shuffle_epi32::<0b01_01_01_01>(words.0),
+        _ => _mm_shuffle_epi32::<0b11_11_11_11>(words.0),
+    })
+}
+
+/// Each word's bytes, one place on.
+#[inline]
+#[target_feature(enable = "sse2")]
+fn rotated(words: Block) -> Block {
+    Block(_mm_or_si128(
+        _mm_srli_epi32::<8>(words.0),
+        _mm_slli_epi32::<24>(words.0),
+    ))
+}
+
+/// AES's S-box on each byte, and a constant in each word: the last round does so, without a table, and a word in all columns makes
+/// its other step nothing.
+#[inline]
 #[target_feature(enable = "aes")]
-fn substitute(word: u32) -> u32 {
-    let columns = _mm_set1_epi32(word.cast_signed());
-    _mm_cvtsi128_si32(_mm_aesenclast_si128(columns, _mm_setzero_si128())).cast_unsigned()
+fn substituted(column: Block, constant: i32) -> Block {
+    Block(_mm_aesenclast_si128(column.0, _mm_set1_epi32(constant)))
 }
 
-/// H^16 to H^1, times x. Each line needs the one above it alone. All are stored as they are made, and loaded from there.
+/// Each word, and the sum of all before it.
+#[inline]
+#[target_feature(enable = "sse2")]
+fn summed(words: Block) -> Block {
+    let pairs = words ^ Block(_mm_slli_si128::<4>(words.0));
+    pairs ^ Block(_mm_slli_si128::<8>(pairs.0))
+}
+
+/// H and H^2, times x.
 #[target_feature(enable = "aes,pclmulqdq,avx2")]
-fn powers(key: &mut Key) {
+fn first_powers(key: &mut Key) {
     let h = key.encrypt(Block::zero()).reversed().integer();
     // Times x, reduced: without a branch.
     let h = h << 1 ^ (0xc2 << 120 | 1) & 0_u128.wrapping_sub(h >> 127);
-    key.powers.0[STEP - 1] = Block::from_integer(h);
-    for half in [1, 2, 4, 8] {
-        for i in 1..=half {
-            let [a, b] = [half, i].map(|power| STEP - power);
-            let power = product(key.powers.0[a].0, key.powers.0[b]);
-            key.powers.0[STEP - half - i] = Block(power);
+    let h = Block::from_integer(h);
+    set_power(key, 1, h);
+    set_power(key, 2, Block(product(h.0, h)));
+    key.known = 2;
+}
+
+/// Up to H^`most`, or the power of two below: from those that are known, twice as many. All are stored as they are made, and loaded
+/// from there.
+#[inline(never)]
+#[target_feature(enable = "pclmulqdq,avx2")]
+fn more_powers(key: &mut Key, most: usize) {
+    while 2 * key.known <= most {
+        for i in 1..=key.known {
+            let [a, b] = [key.known, i].map(|power| key.powers.0[STEP - power]);
+            set_power(key, key.known + i, Block(product(a.0, b)));
         }
+        key.known *= 2;
     }
-    for (sum, power) in key.sums.0.iter_mut().zip(&key.powers.0) {
-        *sum = *power ^ Block(_mm_shuffle_epi32::<0b01_00_11_10>(power.0));
-    }
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn set_power(key: &mut Key, power: usize, value: Block) {
+    let at = STEP - power;
+    key.powers.0[at] = value;
+    key.sums.0[at] = value ^ Block(_mm_shuffle_epi32::<0b01_00_11_10>(value.0));
 }
 
 impl Block {

@@ -83,11 +83,14 @@ impl AesGcm {
     /// # Errors
     /// [`Refusal::Length`].
     pub fn set_key(&mut self, key: &[u8], seals: bool) -> Result<()> {
-        *self = Self::new(key, seals)?;
+        self.state.key.set(key).ok_or(Refusal::Length)?;
+        self.state.message.end();
+        self.seals = seals;
         Ok(())
     }
 
     /// The key's length in bytes.
+    #[inline]
     pub fn key_length(&self) -> usize {
         self.state.key.length()
     }
@@ -96,6 +99,7 @@ impl AesGcm {
     ///
     /// # Errors
     /// [`Refusal::Length`].
+    #[inline]
     pub fn start(&mut self, iv: &[u8], seals: bool) -> Result<()> {
         if iv.is_empty() {
             return Err(Refusal::Length);
@@ -108,6 +112,7 @@ impl AesGcm {
     }
 
     /// Goes on in the other direction, in mid-message.
+    #[inline]
     pub fn turn(&mut self, seals: bool) {
         self.seals = seals;
     }
@@ -116,6 +121,7 @@ impl AesGcm {
     ///
     /// # Errors
     /// [`Refusal::Order`].
+    #[inline]
     pub fn associate(&mut self, data: &[u8]) -> Result<()> {
         let State { key, message } = self.state.in_message()?;
         // SAFETY: see `start`.
@@ -127,6 +133,7 @@ impl AesGcm {
     ///
     /// # Errors
     /// [`Refusal::Order`].
+    #[inline]
     pub fn update(&mut self, data: InOutBuf<'_, '_, u8>) -> Result<()> {
         let seals = self.seals;
         let State { key, message } = self.state.in_message()?;
@@ -139,6 +146,7 @@ impl AesGcm {
     ///
     /// # Errors
     /// [`Refusal::Order`].
+    #[inline]
     pub fn seal(&mut self, tag: &mut [u8; BLOCK]) -> Result<()> {
         if !self.seals {
             return Err(Refusal::Order);
@@ -155,6 +163,7 @@ impl AesGcm {
     ///
     /// # Errors
     /// [`Refusal::Order`]; [`Refusal::Length`] if the tag has no byte or too many.
+    #[inline]
     pub fn open(&mut self, tag: &[u8]) -> Result<bool> {
         if self.seals {
             return Err(Refusal::Order);
@@ -181,6 +190,7 @@ impl State {
         })
     }
 
+    #[inline]
     fn in_message(&mut self) -> Result<&mut Self> {
         self.message.is_on.then_some(self).ok_or(Refusal::Order)
     }

@@ -60,18 +60,18 @@ impl Message {
         if self.is_on {
             self.end();
         }
-        let counter = if let Ok(iv) = <[u8; 12]>::try_from(iv) {
-            let mut whole = [0; 16];
-            whole[..12].copy_from_slice(&iv);
-            Block::from_integer(u128::from_be_bytes(whole) | 1)
-        } else {
-            let mut counter = Block::zero();
-            for block in iv.chunks(BLOCK) {
-                counter = key.product(counter ^ Block::part(block));
-            }
-            key.product(counter ^ lengths(0, iv.len() as u64))
-                .reversed()
-        };
+        let counter =
+            if let (12, Some(first), Some(last)) = (iv.len(), iv.first_chunk(), iv.last_chunk()) {
+                let [first, last] = [u64::from_be_bytes(*first), u32::from_be_bytes(*last).into()];
+                Block::from_integer(u128::from(first) << 64 | u128::from(last << 32 | 1))
+            } else {
+                let mut counter = Block::zero();
+                for block in iv.chunks(BLOCK) {
+                    counter = key.product(counter ^ Block::part(block));
+                }
+                key.product(counter ^ lengths(0, iv.len() as u64))
+                    .reversed()
+            };
         let next = counter.counted();
         (self.mask, self.first) = key.encrypt_two(counter.reversed(), next.reversed());
         self.counter = next;
@@ -81,7 +81,7 @@ impl Message {
 
     /// Takes associated data; false, and nothing, if it comes too late or is too much.
     #[target_feature(enable = "vaes,vpclmulqdq,aes,pclmulqdq,avx2")]
-    pub(crate) fn associate(&mut self, key: &Key, data: &[u8]) -> bool {
+    pub(crate) fn associate(&mut self, key: &mut Key, data: &[u8]) -> bool {
         let sum = self.associated.checked_add(data.len() as u64);
         let Some(sum) = sum.filter(|sum| *sum <= MOST_ASSOCIATED && self.length == 0) else {
             return false;
@@ -111,7 +111,7 @@ impl Message {
 
     /// Encrypts or decrypts; false, and nothing, if it is too much. No data ends a block of associated data that is not full.
     #[target_feature(enable = "vaes,vpclmulqdq,aes,pclmulqdq,avx2")]
-    pub(crate) fn crypt(&mut self, key: &Key, data: InOutBuf<'_, '_, u8>, seals: bool) -> bool {
+    pub(crate) fn crypt(&mut self, key: &mut Key, data: InOutBuf<'_, '_, u8>, seals: bool) -> bool {
         let sum = self.length.checked_add(data.len() as u64);
         let Some(sum) = sum.filter(|sum| *sum <= MOST_DATA) else {
             return false;

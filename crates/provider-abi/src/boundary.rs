@@ -33,6 +33,7 @@ pub(crate) fn release(core: Core, body: impl FnOnce()) {
 }
 
 /// As [`boundary`], for what makes no call that could end in a cancellation: it costs nothing.
+#[inline]
 pub(crate) fn brief<R>(core: &Core, otherwise: R, body: impl FnOnce() -> Result<R>) -> R {
     match catch_unwind(AssertUnwindSafe(body)) {
         Ok(Ok(value)) => value,

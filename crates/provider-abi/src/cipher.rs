@@ -174,6 +174,7 @@ unsafe extern "C" fn decrypt_init<C: Cipher>(
     }
 }
 
+#[inline]
 unsafe fn init<C: Cipher>(
     context: *mut c_void,
     direction: Direction,
@@ -265,6 +266,7 @@ unsafe extern "C" fn once<C: Cipher>(
 
 /// # Safety
 /// `input` is null or leads to `length` bytes; `output` is null or leads to room for them.
+#[inline]
 unsafe fn feed<C: Cipher>(
     cipher: &mut C,
     output: *mut c_uchar,

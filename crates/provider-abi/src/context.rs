@@ -44,6 +44,7 @@ impl<T: 'static> Context<T> {
     ///
     /// # Safety
     /// As for [`Context::with`].
+    #[inline]
     pub(crate) unsafe fn with_brief<R>(
         context: *mut c_void,
         otherwise: R,
@@ -76,6 +77,7 @@ impl<T: 'static> Context<T> {
     ///
     /// # Safety
     /// As for [`Context::with`].
+    #[inline]
     pub(crate) unsafe fn with_core<R>(
         context: *mut c_void,
         otherwise: R,

@@ -67,6 +67,7 @@ impl AesGcm {
     }
 
     /// Begins a message with that initialisation vector of 1 to [`MAX_IV_LENGTH`] bytes.
+    #[inline]
     pub fn start(&mut self, iv: &[u8], seal: bool) -> Result<()> {
         if !matches!(iv.len(), 1..=MAX_IV_LENGTH) {
             return Err(Error::InvalidInput);
@@ -85,6 +86,7 @@ impl AesGcm {
         Ok(())
     }
 
+    #[inline]
     fn unmask(&self, tag: &mut Block) {
         if let Some(mask) = &self.mask {
             for (byte, mask) in tag.iter_mut().zip(mask.iter()) {
@@ -99,16 +101,19 @@ impl AesGcm {
     }
 
     /// Takes additional authenticated data; [`Error::Failed`] once a message has begun.
+    #[inline]
     pub fn associate(&mut self, data: &[u8]) -> Result<()> {
         each!(&mut self.cipher, it => it.associate(data))
     }
 
     /// Encrypts or decrypts. No data ends a block of associated data that is not full.
+    #[inline]
     pub fn update(&mut self, data: InOutBuf<'_, '_, u8>) -> Result<()> {
         each!(&mut self.cipher, it => it.update(data))
     }
 
     /// Ends a sealed message: writes its tag.
+    #[inline]
     pub fn seal(&mut self, tag: &mut [u8; TAG_LENGTH]) -> Result<()> {
         each!(&mut self.cipher, it => it.seal(tag))?;
         self.unmask(tag);
@@ -116,6 +121,7 @@ impl AesGcm {
     }
 
     /// Ends an opened message: whether the tag, of up to 16 bytes, is its own.
+    #[inline]
     pub fn open(&mut self, tag: &[u8]) -> Result<bool> {
         if tag.is_empty() || tag.len() > TAG_LENGTH {
             return Err(Error::InvalidInput);

@@ -144,6 +144,8 @@ impl<S: KeySize> Cipher for Context<S> {
         Ok(())
     }
 
+    // Always inline: what a piece is is known where it is made, and passing it in memory costs as much as a block.
+    #[inline(always)]
     fn process(&mut self, input: Piece<'_>) -> Result<usize> {
         if self.record.is_announced() {
             return self.record(input);
@@ -244,6 +246,7 @@ impl<S: KeySize> Context<S> {
     }
 
     /// The cipher, with the message started.
+    #[inline]
     fn started(&mut self) -> Result<&mut AesGcm> {
         let seals = self.seals();
         let Some(cipher) = &mut self.cipher else {
@@ -288,6 +291,7 @@ impl<S: KeySize> Context<S> {
     }
 
     /// Runs a part of the message, and times it if the message is one of the sample.
+    #[inline]
     fn timed<R>(&mut self, part: impl FnOnce(&mut Self) -> Result<R>) -> Result<R> {
         if self.message.bytes == 0 && self.tally.wants_time() {
             self.message.time.get_or_insert_default();

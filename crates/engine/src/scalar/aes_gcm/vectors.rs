@@ -36,6 +36,7 @@ impl Cipher {
         self.0.set_key(key, seal).map_err(error)
     }
 
+    #[inline]
     pub(super) fn start(&mut self, iv: &[u8], seal: bool) -> Result<()> {
         self.0.start(iv, seal).map_err(error)
     }
@@ -45,19 +46,23 @@ impl Cipher {
         Ok(())
     }
 
+    #[inline]
     pub(super) fn associate(&mut self, data: &[u8]) -> Result<()> {
         self.0.associate(data).map_err(error)
     }
 
+    #[inline]
     pub(super) fn update(&mut self, data: InOutBuf<'_, '_, u8>) -> Result<()> {
         self.0.update(data).map_err(error)
     }
 
+    #[inline]
     pub(super) fn seal(&mut self, tag: &mut Block) -> Result<()> {
         self.0.seal(tag).map_err(error)
     }
 
     /// Whether the tag, of up to 16 bytes, is the message's, which ends only if it is.
+    #[inline]
     pub(super) fn open(&mut self, tag: &[u8]) -> Result<bool> {
         self.0.open(tag).map_err(error)
     }

@@ -31,15 +31,15 @@ type Bytes = [u8; BLOCK];
 
 /// The same round key twice.
 #[derive(Clone, Copy)]
-#[repr(C, align(32))]
+#[repr(transparent)]
 struct Twice([Block; 2]);
 
 /// Blocks in memory.
 #[derive(Clone, Copy)]
-#[repr(C, align(32))]
+#[repr(transparent)]
 struct Powers([Block; STEP]);
 
-/// An expanded key. Wiped when dropped.
+/// An expanded key. Wiped when dropped. All bytes 0 are one without a key.
 pub(crate) struct Key {
     rounds: usize,
     keys: [Twice; MOST_KEYS],
@@ -54,8 +54,7 @@ pub(crate) struct Key {
 impl Drop for Key {
     fn drop(&mut self) {
         wipe(&mut self.keys);
-        wipe(&mut self.powers);
-        wipe(&mut self.sums);
+        self.forget_powers();
     }
 }
 
@@ -114,16 +113,6 @@ pub(crate) fn available() -> bool {
 }
 
 impl Key {
-    pub(crate) fn empty() -> Self {
-        Self {
-            rounds: 0,
-            keys: [Twice([Block::zero(); 2]); MOST_KEYS],
-            known: 0,
-            powers: Powers([Block::zero(); STEP]),
-            sums: Powers([Block::zero(); STEP]),
-        }
-    }
-
     /// Takes a key of 16, 24 or 32 bytes.
     pub(crate) fn set(&mut self, key: &[u8]) -> Option<()> {
         assert!(available(), "the caller has asked");
@@ -137,12 +126,16 @@ impl Key {
         Some(())
     }
 
+    /// Wipes the powers that are known.
+    fn forget_powers(&mut self) {
+        for powers in [&mut self.powers.0, &mut self.sums.0] {
+            powers[STEP - self.known..].iter_mut().for_each(wipe);
+        }
+    }
+
     /// Wipes what a key of that length will not overwrite.
     fn forget(&mut self, length: usize) {
-        if self.known > 2 {
-            wipe(&mut self.powers);
-            wipe(&mut self.sums);
-        }
+        self.forget_powers();
         if self.rounds > 0 && self.length() != length {
             wipe(&mut self.keys);
         }
@@ -185,8 +178,7 @@ impl Key {
     #[inline]
     #[target_feature(enable = "vaes,aes,avx2")]
     pub(crate) fn encrypt_two(&self, one: Block, other: Block) -> (Block, Block) {
-        // SAFETY: round keys are aligned.
-        let round = |i: usize| unsafe { _mm256_load_si256((&raw const self.keys[i]).cast()) };
+        let round = |i: usize| both(&self.keys[i].0);
         let mut x = _mm256_xor_si256(_mm256_set_m128i(other.0, one.0), round(0));
         for i in 1..self.rounds {
             x = _mm256_aesenc_epi128(x, round(i));
@@ -374,6 +366,17 @@ impl Block {
     }
 }
 
+/// Two blocks that lie one after the other, at any address: the heap aligns to 16 bytes for less. (The intrinsic would copy them to the
+/// stack in a build that checks pointers.)
+#[inline]
+#[target_feature(enable = "avx2")]
+fn both(blocks: &[Block; 2]) -> __m256i {
+    #[repr(C, packed)]
+    struct Pair(__m256i);
+    // SAFETY: as large, at any address, and any bytes are a value.
+    unsafe { (*blocks.as_ptr().cast::<Pair>()).0 }
+}
+
 #[inline]
 #[target_feature(enable = "sse2")]
 fn reversal() -> __m128i {
@@ -438,14 +441,11 @@ unsafe fn hash_pairs<const PAIRS: usize>(key: &Key, hash: __m128i, blocks: *cons
         let pair = unsafe { _mm256_loadu_si256(blocks.add(32 * i).cast()) };
         let pair = _mm256_xor_si256(_mm256_shuffle_epi8(pair, reversal), into);
         into = _mm256_setzero_si256();
-        let both = _mm256_xor_si256(pair, _mm256_shuffle_epi32::<0b01_00_11_10>(pair));
-        // SAFETY: two blocks, which are aligned: `at` is even.
-        let two =
-            |powers: &Powers| unsafe { _mm256_load_si256(powers.0[at..at + 2].as_ptr().cast()) };
-        let (powers, halves) = (two(&key.powers), two(&key.sums));
+        let mixed = _mm256_xor_si256(pair, _mm256_shuffle_epi32::<0b01_00_11_10>(pair));
+        let [powers, halves] = [&key.powers, &key.sums].map(|of| both(&of.0.as_chunks().0[at / 2]));
         sums = [
             _mm256_xor_si256(sums[0], _mm256_clmulepi64_epi128::<0x00>(pair, powers)),
-            _mm256_xor_si256(sums[1], _mm256_clmulepi64_epi128::<0x00>(both, halves)),
+            _mm256_xor_si256(sums[1], _mm256_clmulepi64_epi128::<0x00>(mixed, halves)),
             _mm256_xor_si256(sums[2], _mm256_clmulepi64_epi128::<0x11>(pair, powers)),
         ];
     }
@@ -468,8 +468,7 @@ unsafe fn stream_pairs<const PAIRS: usize>(
 ) {
     let reversal = _mm256_broadcastsi128_si256(reversal());
     let two = _mm256_setr_epi32(2, 0, 0, 0, 2, 0, 0, 0);
-    // SAFETY: round keys are aligned.
-    let round = |i: usize| unsafe { _mm256_load_si256((&raw const key.keys[i]).cast()) };
+    let round = |i: usize| both(&key.keys[i].0);
     let first = round(0);
     let mut x = [first; PAIRS];
     for x in &mut x {

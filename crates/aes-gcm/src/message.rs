@@ -38,22 +38,6 @@ pub(crate) struct Message {
 unsafe impl Plain for Message {}
 
 impl Message {
-    pub(crate) fn none() -> Self {
-        Self {
-            is_on: false,
-            mask: Block::zero(),
-            counter: Block::zero(),
-            hash: Block::zero(),
-            hashed: 0,
-            associated: 0,
-            length: 0,
-            stream: Block::zero(),
-            used: 0,
-            first: Block::zero(),
-            has_first: false,
-        }
-    }
-
     /// Begins one with that initialisation vector.
     #[target_feature(enable = "vaes,vpclmulqdq,aes,pclmulqdq,avx2")]
     pub(crate) fn begin(&mut self, key: &Key, iv: &[u8]) {

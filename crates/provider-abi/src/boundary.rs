@@ -14,13 +14,14 @@ use crate::error::{Error, Reason, Result};
 /// hook (in our own copy of the standard library; the program's, if it is Rust, keeps its own).
 ///
 /// Where the system has no memory left the body does not begin: see [`memory`].
-pub(crate) fn boundary<R>(core: Core, otherwise: R, body: impl FnOnce() -> Result<R>) -> R {
+#[inline]
+pub(crate) fn boundary<R>(core: &Core, otherwise: R, body: impl FnOnce() -> Result<R>) -> R {
     let _uncancelled = Uncancelled::begin();
     if memory::is_low() {
         core.raise(&Reason::Resource.into());
         return otherwise;
     }
-    brief(&core, otherwise, body)
+    brief(core, otherwise, body)
 }
 
 /// As [`boundary`], for a body that frees what the program gives back: it begins in any case.

@@ -16,11 +16,21 @@ pub(crate) struct Context<T> {
 
 impl<T: 'static> Context<T> {
     /// Makes a context; null where there is to be none, or where that fails, with an error in the queue.
+    #[inline]
     pub(crate) fn make(core: Core, make: impl FnOnce() -> Result<Option<T>>) -> *mut c_void {
-        boundary(core, ptr::null_mut(), || {
-            Ok(make()?.map_or(ptr::null_mut(), |inner| {
-                Box::into_raw(Box::new(Self { core, inner })).cast()
-            }))
+        boundary(&core, ptr::null_mut(), || {
+            let Some(inner) = make()? else {
+                return Ok(ptr::null_mut());
+            };
+            // Part by part to its place: what is built before and then moved is copied once more.
+            let mut context = Box::<Self>::new_uninit();
+            let place = context.as_mut_ptr();
+            // SAFETY: both parts of what was just allocated, which is then whole.
+            unsafe {
+                (&raw mut (*place).core).write(core);
+                (&raw mut (*place).inner).write(inner);
+                Ok(Box::into_raw(context.assume_init()).cast())
+            }
         })
     }
 
@@ -35,7 +45,7 @@ impl<T: 'static> Context<T> {
     ) -> R {
         // SAFETY: by the caller's word.
         match unsafe { context.cast::<Self>().as_mut() } {
-            Some(context) => boundary(context.core, otherwise, || body(&mut context.inner)),
+            Some(Self { core, inner }) => boundary(core, otherwise, || body(inner)),
             None => otherwise,
         }
     }
@@ -68,7 +78,7 @@ impl<T: 'static> Context<T> {
     ) -> *const Param {
         // SAFETY: by the caller's word.
         let context = unsafe { context.cast::<Self>().as_mut() };
-        boundary(core, ptr::null(), || {
+        boundary(&core, ptr::null(), || {
             Ok(list(context.map(|context| &mut context.inner)))
         })
     }
@@ -100,7 +110,7 @@ impl<T: 'static> Context<T> {
     ) -> *mut c_void {
         // SAFETY: by the caller's word.
         match unsafe { context.cast::<Self>().as_mut() } {
-            Some(context) => Self::make(context.core, || duplicate(&mut context.inner)),
+            Some(Self { core, inner }) => Self::make(*core, || duplicate(inner)),
             None => ptr::null_mut(),
         }
     }

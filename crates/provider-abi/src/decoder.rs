@@ -121,7 +121,7 @@ unsafe extern "C" fn decode<D: Decoder>(
     let Some(callback) = callback else {
         return 0;
     };
-    boundary(state.core, 0, || {
+    boundary(&state.core, 0, || {
         let mut source = Source {
             core: state.core,
             bio,

@@ -209,7 +209,7 @@ unsafe extern "C" fn does<E: Encoder, const NUMBER: usize>(
 ) -> c_int {
     // SAFETY: the pointer that `OSSL_provider_init` gave out.
     let state = unsafe { State::<<E::Key as KeyManagement>::Provider>::of(provider) };
-    boundary(state.core, 0, || {
+    boundary(&state.core, 0, || {
         Ok(E::does(&state.provider, NUMBER, Selection(selection)))
     })
 }
@@ -219,7 +219,7 @@ unsafe extern "C" fn settable<E: Encoder, const NUMBER: usize>(
 ) -> *const Param {
     // SAFETY: the pointer that `OSSL_provider_init` gave out.
     let state = unsafe { State::<<E::Key as KeyManagement>::Provider>::of(provider) };
-    boundary(state.core, ptr::null(), || {
+    boundary(&state.core, ptr::null(), || {
         Ok(E::settable(&state.provider, NUMBER))
     })
 }

@@ -222,7 +222,7 @@ struct Slot<K: KeyManagement> {
 
 impl<K: KeyManagement> Slot<K> {
     fn give(state: &State<K::Provider>, make: impl FnOnce() -> Result<Option<K>>) -> *mut c_void {
-        boundary(state.core, ptr::null_mut(), || {
+        boundary(&state.core, ptr::null_mut(), || {
             let Some(key) = make()? else {
                 return Ok(ptr::null_mut());
             };
@@ -247,7 +247,7 @@ impl<K: KeyManagement> Slot<K> {
     ) -> R {
         // SAFETY: by the caller's word.
         match unsafe { slot.cast::<Self>().as_ref() } {
-            Some(slot) => boundary(slot.core, otherwise, || body(slot)),
+            Some(slot) => boundary(&slot.core, otherwise, || body(slot)),
             None => otherwise,
         }
     }

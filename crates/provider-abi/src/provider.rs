@@ -137,7 +137,7 @@ pub unsafe fn init<P: Provider>(
     outboard_guest::silence();
     // SAFETY: libcrypto's own table.
     let core = unsafe { Core::new(handle, dispatch) };
-    boundary(core, 0, || {
+    boundary(&core, 0, || {
         let state = Box::new(State {
             core,
             provider: P::new(core)?,
@@ -198,7 +198,7 @@ unsafe extern "C" fn gettable(_context: *mut c_void) -> *const Param {
 unsafe extern "C" fn get<P: Provider>(context: *mut c_void, params: *mut Param) -> c_int {
     // SAFETY: see above.
     let state = unsafe { State::<P>::of(context) };
-    boundary(state.core, 0, || {
+    boundary(&state.core, 0, || {
         // SAFETY: see above.
         let mut params = unsafe { ParamsMut::new(params) };
         params.answer(|param| {
@@ -225,7 +225,7 @@ unsafe extern "C" fn query<P: Provider>(
         // SAFETY: where libcrypto wants the answer.
         unsafe { no_cache.write(0) };
     }
-    boundary(state.core, ptr::null(), || {
+    boundary(&state.core, ptr::null(), || {
         Ok(Kind::from_operation_id(operation_id)
             .map_or(ptr::null(), |kind| state.provider.algorithms(kind).as_ptr()))
     })
@@ -244,7 +244,7 @@ unsafe extern "C" fn capabilities<P: Provider>(
     };
     // SAFETY: a terminated name.
     let name = unsafe { CStr::from_ptr(name) };
-    boundary(state.core, 0, || {
+    boundary(&state.core, 0, || {
         let mut all = true;
         state.provider.capabilities(name, &mut |params| {
             // Nothing is given to a receiver that has refused once.

@@ -126,8 +126,8 @@ impl Block {
 
     /// The first 32 bits counted up.
     #[inline(always)]
-    pub(crate) fn counted(self) -> Self {
-        Self(sse2!(_mm_add_epi32(self.0, _mm_setr_epi32(1, 0, 0, 0))))
+    pub(crate) fn counted(self, by: i32) -> Self {
+        Self(sse2!(_mm_add_epi32(self.0, _mm_setr_epi32(by, 0, 0, 0))))
     }
 
     /// Whether all bits are 0: it takes as long wherever one is not.

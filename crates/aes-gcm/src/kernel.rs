@@ -67,6 +67,8 @@ pub(crate) unsafe trait Plain: Copy {}
 // SAFETY: they are bytes, or numbers.
 unsafe impl Plain for Block {}
 // SAFETY: as above.
+unsafe impl<const N: usize> Plain for [Block; N] {}
+// SAFETY: as above.
 unsafe impl Plain for Powers {}
 // SAFETY: as above.
 unsafe impl Plain for [Twice; MOST_KEYS] {}
@@ -174,18 +176,33 @@ impl Key {
         Block(_mm_aesenclast_si128(x, round(self.rounds)))
     }
 
-    /// Two at once.
+    /// `2·PAIRS` counter blocks from this one on, which has its bytes in reverse order, all at once: that takes as long as one.
     #[inline]
     #[target_feature(enable = "vaes,aes,avx2")]
-    pub(crate) fn encrypt_two(&self, one: Block, other: Block) -> (Block, Block) {
+    pub(crate) fn encrypt_counters<const PAIRS: usize>(
+        &self,
+        counter: Block,
+    ) -> [[Block; 2]; PAIRS] {
+        let reversal = _mm256_broadcastsi128_si256(reversal());
         let round = |i: usize| both(&self.keys[i].0);
-        let mut x = _mm256_xor_si256(_mm256_set_m128i(other.0, one.0), round(0));
-        for i in 1..self.rounds {
-            x = _mm256_aesenc_epi128(x, round(i));
+        let mut counters = two_counters(counter);
+        let mut x = [round(0); PAIRS];
+        for x in &mut x {
+            *x = _mm256_xor_si256(*x, _mm256_shuffle_epi8(counters, reversal));
+            counters = _mm256_add_epi32(counters, counts(2));
         }
-        x = _mm256_aesenclast_epi128(x, round(self.rounds));
-        let [one, other] = [_mm256_castsi256_si128(x), _mm256_extracti128_si256::<1>(x)];
-        (Block(one), Block(other))
+        for i in 1..self.rounds {
+            for x in &mut x {
+                *x = _mm256_aesenc_epi128(*x, round(i));
+            }
+        }
+        x.map(|x| {
+            let x = _mm256_aesenclast_epi128(x, round(self.rounds));
+            [
+                Block(_mm256_castsi256_si128(x)),
+                Block(_mm256_extracti128_si256::<1>(x)),
+            ]
+        })
     }
 
     /// x·H.
@@ -193,6 +210,20 @@ impl Key {
     #[target_feature(enable = "pclmulqdq,avx2")]
     pub(crate) fn product(&self, x: Block) -> Block {
         Block(product(x.reversed().0, self.powers.0[STEP - 1])).reversed()
+    }
+
+    /// Hashes a few blocks: hash·H^n + b_1·H^n + … + b_n·H, reduced once.
+    #[inline]
+    #[target_feature(enable = "pclmulqdq,avx2")]
+    pub(crate) fn products(&self, hash: Block, blocks: &[Block]) -> Block {
+        let mut sums = [_mm_setzero_si128(); 3];
+        let mut into = hash;
+        for (block, power) in blocks.iter().zip(&self.powers.0[STEP - blocks.len()..]) {
+            let more = multiplied((*block ^ into).reversed().0, *power);
+            sums = [0, 1, 2].map(|i| _mm_xor_si128(sums[i], more[i]));
+            into = Block::zero();
+        }
+        Block(reduced(sums)).reversed()
     }
 
     /// x·H² + y·H, reduced once.
@@ -210,7 +241,7 @@ impl Key {
     /// Learns the powers that so many blocks need.
     #[inline]
     #[target_feature(enable = "pclmulqdq,avx2")]
-    fn know(&mut self, blocks: usize) {
+    pub(crate) fn know(&mut self, blocks: usize) {
         // Of n blocks, the first step takes the largest power of two below.
         if self.known < STEP && blocks >= 2 * self.known {
             more_powers(self, blocks.min(STEP));
@@ -425,6 +456,21 @@ fn folded(x: __m256i) -> __m128i {
     _mm_xor_si128(_mm256_castsi256_si128(x), _mm256_extracti128_si256::<1>(x))
 }
 
+/// This counter block and the next one, with their bytes in reverse order.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn two_counters(counter: Block) -> __m256i {
+    let next = _mm256_setr_epi32(0, 0, 0, 0, 1, 0, 0, 0);
+    _mm256_add_epi32(_mm256_broadcastsi128_si256(counter.0), next)
+}
+
+/// What moves two counter blocks on.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn counts(by: i32) -> __m256i {
+    _mm256_setr_epi32(by, 0, 0, 0, by, 0, 0, 0)
+}
+
 /// The hash of `2·PAIRS` more blocks.
 ///
 /// # Safety
@@ -467,13 +513,12 @@ unsafe fn stream_pairs<const PAIRS: usize>(
     output: *mut u8,
 ) {
     let reversal = _mm256_broadcastsi128_si256(reversal());
-    let two = _mm256_setr_epi32(2, 0, 0, 0, 2, 0, 0, 0);
     let round = |i: usize| both(&key.keys[i].0);
     let first = round(0);
     let mut x = [first; PAIRS];
     for x in &mut x {
         *x = _mm256_xor_si256(*x, _mm256_shuffle_epi8(*counters, reversal));
-        *counters = _mm256_add_epi32(*counters, two);
+        *counters = _mm256_add_epi32(*counters, counts(2));
     }
     for i in 1..key.rounds {
         let key = round(i);
@@ -524,8 +569,7 @@ fn crypt_all<const SEALS: bool>(
     let mut blocks = data.len() / 16;
     let (mut input, mut output) = data.into_raw();
     let mut sum = hash.reversed().0;
-    let next = _mm256_setr_epi32(0, 0, 0, 0, 1, 0, 0, 0);
-    let mut counters = _mm256_add_epi32(_mm256_broadcastsi128_si256(counter.0), next);
+    let mut counters = two_counters(*counter);
     // SAFETY: all of it is within the data, by the count of blocks that are left. Where input and output are one, a step hashes what
     // it decrypts before it overwrites it.
     unsafe {
@@ -558,7 +602,7 @@ fn crypt_all<const SEALS: bool>(
         pairs!(4 2 1);
         if blocks == 1 {
             let stream = key.encrypt(Block(_mm256_castsi256_si128(counters)).reversed());
-            counters = _mm256_add_epi32(counters, _mm256_setr_epi32(1, 0, 0, 0, 1, 0, 0, 0));
+            counters = _mm256_add_epi32(counters, counts(1));
             let before = Block::new(&*input.cast());
             let after = before ^ stream;
             after.store(&mut *output.cast());

@@ -1,7 +1,7 @@
 //! A message in pieces: counters, what is hashed, and what of a block is not full.
 //!
-//! A short message is all of it: so each block is loaded and stored at once, the first stream is encrypted beside the mask, and
-//! the last block's product is made together with that of the lengths.
+//! In a short message every step waits for the one before. So each block is loaded and stored at once, the first streams are encrypted
+//! beside the mask, and the last block's product is made together with that of the lengths.
 
 use crate::block::{BLOCK, Block};
 use crate::kernel::{Key, Plain, wipe};
@@ -10,6 +10,9 @@ use inout::InOutBuf;
 /// The most bytes of a message (SP 800-38D, 5.2.1.1), and of its associated data.
 const MOST_DATA: u64 = (1 << 36) - 32;
 const MOST_ASSOCIATED: u64 = 1 << 61;
+
+/// How many streams are made before there is data: with the mask, three pairs.
+const AHEAD: usize = 5;
 
 /// A message under way.
 #[derive(Clone, Copy)]
@@ -29,9 +32,9 @@ pub(crate) struct Message {
     stream: Block,
     /// Bytes of data in a block that is not full.
     used: usize,
-    /// Before any data: the first stream.
-    first: Block,
-    has_first: bool,
+    /// Before any data: the first streams.
+    ahead: [Block; AHEAD],
+    is_ahead: bool,
 }
 
 // SAFETY: blocks, numbers and flags, of which 0 is a value.
@@ -56,10 +59,10 @@ impl Message {
                 key.product(counter ^ lengths(0, iv.len() as u64))
                     .reversed()
             };
-        let next = counter.counted();
-        (self.mask, self.first) = key.encrypt_two(counter.reversed(), next.reversed());
-        self.counter = next;
-        self.has_first = true;
+        let [[mask, a], [b, c], [d, e]] = key.encrypt_counters(counter);
+        (self.mask, self.ahead) = (mask, [a, b, c, d, e]);
+        self.counter = counter.counted(1);
+        self.is_ahead = true;
         self.is_on = true;
     }
 
@@ -114,25 +117,46 @@ impl Message {
         if others.is_empty() {
             return true;
         }
-        if self.has_first {
-            if others.len() <= BLOCK {
-                self.stream = self.first;
-                self.counter = self.counter.counted();
-                self.forget_first();
-                self.block(others, seals);
+        if self.is_ahead {
+            if others.len() <= AHEAD * BLOCK {
+                self.few(key, others, seals);
+                self.forget_ahead();
                 return true;
             }
-            self.forget_first();
+            self.forget_ahead();
         }
         let whole = others.len() / BLOCK * BLOCK;
         let (blocks, last) = others.split_at(whole);
         key.crypt(&mut self.counter, &mut self.hash, blocks, seals);
         if !last.is_empty() {
             self.stream = key.encrypt(self.counter.reversed());
-            self.counter = self.counter.counted();
+            self.counter = self.counter.counted(1);
             self.block(last, seals);
         }
         true
+    }
+
+    /// The first data, if it is no longer than what was made ahead.
+    #[target_feature(enable = "vaes,vpclmulqdq,aes,pclmulqdq,avx2")]
+    fn few(&mut self, key: &mut Key, data: InOutBuf<'_, '_, u8>, seals: bool) {
+        let whole = (data.len() - 1) / BLOCK;
+        let mut rest = data;
+        let mut ciphertext = [Block::zero(); AHEAD];
+        for (stream, hashed) in self.ahead.iter().zip(&mut ciphertext[..whole]) {
+            let (mut data, others) = rest.split_at(BLOCK);
+            let before = Block::part(data.get_in());
+            let after = before ^ *stream;
+            after.write(data.get_out());
+            *hashed = if seals { after } else { before };
+            rest = others;
+        }
+        if whole > 0 {
+            key.know(whole.next_power_of_two());
+            self.hash = key.products(self.hash, &ciphertext[..whole]);
+        }
+        self.stream = self.ahead[whole];
+        self.counter = self.counter.counted(whole as i32 + 1);
+        self.block(rest, seals);
     }
 
     /// A block with a new stream, or less: what is hashed is the ciphertext.
@@ -167,9 +191,9 @@ impl Message {
         }
     }
 
-    fn forget_first(&mut self) {
-        wipe(&mut self.first);
-        self.has_first = false;
+    fn forget_ahead(&mut self) {
+        wipe(&mut self.ahead);
+        self.is_ahead = false;
     }
 
     /// Makes the tag, in the place of the hash.
@@ -194,7 +218,7 @@ impl Message {
     #[cfg(test)]
     pub(crate) fn go_on_from(&mut self, count: u32, length: u64) {
         self.counter.bytes()[..4].copy_from_slice(&count.to_le_bytes());
-        self.has_first = false;
+        self.is_ahead = false;
         self.length = length;
     }
 }

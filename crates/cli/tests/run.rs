@@ -219,6 +219,28 @@ fn the_configuration_in_force_is_kept() {
     }
 }
 
+/// The system may serve others alone.
+#[test]
+fn whatever_runs_is_served() {
+    let directory = common::public_directory();
+    let file = common::fixture(directory.path(), "debian-12.cnf");
+    outboard()
+        .args(["enable", "--for", "nginx", "--config"])
+        .arg(&file)
+        .arg("--module")
+        .arg(common::installed_module(&directory))
+        .assert()
+        .success();
+    let text = fs::read_to_string(&file).expect("it is ours");
+    says(&text, "programs = nginx");
+    let genpkey = ["openssl", "genpkey", "-algorithm", "X25519"];
+    let proved = run(&["--proof", "--offer", "all"], &genpkey)
+        .env("OPENSSL_CONF", &file)
+        .assert()
+        .success();
+    says(&stderr(&proved), "x25519-keygen  scalar      1");
+}
+
 #[test]
 fn what_openssl_would_not_read_is_refused() {
     let directory = tempfile::tempdir().expect("a temporary directory");

@@ -19,7 +19,12 @@ pub struct Served {
 impl Served {
     /// The counts, priced by a profile.
     pub fn of(counts: &Counts, profile: &Profile) -> Self {
-        let mut sum = Self::default();
+        let left_to_stock = counts.fallback_rows();
+        let left_to_stock = left_to_stock.filter(|fallback| fallback.reason.is_to_stock());
+        let mut sum = Self {
+            asked: left_to_stock.map(|fallback| fallback.count).sum(),
+            ..Self::default()
+        };
         for row in counts.rows() {
             let operations = row.work.operations;
             let is_served = row.path != Path::Stock;
@@ -96,6 +101,33 @@ pub fn seconds(seconds: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use outboard_ledger::{Ledger, Reason, Snapshot};
+    use outboard_operation::Operation;
+    use outboard_profile::Machine;
+    use std::time::Duration;
+
+    #[test]
+    fn what_was_left_to_stock_was_asked_too() {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let file = directory.path().join("ledger");
+        let ledger = Ledger::open(&file);
+        for _ in 0..3 {
+            ledger.record(
+                Operation::P256Sign,
+                Path::Scalar,
+                0,
+                Duration::from_micros(9),
+            );
+        }
+        ledger.fall_back(Operation::P256Sign, Reason::Randomness);
+        // Counted as what ran on another path of Outboard.
+        ledger.fall_back(Operation::P256Sign, Reason::Alone);
+        let counts = Snapshot::read(&file).expect("a ledger").total();
+        let profile = Profile::measured(Machine::glance(), "3.0.0", Vec::new());
+        let served = Served::of(&counts, &profile);
+        assert_eq!((served.asked, served.served), (4, 3));
+        assert_eq!(served.share(), Some(75.0));
+    }
 
     #[test]
     fn sums_know_what_is_unknown() {

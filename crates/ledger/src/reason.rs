@@ -51,6 +51,14 @@ impl Reason {
     /// How many reasons there are.
     pub const COUNT: usize = Self::ALL.len();
 
+    /// Whether the program's own OpenSSL then does the operation, and not another path of Outboard.
+    pub const fn is_to_stock(self) -> bool {
+        !matches!(
+            self,
+            Self::CardFull | Self::CardDied | Self::Alone | Self::Single
+        )
+    }
+
     /// The reason of that stable name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL

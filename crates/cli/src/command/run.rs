@@ -11,6 +11,7 @@ use outboard_ledger::Snapshot;
 use outboard_ledger_report::{Counted, by_program};
 use outboard_libcrypto::Library;
 use outboard_openssl_conf::{self as openssl_conf, Offer, Place, Settings};
+use outboard_profile::Rollout;
 use serde::Serialize;
 use std::ffi::OsString;
 use std::io;
@@ -157,9 +158,11 @@ fn compose(
         None => installation::profile(),
     };
     let text = in_force.read()?;
-    // Lines that a person wrote into the block of 'outboard enable' apply to this program too.
+    // Lines that a person wrote into the block of 'outboard enable' apply to this program too, except which programs are served:
+    // this one is.
     let earlier = openssl_conf::earlier(&text, in_force.name(), installation::environment)?;
-    let earlier = earlier.map(|earlier| earlier.settings).unwrap_or_default();
+    let mut earlier = earlier.map(|earlier| earlier.settings).unwrap_or_default();
+    Rollout::default().write(&mut earlier.others);
     let settings = Settings {
         module: Some(module.to_owned()),
         profile: Some(profile),

@@ -16,7 +16,7 @@ use outboard_observation::{self as observation, FileError, Record, RecordError};
 use outboard_observe_report::cpu::{self, Times, Watch};
 use outboard_observe_report::{Report, Services, Sources, bill_of_materials};
 use outboard_openssl_conf::{self as openssl_conf, Config, Observer, Offer, Settings};
-use outboard_profile::{Machine, Profile};
+use outboard_profile::{Machine, Profile, Rollout};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -357,6 +357,10 @@ fn compose(
         None => None,
     };
     if let Some(settings) = &mut settings {
+        if arguments.accelerate {
+            // This program, whichever the system's configuration serves.
+            Rollout::default().write(&mut settings.others);
+        }
         let named = arguments.module.as_deref().or(settings.module.as_deref());
         settings.module = Some(module::find(named, Some(library))?);
         if let Some(profile) = &arguments.profile {

@@ -64,7 +64,10 @@ impl Installation {
                 "Calibrating: measuring each operation with stock OpenSSL and with Outboard (under a minute)"
             );
         }
-        search.calibrate()?;
+        match search.calibrate()? {
+            Some(conclusion) => eprintln!("{}", conclusion.trim_end()),
+            None => search.remark_on_profile(arguments),
+        }
         search.installation()
     }
 }
@@ -101,28 +104,40 @@ impl Search {
         }
     }
 
-    /// Measures the profile where it is lacking.
+    /// Measures the profile where it is lacking. What the command concludes, below its table: a warning, too, if the machine was busy.
     ///
     /// # Errors
     /// If there is no place for the profile, or the command `outboard` fails.
-    pub fn calibrate(&self) -> Result<(), Failure> {
-        if let Profile::Lacking(profile) = &self.profile {
-            if let Some(directory) = profile.parent() {
-                std::fs::create_dir_all(directory)
-                    .map_err(|error| format!("cannot make {}: {error}", directory.display()))?;
-            }
-            // If the command is killed, its files disappear with ours.
-            let temporary = Workplace::new()?;
-            Launch::at(&self.command)
-                .args(["calibrate", "--output"])
-                .arg(profile)
-                .arg("--module")
-                .arg(&self.module)
-                .env("TMPDIR", temporary.path())
-                .limit(Duration::from_secs(180))
-                .succeed()?;
+    pub fn calibrate(&self) -> Result<Option<String>, Failure> {
+        let Profile::Lacking(profile) = &self.profile else {
+            return Ok(None);
+        };
+        if let Some(directory) = profile.parent() {
+            std::fs::create_dir_all(directory)
+                .map_err(|error| format!("cannot make {}: {error}", directory.display()))?;
         }
-        Ok(())
+        // If the command is killed, its files disappear with ours.
+        let temporary = Workplace::new()?;
+        let finished = Launch::at(&self.command)
+            .args(["calibrate", "--output"])
+            .arg(profile)
+            .arg("--module")
+            .arg(&self.module)
+            .env("TMPDIR", temporary.path())
+            .limit(Duration::from_secs(180))
+            .succeed()?;
+        let (_table, conclusion) = finished.output.split_once("\n\n").unwrap_or_default();
+        Ok(Some(conclusion.to_owned()))
+    }
+
+    /// Names the profile that was there, and what measures it anew: nobody else does.
+    fn remark_on_profile(&self, arguments: &InstallationArguments) {
+        if let (Profile::Is(profile), None) = (&self.profile, &arguments.profile) {
+            eprintln!(
+                "The profile is {} (delete it to measure again)",
+                profile.display()
+            );
+        }
     }
 
     /// All together, once there is a profile.

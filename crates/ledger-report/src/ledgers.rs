@@ -71,8 +71,10 @@ impl Which {
                     if let Some(name) = &self.program {
                         snapshot
                             .processes
-                            .retain(|process| process.program == *name);
-                        snapshot.programs.retain(|program| program.program == *name);
+                            .retain(|process| is_named(&process.program, name));
+                        snapshot
+                            .programs
+                            .retain(|program| is_named(&program.program, name));
                     }
                     ledgers.push((path, snapshot));
                 }
@@ -101,4 +103,10 @@ pub fn since(now: &Ledgers, earlier: &Ledgers) -> Ledgers {
             (path.clone(), difference.unwrap_or_else(|| snapshot.clone()))
         })
         .collect()
+}
+
+/// Whether a program of that whole name is counted by this one: the kernel keeps the first 15 bytes of a name.
+fn is_named(counted: &str, whole: &str) -> bool {
+    const KEPT: usize = 15;
+    counted == whole || counted.len() >= KEPT && whole.starts_with(counted)
 }

@@ -107,7 +107,10 @@ pub(super) fn measure(
         .sum();
     let mut progress = listener.begin(
         steps,
-        &format!("measuring {} algorithms", plan.subjects.len()),
+        &match plan.subjects.len() {
+            1 => "measuring one algorithm".to_owned(),
+            several => format!("measuring {several} algorithms"),
+        },
     );
 
     let mut costs = Costs {

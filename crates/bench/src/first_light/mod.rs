@@ -57,7 +57,15 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     clean_up_on_signals()?;
     let _lock = Lock::take()?;
     let setting = Setting::new(arguments)?;
-    let mut progress = Progress::new(setting.plan());
+    let steps = setting.plan();
+    if steps == 0 {
+        let only = arguments.only.as_deref().unwrap_or_default();
+        return Err(format!(
+            "no workload has '{only}' in its name (the names stand in the first column of the table, without --only)"
+        )
+        .into());
+    }
+    let mut progress = Progress::new(steps);
     let mut rows = secure_shell::run(&setting, &mut progress)?;
     rows.extend(handshakes::run(&setting, &mut progress)?);
     rows.extend(download::run(&setting, &mut progress)?);

@@ -120,7 +120,12 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     if calibration.seconds > 0.0 {
         progress.workload("calibrating");
         // As text, because a failure may not cross from one thread to another.
-        let calibrate = || search.calibrate().map_err(|failure| failure.to_string());
+        let calibrate = || {
+            let calibrated = search.calibrate();
+            calibrated
+                .map(|_| ())
+                .map_err(|failure| failure.to_string())
+        };
         if let Err(failure) = progress.pass(calibration, calibrate) {
             stop::wait_if_stopped();
             return Err(failure.into());

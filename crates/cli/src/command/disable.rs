@@ -180,9 +180,16 @@ impl Report {
             (true, true) => {
                 format!("{file} is byte for byte what it was before 'outboard enable'.\n")
             }
-            (true, false) => format!(
-                "{file} was edited since 'outboard enable': only Outboard's lines were removed.\n"
-            ),
+            (true, false) => {
+                let backup = backup_of(&self.configuration);
+                let kept = match backup.exists() {
+                    true => format!(" {} stays: the file before that.", backup.display()),
+                    false => String::new(),
+                };
+                format!(
+                    "{file} was edited since 'outboard enable': only Outboard's lines were removed.{kept}\n"
+                )
+            }
         };
         if !self.restart.is_empty() {
             text.push_str("These processes use Outboard until they restart:\n");

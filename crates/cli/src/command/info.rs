@@ -19,8 +19,8 @@ Examples:
   outboard info           List every operation: speed, chosen path, reason
   outboard info --json    The same for programs
 
-Path: where an operation runs. Path 'stock' is the program's own OpenSSL. Path 'scalar' is AWS-LC on the \
-caller's thread. Path 'wide' spreads one request across all eight of the processor's lanes. Path 'card' runs up to \
+Path: where an operation runs. Path 'stock' is the program's own OpenSSL. Path 'scalar' is AWS-LC, or Outboard's own code, on \
+the caller's thread. Path 'wide' spreads one request across all eight of the processor's lanes. Path 'card' runs up to \
 eight requests together in the lanes, if they come at the same time. A lone request of path 'card' runs on path 'wide' \
 or 'scalar', or in one lane: the fastest.";
 

@@ -11,7 +11,7 @@ use outboard_ledger::Snapshot;
 use outboard_ledger_report::{Counted, by_program};
 use outboard_libcrypto::Library;
 use outboard_openssl_conf::{self as openssl_conf, Offer, Place, Settings};
-use outboard_profile::Rollout;
+use outboard_profile::{Machine, Profile, Rollout};
 use serde::Serialize;
 use std::ffi::OsString;
 use std::io;
@@ -151,10 +151,14 @@ fn compose(
         return Ok(in_force.without_outboard()?);
     };
     let profile = match &arguments.profile {
-        // The program may see a file that this command does not see. Even so, report a wrong name here.
-        Some(profile) => profile
-            .canonicalize()
-            .map_err(|error| format!("cannot find the profile {}: {error}", profile.display()))?,
+        // The program would go on without it, and say nothing.
+        Some(profile) => {
+            let profile = profile.canonicalize().map_err(|error| {
+                format!("cannot find the profile {}: {error}", profile.display())
+            })?;
+            Profile::load(&profile, &Machine::glance(), &library.version())?;
+            profile
+        }
         None => installation::profile(),
     };
     let text = in_force.read()?;

@@ -242,6 +242,16 @@ fn whatever_runs_is_served() {
 }
 
 #[test]
+fn a_profile_that_is_none_is_refused() {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let file = directory.path().join("profile.json");
+    fs::write(&file, "root:x:0:0\n").expect("it is ours");
+    let file = file.to_str().expect("it is ASCII");
+    let run = run(&["--profile", file], &["true"]).assert().code(1);
+    says(&stderr(&run), &format!("{file} is damaged"));
+}
+
+#[test]
 fn what_openssl_would_not_read_is_refused() {
     let directory = tempfile::tempdir().expect("a temporary directory");
     let file = directory.path().join("openssl.cnf");

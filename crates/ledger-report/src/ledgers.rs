@@ -110,3 +110,17 @@ fn is_named(counted: &str, whole: &str) -> bool {
     const KEPT: usize = 15;
     counted == whole || counted.len() >= KEPT && whole.starts_with(counted)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::is_named;
+
+    #[test]
+    fn long_names_are_found_by_what_the_kernel_keeps() {
+        assert!(is_named("nginx", "nginx"));
+        assert!(!is_named("nginx", "nginx-debug"));
+        assert!(is_named("averylongprogra", "averylongprogramname"));
+        assert!(is_named("averylongprogra", "averylongprogra"));
+        assert!(!is_named("averylongprogra", "averylongprog"));
+    }
+}

@@ -87,25 +87,38 @@ pub(crate) fn wipe<T: Plain>(secret: &mut T) {
     }
 }
 
-/// Clears what a function that was just called has left on the stack: the compiler keeps powers of H there, which an adversary found.
-#[inline(always)]
-fn clear_stack() {
-    /// More than any function here uses: a test looks.
-    const DEPTH: usize = 1536;
+/// Clears the vector registers, and what a function that was just called has left on the stack. An adversary found powers of H there, which
+/// the compiler keeps at hand, and what was hashed, which tells H where the data are known. Registers come to the stack later: the
+/// loader saves them where a program calls a function for the first time.
+///
+/// Never inline: so its frame begins where the other's did.
+#[inline(never)]
+fn clear() {
+    /// More than any function here uses, in steps of a register: a test looks.
+    const DEPTH: usize = 1280;
     // SAFETY: what lies below the stack pointer belongs to nobody. The pointer goes along, so that a signal's handler leaves it
-    // alone, and comes back.
+    // alone, and comes back. The processor has AVX2: a key was made.
     unsafe {
         core::arch::asm!(
+            "vzeroall",
             "sub rsp, {depth}",
-            "mov rdi, rsp",
-            "rep stosq",
+            ".set outboard_at, 0",
+            ".rept {depth} / 32",
+            "vmovdqu ymmword ptr [rsp + outboard_at], ymm0",
+            ".set outboard_at, outboard_at + 32",
+            ".endr",
             "add rsp, {depth}",
             depth = const DEPTH,
-            inout("rcx") DEPTH / 8 => _,
-            inout("rax") 0_u64 => _,
-            out("rdi") _,
+            clobber_abi("sysv64"),
         );
     }
+}
+
+/// Clears the vector registers, for the same reason: at the end of a message.
+#[inline]
+pub(crate) fn clear_registers() {
+    // SAFETY: see `clear`.
+    unsafe { core::arch::asm!("vzeroall", clobber_abi("sysv64"), options(nomem, nostack)) };
 }
 
 /// Whether the processor has what this needs.
@@ -124,7 +137,7 @@ impl Key {
         self.forget(key.len());
         // SAFETY: the processor has the features, as just checked; below, a key was set, so it has.
         unsafe { expand(key, self) };
-        clear_stack();
+        clear();
         Some(())
     }
 
@@ -245,7 +258,7 @@ impl Key {
         // Of n blocks, the first step takes the largest power of two below.
         if self.known < STEP && blocks >= 2 * self.known {
             more_powers(self, blocks.min(STEP));
-            clear_stack();
+            clear();
         }
     }
 
@@ -254,9 +267,7 @@ impl Key {
     pub(crate) fn hash(&mut self, hash: &mut Block, blocks: &[Bytes]) {
         self.know(blocks.len() / STEP * STEP);
         hash_all(self, hash, blocks);
-        if blocks.len() >= STEP {
-            clear_stack();
-        }
+        clear();
     }
 
     /// Encrypts or decrypts whole blocks, and hashes the ciphertext. The counter's bytes are in reverse order.
@@ -269,15 +280,12 @@ impl Key {
         seals: bool,
     ) {
         self.know(data.len() / BLOCK);
-        let is_step = data.len() >= STEP * BLOCK;
         if seals {
             crypt_all::<true>(self, counter, hash, data);
         } else {
             crypt_all::<false>(self, counter, hash, data);
         }
-        if is_step {
-            clear_stack();
-        }
+        clear();
     }
 }
 

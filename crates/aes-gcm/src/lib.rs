@@ -60,6 +60,7 @@ impl Clone for AesGcm {
         self.state.key.copy_to(&mut state.key);
         state.message = self.state.message;
         let seals = self.seals;
+        kernel::clear_registers();
         Self { state, seals }
     }
 }
@@ -155,11 +156,12 @@ impl AesGcm {
         // SAFETY: see `start`.
         unsafe { message.tag(key) }.store(tag);
         message.end();
+        kernel::clear_registers();
         Ok(())
     }
 
     /// Ends a message that is opened, if the tag of up to 16 bytes is its own. If not, it goes on, as OpenSSL's does: with the same
-    /// stream, and with the right tag in the place of what was hashed.
+    /// stream, and with the right tag in the place of what was hashed. (With part of a block pending, OpenSSL's next tag is another.)
     ///
     /// # Errors
     /// [`Refusal::Order`]; [`Refusal::Length`] if the tag has no byte or too many.
@@ -175,6 +177,7 @@ impl AesGcm {
         // SAFETY: see `start`.
         let made = unsafe { message.tag(key) };
         let is_right = (made.first(tag.len()) ^ Block::part(tag)).is_zero();
+        kernel::clear_registers();
         if is_right {
             message.end();
         }

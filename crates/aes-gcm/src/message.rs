@@ -214,6 +214,12 @@ impl Message {
         wipe(self);
     }
 
+    /// What the tag is hidden by.
+    #[cfg(test)]
+    pub(crate) fn mask(mut self) -> [u8; BLOCK] {
+        *self.mask.bytes()
+    }
+
     /// As if this message's first data came with that count, and after `length` bytes.
     #[cfg(test)]
     pub(crate) fn go_on_from(&mut self, count: u32, length: u64) {

@@ -7,6 +7,7 @@ use aws_lc_sys as lc;
 use inout::InOutBuf;
 
 use super::{AesGcm, BLOCK, Refusal, available};
+use crate::block::Block;
 
 struct Random(u64);
 
@@ -298,46 +299,81 @@ fn found_below(secrets: &[[u8; BLOCK]]) -> usize {
     found
 }
 
-/// An adversary found H's powers there: the compiler had loaded them before a loop.
+/// What the hash of such a message becomes, block by block, and with the next block added: with the data known, each tells H.
+fn states(cipher: &AesGcm, associated: &[u8], ciphertext: &[u8]) -> Vec<[u8; BLOCK]> {
+    let (key, mut hash, mut all) = (&cipher.state.key, Block::zero(), Vec::new());
+    let lengths = 8 * (((associated.len() as u128) << 64) | ciphertext.len() as u128);
+    let lengths = lengths.to_be_bytes();
+    let blocks = associated.chunks(BLOCK).chain(ciphertext.chunks(BLOCK));
+    for block in blocks.chain([&lengths[..]]) {
+        let sum = hash ^ Block::part(block);
+        // SAFETY: a key was made, so the processor has the features.
+        let [product, reversed] = unsafe { [key.product(sum), key.product(sum).reversed()] };
+        // The first sum is what anybody may know.
+        if !hash.is_zero() {
+            // SAFETY: as above.
+            all.extend([sum, unsafe { sum.reversed() }]);
+        }
+        all.extend([product, reversed]);
+        hash = product;
+    }
+    all.into_iter().map(|mut block| *block.bytes()).collect()
+}
+
+/// Adversaries found powers of H there, which the compiler had loaded before a loop; then what was hashed; then a key in a register.
 #[test]
-fn the_hash_key_is_not_left_on_the_stack() {
+fn no_secret_is_left_on_the_stack_or_in_a_register() {
     if !available() {
         return;
     }
-    for length in [5, 16, 21, 53, 245, 501, 1541] {
-        let mut data = vec![1; length];
-        let mut cipher = AesGcm::new(&[5; 32], true).expect("a key's length");
-        let secrets = cipher.state.key.secrets();
-        clear_below();
-        cipher.set_key(&[5; 32], true).expect("a key's length");
-        assert_eq!(found_below(&secrets), 0, "made");
-        for seals in [true, false] {
-            // Each call by itself: the next one would write over what is left.
-            let mut nothing_is_left = |what, call: &mut dyn FnMut(&mut AesGcm)| {
-                clear_below();
-                call(&mut cipher);
-                let found = found_below(&secrets);
-                assert_eq!(found, 0, "{what}, {length} bytes, sealed: {seals}");
-            };
-            nothing_is_left("start", &mut |cipher| {
-                cipher.start(&[6; 12], seals).expect("a vector");
-            });
-            nothing_is_left("associate", &mut |cipher| {
-                cipher.associate(&data).expect("before data");
-            });
-            nothing_is_left("update", &mut |cipher| {
-                cipher
-                    .update(InOutBuf::from(&mut data[..]))
-                    .expect("a message");
-            });
-            nothing_is_left("end", &mut |cipher| {
-                let mut tag = [0; BLOCK];
-                if seals {
-                    cipher.seal(&mut tag).expect("a message");
-                } else {
-                    assert_eq!(cipher.open(&tag), Ok(false));
-                }
-            });
+    let iv = &[6; 12];
+    for length in [5, 16, 21, 53, 80, 81, 100, 130, 200, 245, 501, 1541] {
+        for associated in [5, 13, 100, 300] {
+            let (associated, mut data) = (vec![2; associated], vec![1; length]);
+            let mut cipher = AesGcm::new(&[5; 32], true).expect("a key's length");
+            let (ciphertext, _) = sealed(&[5; 32], iv, &associated, &data);
+            // All powers, as if long messages had been there.
+            cipher.start(iv, true).expect("a vector");
+            cipher.associate(&[0; 999]).expect("before data");
+            let mut secrets = cipher.state.key.secrets();
+            secrets.push(cipher.state.message.mask());
+            secrets.extend(states(&cipher, &associated, &ciphertext));
+            clear_below();
+            cipher.set_key(&[5; 32], true).expect("a key's length");
+            assert_eq!(found_below(&secrets), 0, "made");
+            for seals in [true, false] {
+                // Each call by itself: the next one would write over what is left.
+                let mut nothing_is_left = |what, call: &mut dyn FnMut(&mut AesGcm)| {
+                    clear_below();
+                    call(&mut cipher);
+                    let registers = registers();
+                    let found = found_below(&secrets);
+                    let of = format!("{associated:?} {length} bytes, sealed: {seals}");
+                    assert_eq!(found, 0, "{what} {of}");
+                    let is_end = what == "end";
+                    let held = registers.iter().any(|register| secrets.contains(register));
+                    assert!(!(is_end && held), "{what} {of}");
+                };
+                nothing_is_left("start", &mut |cipher| {
+                    cipher.start(iv, seals).expect("a vector");
+                });
+                nothing_is_left("associate", &mut |cipher| {
+                    cipher.associate(&associated).expect("before data");
+                });
+                nothing_is_left("update", &mut |cipher| {
+                    cipher
+                        .update(InOutBuf::from(&mut data[..]))
+                        .expect("a message");
+                });
+                nothing_is_left("end", &mut |cipher| {
+                    let mut tag = [0; BLOCK];
+                    if seals {
+                        cipher.seal(&mut tag).expect("a message");
+                    } else {
+                        assert_eq!(cipher.open(&tag), Ok(false));
+                    }
+                });
+            }
         }
     }
     // What is looked for would be found.
@@ -345,6 +381,26 @@ fn the_hash_key_is_not_left_on_the_stack() {
     clear_below();
     leave(&secret);
     assert_eq!(found_below(&[secret]), 1);
+}
+
+/// The vector registers, as they are.
+#[inline(always)]
+fn registers() -> [[u8; BLOCK]; 16] {
+    let mut all = [[0; BLOCK]; 16];
+    // SAFETY: it writes what is there.
+    unsafe {
+        std::arch::asm!(
+            "movups [{to}], xmm0", "movups [{to} + 16], xmm1", "movups [{to} + 32], xmm2",
+            "movups [{to} + 48], xmm3", "movups [{to} + 64], xmm4", "movups [{to} + 80], xmm5",
+            "movups [{to} + 96], xmm6", "movups [{to} + 112], xmm7", "movups [{to} + 128], xmm8",
+            "movups [{to} + 144], xmm9", "movups [{to} + 160], xmm10", "movups [{to} + 176], xmm11",
+            "movups [{to} + 192], xmm12", "movups [{to} + 208], xmm13", "movups [{to} + 224], xmm14",
+            "movups [{to} + 240], xmm15",
+            to = in(reg) all.as_mut_ptr(),
+            options(nostack, preserves_flags),
+        );
+    }
+    all
 }
 
 #[inline(never)]

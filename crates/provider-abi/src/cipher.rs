@@ -4,6 +4,7 @@ use std::ffi::{c_int, c_uchar, c_void};
 use std::slice;
 
 use inout::InOutBuf;
+use outboard_guest::memory;
 use zeroize::Zeroizing;
 
 use crate::boundary::tell;
@@ -185,6 +186,10 @@ unsafe fn init<C: Cipher>(
     // SAFETY: see above.
     unsafe {
         Context::<C>::with_brief(context, 0, |cipher| {
+            // A key takes memory.
+            if key.is_some() && memory::is_low() {
+                return Err(Error::from(Reason::Resource));
+            }
             cipher.init(direction, key, iv)?;
             cipher.set(params)?;
             Ok(1)

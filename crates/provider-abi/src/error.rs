@@ -1,7 +1,9 @@
 //! Errors on their way to OpenSSL's error queue.
 
+use std::alloc::{Layout, alloc, dealloc};
 use std::borrow::Cow;
 use std::ffi::CString;
+use std::ptr::NonNull;
 
 /// `ERR_LIB_PROV`, where `ERR_PACK` puts it: the library whose reasons these are.
 const LIBRARY: u32 = 57 << 23;
@@ -77,11 +79,14 @@ pub enum Reason {
 
 /// An error: a reason, and what a person needs to know beside it.
 ///
-/// It is no larger than a pointer, so that results travel in registers: a record's encryption is as short as that.
-#[derive(Clone, Debug)]
-pub struct Error(Option<Box<Content>>);
+/// It is no larger than a pointer, so that results travel in registers: a record's encryption is as short as that. Where there is no memory
+/// for what it says, the reason alone is left.
+pub struct Error(Repr);
 
-/// What an error that is not silent says, or one that has a cause.
+/// None: it is silent, and has no cause.
+type Repr = Option<NonNull<Content>>;
+
+/// What an error says.
 #[derive(Clone, Debug)]
 struct Content {
     reason: Reason,
@@ -97,6 +102,47 @@ impl Content {
         silent: true,
         cause: None,
     };
+    /// What is said where there is no memory to say more.
+    const NO_MEMORY: Self = Self {
+        reason: Reason::Resource,
+        silent: false,
+        ..Self::SILENT
+    };
+}
+
+/// Never written, and never freed.
+static NO_MEMORY: Content = Content::NO_MEMORY;
+
+// SAFETY: it owns what it points to, or nobody does; and that may go to any thread.
+unsafe impl Send for Error {}
+// SAFETY: as above.
+unsafe impl Sync for Error {}
+
+impl Drop for Error {
+    fn drop(&mut self) {
+        if let Some(content) = self.0
+            && content != NonNull::from(&NO_MEMORY)
+        {
+            // SAFETY: allocated by `of`, and owned by this error alone.
+            unsafe {
+                content.drop_in_place();
+                dealloc(content.as_ptr().cast(), Layout::new::<Content>());
+            }
+        }
+    }
+}
+
+impl Clone for Error {
+    fn clone(&self) -> Self {
+        self.0
+            .map_or(Self::silent(), |_| Self::of(self.content().clone()))
+    }
+}
+
+impl std::fmt::Debug for Error {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.content().fmt(formatter)
+    }
 }
 
 /// What fallible functions of a provider return.
@@ -106,12 +152,11 @@ impl Error {
     /// An error with that detail, which may be empty. Never put a secret into it.
     #[cold]
     pub fn new(reason: Reason, detail: impl Into<Cow<'static, str>>) -> Self {
-        Self(Some(Box::new(Content {
+        Self::of(Content {
             reason,
             detail: detail.into(),
-            silent: false,
-            cause: None,
-        })))
+            ..Content::NO_MEMORY
+        })
     }
 
     /// An error that fails the call and adds nothing to the queue: where stock says nothing, or libcrypto has
@@ -120,16 +165,32 @@ impl Error {
         Self(None)
     }
 
+    fn of(content: Content) -> Self {
+        // SAFETY: it has a size.
+        let room = unsafe { alloc(Layout::new::<Content>()) }.cast::<Content>();
+        let Some(room) = NonNull::new(room) else {
+            return Self(Some(NonNull::from(&NO_MEMORY)));
+        };
+        // SAFETY: room for one, just allocated.
+        unsafe { room.write(content) };
+        Self(Some(room))
+    }
+
     fn content(&self) -> &Content {
-        self.0.as_deref().unwrap_or(const { &Content::SILENT })
+        match &self.0 {
+            // SAFETY: it lives as long as the error.
+            Some(content) => unsafe { content.as_ref() },
+            None => const { &Content::SILENT },
+        }
     }
 
     /// That error, with its cause before it in the queue.
     #[cold]
     pub fn caused_by(self, cause: Reason) -> Self {
-        let mut content = self.0.unwrap_or_else(|| Box::new(Content::SILENT));
-        content.cause = Some(cause);
-        Self(Some(content))
+        Self::of(Content {
+            cause: Some(cause),
+            ..self.content().clone()
+        })
     }
 
     /// Whether it adds nothing to the queue.
@@ -171,3 +232,29 @@ impl std::fmt::Display for Error {
 }
 
 impl std::error::Error for Error {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_is_a_pointer_and_says_all() {
+        assert_eq!(size_of::<Error>(), size_of::<usize>());
+        let error = Error::new(Reason::InvalidKey, "why".to_owned()).caused_by(Reason::InvalidIv);
+        let copy = error.clone();
+        drop(error);
+        assert_eq!(copy.reason(), Reason::InvalidKey);
+        assert_eq!(copy.cause(), Some(Reason::InvalidIv));
+        assert_eq!(copy.to_string(), "InvalidKey: why");
+        assert!(!copy.is_silent());
+
+        let silent = Error::silent();
+        assert!(silent.is_silent() && silent.clone().is_silent());
+        let caused = silent.caused_by(Reason::InvalidTag);
+        assert!(caused.is_silent());
+        assert_eq!(caused.cause(), Some(Reason::InvalidTag));
+
+        let no_memory = Error(Some(NonNull::from(&NO_MEMORY)));
+        assert_eq!(no_memory.clone().reason(), Reason::Resource);
+    }
+}

@@ -296,5 +296,5 @@ pub(crate) fn refuse(error: outboard_engine::Error) -> Error {
         Engine::Resource => Reason::Resource,
         Engine::Randomness => Reason::Randomness,
     };
-    Error::new(reason, error.to_string())
+    Error::new(reason, error.text())
 }

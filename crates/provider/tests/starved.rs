@@ -97,6 +97,32 @@ fn keys_without_end_end_in_an_error() {
     assert!(derives(&one().unwrap(), &kept));
 }
 
+/// The same of ciphers, whose calls are so brief that few of them look first: neither a key nor an error ends the program.
+#[test]
+fn ciphers_without_end_end_in_errors() {
+    if std::env::var_os(STARVED).is_none() {
+        return in_a_process_that_can_starve();
+    }
+    let sides = common::sides();
+    let shim = Shim::of(c"liboutboard.so");
+    let cipher = Cipher::fetch(&sides.outboard, "AES-128-GCM", None).unwrap();
+    let one = || CipherContext::new(&cipher, Direction::Encrypt).unwrap();
+    let mut all: Vec<_> = (0..3000).map(|_| one()).collect();
+    let keyed = |all: &mut [CipherContext]| {
+        let start = |it: &mut CipherContext| it.start(Some(&[1; 16]), Some(&[2; 12])).is_ok();
+        let keyed = all.iter_mut().map(start).filter(|done| *done).count();
+        // Who seals sets no tag.
+        assert!(all.iter_mut().all(|it| it.set_tag(&[0; 16]).is_err()));
+        keyed
+    };
+    shim.starve_after(0);
+    let without = keyed(&mut all);
+    assert!(shim.feed() > 0);
+    assert!((50..2900).contains(&without), "{without} keys");
+    all.truncate(20);
+    assert_eq!(keyed(&mut all), 20);
+}
+
 /// Runs this very test in a process of its own, with the shim.
 fn in_a_process_that_can_starve() {
     let directory = outboard_programs::Workplace::new().unwrap();

@@ -142,13 +142,13 @@ pub fn encrypt_block(key: &[u8], block: &Block) -> Result<Zeroizing<Block>> {
     Ok(output)
 }
 
-/// The round keys of a key. Wiped when dropped.
-pub(super) struct Schedule(MaybeUninit<lc::AES_KEY>);
+/// The round keys of a key: on the heap, where moving them leaves no copy behind. Wiped when dropped.
+pub(super) struct Schedule(Box<MaybeUninit<lc::AES_KEY>>);
 
 impl Schedule {
     /// To encrypt, or to decrypt.
     pub(super) fn new(key: &[u8], seal: bool) -> Result<Self> {
-        let mut schedule = Self(MaybeUninit::zeroed());
+        let mut schedule = Self(Box::new(MaybeUninit::zeroed()));
         let bits = (8 * key.len()) as c_uint;
         let set = match seal {
             true => lc::AES_set_encrypt_key,

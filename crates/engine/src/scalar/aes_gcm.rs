@@ -23,7 +23,7 @@ type Block = [u8; TAG_LENGTH];
 pub struct AesGcm {
     cipher: Cipher,
     /// What this message's tags differ by from GCM's: of a message whose key was set in its middle.
-    mask: Option<Box<Zeroizing<Block>>>,
+    mask: Option<Zeroizing<Block>>,
 }
 
 /// Who computes.
@@ -82,7 +82,7 @@ impl AesGcm {
         self.set_key(key, seal)?;
         let (iv, mask) = rekeyed::start(key, counter)?;
         self.start(&*iv, seal)?;
-        self.mask = Some(Box::new(mask));
+        self.mask = Some(mask);
         Ok(())
     }
 

@@ -251,13 +251,20 @@ impl Key {
         Block(reduced(sums)).reversed()
     }
 
+    /// The powers at that place and the next one, and their halves. The place is even.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn pair(&self, at: usize) -> [__m256i; 2] {
+        [&self.powers, &self.sums].map(|of| both(&of.0.as_chunks().0[at / 2]))
+    }
+
     /// Learns the powers that so many blocks need.
     #[inline]
     #[target_feature(enable = "pclmulqdq,avx2")]
     pub(crate) fn know(&mut self, blocks: usize) {
-        // Of n blocks, the first step takes the largest power of two below.
-        if self.known < STEP && blocks >= 2 * self.known {
-            more_powers(self, blocks.min(STEP));
+        let blocks = blocks.min(STEP);
+        if blocks > self.known {
+            more_powers(self, blocks);
             clear();
         }
     }
@@ -265,7 +272,7 @@ impl Key {
     /// Hashes blocks.
     #[target_feature(enable = "vpclmulqdq,pclmulqdq,avx2")]
     pub(crate) fn hash(&mut self, hash: &mut Block, blocks: &[Bytes]) {
-        self.know(blocks.len() / STEP * STEP);
+        self.know(blocks.len());
         hash_all(self, hash, blocks);
         clear();
     }
@@ -374,12 +381,12 @@ fn first_powers(key: &mut Key) {
     key.known = 2;
 }
 
-/// Up to H^`most`, or the power of two below: from those that are known, twice as many. All are stored as they are made, and loaded
+/// Up to H^`most`, or the power of two above: from those that are known, twice as many. All are stored as they are made, and loaded
 /// from there.
 #[inline(never)]
 #[target_feature(enable = "pclmulqdq,avx2")]
 fn more_powers(key: &mut Key, most: usize) {
-    while 2 * key.known <= most {
+    while key.known < most {
         for i in 1..=key.known {
             let [a, b] = [key.known, i].map(|power| key.powers.0[STEP - power]);
             set_power(key, key.known + i, Block(product(a.0, b)));
@@ -479,51 +486,99 @@ fn counts(by: i32) -> __m256i {
     _mm256_setr_epi32(by, 0, 0, 0, by, 0, 0, 0)
 }
 
-/// The hash of `2·PAIRS` more blocks.
+/// A sum, and one product of two blocks at once more: as the key has the powers and their halves.
+#[inline]
+#[target_feature(enable = "vpclmulqdq,avx2")]
+fn with_product(
+    sums: Sums<__m256i>,
+    pair: __m256i,
+    [powers, halves]: [__m256i; 2],
+) -> Sums<__m256i> {
+    let mixed = _mm256_xor_si256(pair, _mm256_shuffle_epi32::<0b01_00_11_10>(pair));
+    [
+        _mm256_xor_si256(sums[0], _mm256_clmulepi64_epi128::<0x00>(pair, powers)),
+        _mm256_xor_si256(sums[1], _mm256_clmulepi64_epi128::<0x00>(mixed, halves)),
+        _mm256_xor_si256(sums[2], _mm256_clmulepi64_epi128::<0x11>(pair, powers)),
+    ]
+}
+
+/// The sum as a block.
+#[inline]
+#[target_feature(enable = "pclmulqdq,avx2")]
+fn reduced_pairs([low, middle, high]: Sums<__m256i>) -> __m128i {
+    let middle = _mm256_xor_si256(middle, _mm256_xor_si256(low, high));
+    reduced([folded(low), folded(middle), folded(high)])
+}
+
+/// Two blocks, with their bytes in reverse order.
+///
+/// # Safety
+/// They can be read.
+#[inline]
+#[target_feature(enable = "avx2")]
+unsafe fn two_reversed(blocks: *const u8) -> __m256i {
+    // SAFETY: by the caller's word.
+    let pair = unsafe { _mm256_loadu_si256(blocks.cast()) };
+    _mm256_shuffle_epi8(pair, _mm256_broadcastsi128_si256(reversal()))
+}
+
+/// The hash of a step's more blocks.
 ///
 /// # Safety
 /// So many blocks can be read.
 #[inline]
 #[target_feature(enable = "vpclmulqdq,pclmulqdq,avx2")]
-unsafe fn hash_pairs<const PAIRS: usize>(key: &Key, hash: __m128i, blocks: *const u8) -> __m128i {
-    let reversal = _mm256_broadcastsi128_si256(reversal());
+unsafe fn hash_step(key: &Key, hash: __m128i, blocks: *const u8) -> __m128i {
     let mut sums = [_mm256_setzero_si256(); 3];
     let mut into = _mm256_zextsi128_si256(hash);
-    for i in 0..PAIRS {
-        let at = STEP - 2 * PAIRS + 2 * i;
+    for i in 0..STEP / 2 {
         // SAFETY: by the caller's word.
-        let pair = unsafe { _mm256_loadu_si256(blocks.add(32 * i).cast()) };
-        let pair = _mm256_xor_si256(_mm256_shuffle_epi8(pair, reversal), into);
+        let pair = unsafe { two_reversed(blocks.add(2 * BLOCK * i)) };
+        let pair = _mm256_xor_si256(pair, into);
         into = _mm256_setzero_si256();
-        let mixed = _mm256_xor_si256(pair, _mm256_shuffle_epi32::<0b01_00_11_10>(pair));
-        let [powers, halves] = [&key.powers, &key.sums].map(|of| both(&of.0.as_chunks().0[at / 2]));
-        sums = [
-            _mm256_xor_si256(sums[0], _mm256_clmulepi64_epi128::<0x00>(pair, powers)),
-            _mm256_xor_si256(sums[1], _mm256_clmulepi64_epi128::<0x00>(mixed, halves)),
-            _mm256_xor_si256(sums[2], _mm256_clmulepi64_epi128::<0x11>(pair, powers)),
-        ];
+        sums = with_product(sums, pair, key.pair(2 * i));
     }
-    sums[1] = _mm256_xor_si256(sums[1], _mm256_xor_si256(sums[0], sums[2]));
-    let [low, middle, high] = sums;
-    reduced([folded(low), folded(middle), folded(high)])
+    reduced_pairs(sums)
 }
 
-/// Encrypts `2·PAIRS` counter blocks, and adds the data to them.
+/// The hash of fewer more blocks.
+///
+/// # Safety
+/// So many blocks can be read.
+#[inline]
+#[target_feature(enable = "vpclmulqdq,pclmulqdq,avx2")]
+unsafe fn hash_some(key: &Key, hash: __m128i, blocks: *const u8, count: usize) -> __m128i {
+    let mut sums = [_mm256_setzero_si256(); 3];
+    let mut into = _mm256_zextsi128_si256(hash);
+    let first = STEP - count;
+    if count % 2 == 1 {
+        let alone = |block: Block| _mm256_zextsi128_si256(block.0);
+        // SAFETY: by the caller's word.
+        let block = Block::new(unsafe { &*blocks.cast() }).reversed();
+        let powers = [key.powers.0[first], key.sums.0[first]].map(alone);
+        sums = with_product(sums, _mm256_xor_si256(alone(block), into), powers);
+        into = _mm256_setzero_si256();
+    }
+    for at in (first.next_multiple_of(2)..STEP).step_by(2) {
+        // SAFETY: by the caller's word.
+        let pair = unsafe { two_reversed(blocks.add(BLOCK * (at - first))) };
+        sums = with_product(sums, _mm256_xor_si256(pair, into), key.pair(at));
+        into = _mm256_setzero_si256();
+    }
+    reduced_pairs(sums)
+}
+
+/// Encrypts a step's counter blocks, and adds the data to them.
 ///
 /// # Safety
 /// So many blocks can be read, and written.
 #[inline]
 #[target_feature(enable = "vaes,avx2")]
-unsafe fn stream_pairs<const PAIRS: usize>(
-    key: &Key,
-    counters: &mut __m256i,
-    input: *const u8,
-    output: *mut u8,
-) {
+unsafe fn add_stream(key: &Key, counters: &mut __m256i, input: *const u8, output: *mut u8) {
     let reversal = _mm256_broadcastsi128_si256(reversal());
     let round = |i: usize| both(&key.keys[i].0);
     let first = round(0);
-    let mut x = [first; PAIRS];
+    let mut x = [first; STEP / 2];
     for x in &mut x {
         *x = _mm256_xor_si256(*x, _mm256_shuffle_epi8(*counters, reversal));
         *counters = _mm256_add_epi32(*counters, counts(2));
@@ -548,6 +603,29 @@ unsafe fn stream_pairs<const PAIRS: usize>(
     }
 }
 
+/// The same of fewer blocks, `2·PAIRS` at most.
+///
+/// # Safety
+/// So many blocks can be read, and written.
+#[inline]
+#[target_feature(enable = "vaes,aes,avx2")]
+unsafe fn add_some_stream<const PAIRS: usize>(
+    key: &Key,
+    counter: Block,
+    input: *const u8,
+    output: *mut u8,
+    count: usize,
+) {
+    let stream = key.encrypt_counters::<PAIRS>(counter);
+    for (i, stream) in stream.as_flattened()[..count].iter().enumerate() {
+        // SAFETY: by the caller's word.
+        unsafe {
+            let data = Block::new(&*input.add(BLOCK * i).cast());
+            (data ^ *stream).store(&mut *output.add(BLOCK * i).cast());
+        }
+    }
+}
+
 /// Never inline: see `expand`.
 #[inline(never)]
 #[target_feature(enable = "vpclmulqdq,pclmulqdq,avx2")]
@@ -555,12 +633,12 @@ fn hash_all(key: &Key, hash: &mut Block, blocks: &[Bytes]) {
     let mut sum = hash.reversed().0;
     let (steps, rest) = blocks.as_chunks::<STEP>();
     for step in steps {
-        // SAFETY: a step has eight pairs.
-        sum = unsafe { hash_pairs::<8>(key, sum, step.as_ptr().cast()) };
+        // SAFETY: a step's blocks.
+        sum = unsafe { hash_step(key, sum, step.as_ptr().cast()) };
     }
-    let h = key.powers.0[STEP - 1];
-    for block in rest {
-        sum = product(_mm_xor_si128(sum, Block::new(block).reversed().0), h);
+    if !rest.is_empty() {
+        // SAFETY: so many blocks.
+        sum = unsafe { hash_some(key, sum, rest.as_ptr().cast(), rest.len()) };
     }
     *hash = Block(sum).reversed();
 }
@@ -574,7 +652,7 @@ fn crypt_all<const SEALS: bool>(
     hash: &mut Block,
     data: InOutBuf<'_, '_, u8>,
 ) {
-    let mut blocks = data.len() / 16;
+    let mut blocks = data.len() / BLOCK;
     let (mut input, mut output) = data.into_raw();
     let mut sum = hash.reversed().0;
     let mut counters = two_counters(*counter);
@@ -583,42 +661,52 @@ fn crypt_all<const SEALS: bool>(
     unsafe {
         while blocks >= STEP {
             if !SEALS {
-                sum = hash_pairs::<8>(key, sum, input);
+                sum = hash_step(key, sum, input);
             }
-            stream_pairs::<8>(key, &mut counters, input, output);
+            add_stream(key, &mut counters, input, output);
             if SEALS {
-                sum = hash_pairs::<8>(key, sum, output);
+                sum = hash_step(key, sum, output);
             }
-            (input, output) = (input.add(16 * STEP), output.add(16 * STEP));
+            (input, output) = (input.add(BLOCK * STEP), output.add(BLOCK * STEP));
             blocks -= STEP;
         }
-        macro_rules! pairs {
-            ($($pairs:literal)*) => {
-                $(if blocks >= 2 * $pairs {
-                    if !SEALS {
-                        sum = hash_pairs::<$pairs>(key, sum, input);
-                    }
-                    stream_pairs::<$pairs>(key, &mut counters, input, output);
-                    if SEALS {
-                        sum = hash_pairs::<$pairs>(key, sum, output);
-                    }
-                    (input, output) = (input.add(32 * $pairs), output.add(32 * $pairs));
-                    blocks -= 2 * $pairs;
-                })*
-            };
-        }
-        pairs!(4 2 1);
-        if blocks == 1 {
-            let stream = key.encrypt(Block(_mm256_castsi256_si128(counters)).reversed());
-            counters = _mm256_add_epi32(counters, counts(1));
-            let before = Block::new(&*input.cast());
-            let after = before ^ stream;
-            after.store(&mut *output.cast());
-            let hashed = if SEALS { after } else { before };
-            sum = _mm_xor_si128(sum, hashed.reversed().0);
-            sum = product(sum, key.powers.0[STEP - 1]);
+        *counter = Block(_mm256_castsi256_si128(counters));
+        *hash = Block(sum).reversed();
+        if blocks > 0 {
+            crypt_some::<SEALS>(key, counter, hash, (input, output), blocks);
         }
     }
-    *counter = Block(_mm256_castsi256_si128(counters));
+}
+
+/// The same of fewer blocks than a step has: apart, for the registers of what comes before. Never inline: see `expand`.
+///
+/// # Safety
+/// So many blocks can be read, and written.
+#[inline(never)]
+#[target_feature(enable = "vaes,vpclmulqdq,aes,pclmulqdq,avx2")]
+unsafe fn crypt_some<const SEALS: bool>(
+    key: &Key,
+    counter: &mut Block,
+    hash: &mut Block,
+    (input, output): (*const u8, *mut u8),
+    blocks: usize,
+) {
+    let mut sum = hash.reversed().0;
+    // SAFETY: by the caller's word.
+    unsafe {
+        if !SEALS {
+            sum = hash_some(key, sum, input, blocks);
+        }
+        // All at once: more than are needed take as long.
+        if blocks <= STEP / 2 {
+            add_some_stream::<{ STEP / 4 }>(key, *counter, input, output, blocks);
+        } else {
+            add_some_stream::<{ STEP / 2 }>(key, *counter, input, output, blocks);
+        }
+        if SEALS {
+            sum = hash_some(key, sum, output, blocks);
+        }
+    }
+    *counter = counter.counted(blocks as i32);
     *hash = Block(sum).reversed();
 }

@@ -151,7 +151,7 @@ impl Message {
             rest = others;
         }
         if whole > 0 {
-            key.know(whole.next_power_of_two());
+            key.know(whole);
             self.hash = key.products(self.hash, &ciphertext[..whole]);
         }
         self.stream = self.ahead[whole];

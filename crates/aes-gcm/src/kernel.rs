@@ -251,11 +251,13 @@ impl Key {
         Block(reduced(sums)).reversed()
     }
 
-    /// The powers at that place and the next one, and their halves. The place is even.
+    /// The powers at that place and the next one, and their halves.
     #[inline]
     #[target_feature(enable = "avx2")]
     fn pair(&self, at: usize) -> [__m256i; 2] {
-        [&self.powers, &self.sums].map(|of| both(&of.0.as_chunks().0[at / 2]))
+        assert!(at < STEP - 1, "there is a next one");
+        // SAFETY: both are there, as just checked.
+        [&self.powers, &self.sums].map(|of| both(unsafe { &*of.0.as_ptr().add(at).cast() }))
     }
 
     /// Learns the powers that so many blocks need.
@@ -551,34 +553,38 @@ unsafe fn hash_some(key: &Key, hash: __m128i, blocks: *const u8, count: usize) -
     let mut sums = [_mm256_setzero_si256(); 3];
     let mut into = _mm256_zextsi128_si256(hash);
     let first = STEP - count;
+    for i in 0..count / 2 {
+        // SAFETY: by the caller's word.
+        let pair = unsafe { two_reversed(blocks.add(2 * BLOCK * i)) };
+        sums = with_product(sums, _mm256_xor_si256(pair, into), key.pair(first + 2 * i));
+        into = _mm256_setzero_si256();
+    }
     if count % 2 == 1 {
         let alone = |block: Block| _mm256_zextsi128_si256(block.0);
         // SAFETY: by the caller's word.
-        let block = Block::new(unsafe { &*blocks.cast() }).reversed();
-        let powers = [key.powers.0[first], key.sums.0[first]].map(alone);
+        let block = Block::new(unsafe { &*blocks.add(BLOCK * (count - 1)).cast() }).reversed();
+        let powers = [&key.powers, &key.sums].map(|of| alone(of.0[STEP - 1]));
         sums = with_product(sums, _mm256_xor_si256(alone(block), into), powers);
-        into = _mm256_setzero_si256();
-    }
-    for at in (first.next_multiple_of(2)..STEP).step_by(2) {
-        // SAFETY: by the caller's word.
-        let pair = unsafe { two_reversed(blocks.add(BLOCK * (at - first))) };
-        sums = with_product(sums, _mm256_xor_si256(pair, into), key.pair(at));
-        into = _mm256_setzero_si256();
     }
     reduced_pairs(sums)
 }
 
-/// Encrypts a step's counter blocks, and adds the data to them.
+/// Encrypts `2·PAIRS` counter blocks, and adds the data to them.
 ///
 /// # Safety
 /// So many blocks can be read, and written.
 #[inline]
 #[target_feature(enable = "vaes,avx2")]
-unsafe fn add_stream(key: &Key, counters: &mut __m256i, input: *const u8, output: *mut u8) {
+unsafe fn add_stream<const PAIRS: usize>(
+    key: &Key,
+    counters: &mut __m256i,
+    input: *const u8,
+    output: *mut u8,
+) {
     let reversal = _mm256_broadcastsi128_si256(reversal());
     let round = |i: usize| both(&key.keys[i].0);
     let first = round(0);
-    let mut x = [first; STEP / 2];
+    let mut x = [first; PAIRS];
     for x in &mut x {
         *x = _mm256_xor_si256(*x, _mm256_shuffle_epi8(*counters, reversal));
         *counters = _mm256_add_epi32(*counters, counts(2));
@@ -603,25 +609,22 @@ unsafe fn add_stream(key: &Key, counters: &mut __m256i, input: *const u8, output
     }
 }
 
-/// The same of fewer blocks, `2·PAIRS` at most.
+/// Copies blocks: two at once, as they are loaded next.
 ///
 /// # Safety
 /// So many blocks can be read, and written.
 #[inline]
-#[target_feature(enable = "vaes,aes,avx2")]
-unsafe fn add_some_stream<const PAIRS: usize>(
-    key: &Key,
-    counter: Block,
-    input: *const u8,
-    output: *mut u8,
-    count: usize,
-) {
-    let stream = key.encrypt_counters::<PAIRS>(counter);
-    for (i, stream) in stream.as_flattened()[..count].iter().enumerate() {
-        // SAFETY: by the caller's word.
-        unsafe {
-            let data = Block::new(&*input.add(BLOCK * i).cast());
-            (data ^ *stream).store(&mut *output.add(BLOCK * i).cast());
+#[target_feature(enable = "avx2")]
+unsafe fn copy(from: *const u8, to: *mut u8, blocks: usize) {
+    // SAFETY: by the caller's word.
+    unsafe {
+        for i in 0..blocks / 2 {
+            let pair = _mm256_loadu_si256(from.add(2 * BLOCK * i).cast());
+            _mm256_storeu_si256(to.add(2 * BLOCK * i).cast(), pair);
+        }
+        if blocks % 2 == 1 {
+            let at = BLOCK * (blocks - 1);
+            Block::new(&*from.add(at).cast()).store(&mut *to.add(at).cast());
         }
     }
 }
@@ -663,7 +666,7 @@ fn crypt_all<const SEALS: bool>(
             if !SEALS {
                 sum = hash_step(key, sum, input);
             }
-            add_stream(key, &mut counters, input, output);
+            add_stream::<{ STEP / 2 }>(key, &mut counters, input, output);
             if SEALS {
                 sum = hash_step(key, sum, output);
             }
@@ -692,20 +695,25 @@ unsafe fn crypt_some<const SEALS: bool>(
     blocks: usize,
 ) {
     let mut sum = hash.reversed().0;
-    // SAFETY: by the caller's word.
+    let mut counters = two_counters(*counter);
+    // All at once, in a place that has room for it: more than are needed take as long.
+    let mut place = [0; BLOCK * STEP];
+    let place = place.as_mut_ptr();
+    // SAFETY: by the caller's word; and a step has room in the place.
     unsafe {
+        copy(input, place, blocks);
         if !SEALS {
-            sum = hash_some(key, sum, input, blocks);
+            sum = hash_some(key, sum, place, blocks);
         }
-        // All at once: more than are needed take as long.
         if blocks <= STEP / 2 {
-            add_some_stream::<{ STEP / 4 }>(key, *counter, input, output, blocks);
+            add_stream::<{ STEP / 4 }>(key, &mut counters, place, place);
         } else {
-            add_some_stream::<{ STEP / 2 }>(key, *counter, input, output, blocks);
+            add_stream::<{ STEP / 2 }>(key, &mut counters, place, place);
         }
         if SEALS {
-            sum = hash_some(key, sum, output, blocks);
+            sum = hash_some(key, sum, place, blocks);
         }
+        copy(place, output, blocks);
     }
     *counter = counter.counted(blocks as i32);
     *hash = Block(sum).reversed();

@@ -91,11 +91,9 @@ pub(crate) fn wipe<T: Plain>(secret: &mut T) {
 /// the compiler keeps at hand, and what was hashed, which tells H where the data are known. Registers come to the stack later: the
 /// loader saves them where a program calls a function for the first time.
 ///
-/// Never inline: so its frame begins where the other's did.
+/// Never inline: so its frame begins where the other's did. `DEPTH` is more than that function uses, in steps of a register: a test looks.
 #[inline(never)]
-fn clear() {
-    /// More than any function here uses, in steps of a register: a test looks.
-    const DEPTH: usize = 1280;
+fn clear<const DEPTH: usize>() {
     // SAFETY: what lies below the stack pointer belongs to nobody. The pointer goes along, so that a signal's handler leaves it
     // alone, and comes back. The processor has AVX2: a key was made.
     unsafe {
@@ -113,6 +111,11 @@ fn clear() {
         );
     }
 }
+
+/// For functions that take whole steps.
+const DEEP: usize = 1280;
+/// For less.
+const SHALLOW: usize = 640;
 
 /// Clears the vector registers, for the same reason: at the end of a message.
 #[inline]
@@ -137,7 +140,7 @@ impl Key {
         self.forget(key.len());
         // SAFETY: the processor has the features, as just checked; below, a key was set, so it has.
         unsafe { expand(key, self) };
-        clear();
+        clear::<DEEP>();
         Some(())
     }
 
@@ -267,7 +270,7 @@ impl Key {
         let blocks = blocks.min(STEP);
         if blocks > self.known {
             more_powers(self, blocks);
-            clear();
+            clear::<DEEP>();
         }
     }
 
@@ -276,7 +279,7 @@ impl Key {
     pub(crate) fn hash(&mut self, hash: &mut Block, blocks: &[Bytes]) {
         self.know(blocks.len());
         hash_all(self, hash, blocks);
-        clear();
+        clear::<DEEP>();
     }
 
     /// Encrypts or decrypts whole blocks, and hashes the ciphertext. The counter's bytes are in reverse order.
@@ -288,13 +291,37 @@ impl Key {
         data: InOutBuf<'_, '_, u8>,
         seals: bool,
     ) {
-        self.know(data.len() / BLOCK);
-        if seals {
-            crypt_all::<true>(self, counter, hash, data);
-        } else {
-            crypt_all::<false>(self, counter, hash, data);
+        let blocks = data.len() / BLOCK;
+        self.know(blocks);
+        let (steps, rest) = data.split_at(blocks / STEP * STEP * BLOCK);
+        let is_step = !steps.is_empty();
+        if is_step {
+            let places = steps.into_raw();
+            // SAFETY: so many blocks are there, here and below.
+            unsafe {
+                if seals {
+                    crypt_steps::<true>(self, counter, hash, places, blocks / STEP);
+                } else {
+                    crypt_steps::<false>(self, counter, hash, places, blocks / STEP);
+                }
+            }
         }
-        clear();
+        if !rest.is_empty() {
+            let places = rest.into_raw();
+            // SAFETY: see above.
+            unsafe {
+                if seals {
+                    crypt_some::<true>(self, counter, hash, places, blocks % STEP);
+                } else {
+                    crypt_some::<false>(self, counter, hash, places, blocks % STEP);
+                }
+            }
+        }
+        if is_step {
+            clear::<DEEP>();
+        } else {
+            clear::<SHALLOW>();
+        }
     }
 }
 
@@ -646,23 +673,24 @@ fn hash_all(key: &Key, hash: &mut Block, blocks: &[Bytes]) {
     *hash = Block(sum).reversed();
 }
 
-/// Never inline: see `expand`.
+/// Encrypts or decrypts whole steps, and hashes the ciphertext. Never inline: see `expand`.
+///
+/// # Safety
+/// So many steps can be read, and written: from one place to another, or both are one.
 #[inline(never)]
 #[target_feature(enable = "vaes,vpclmulqdq,aes,pclmulqdq,avx2")]
-fn crypt_all<const SEALS: bool>(
+unsafe fn crypt_steps<const SEALS: bool>(
     key: &Key,
     counter: &mut Block,
     hash: &mut Block,
-    data: InOutBuf<'_, '_, u8>,
+    (mut input, mut output): (*const u8, *mut u8),
+    steps: usize,
 ) {
-    let mut blocks = data.len() / BLOCK;
-    let (mut input, mut output) = data.into_raw();
     let mut sum = hash.reversed().0;
     let mut counters = two_counters(*counter);
-    // SAFETY: all of it is within the data, by the count of blocks that are left. Where input and output are one, a step hashes what
-    // it decrypts before it overwrites it.
-    unsafe {
-        while blocks >= STEP {
+    for _ in 0..steps {
+        // SAFETY: by the caller's word. Where input and output are one, a step hashes what it decrypts before it overwrites it.
+        unsafe {
             if !SEALS {
                 sum = hash_step(key, sum, input);
             }
@@ -671,17 +699,13 @@ fn crypt_all<const SEALS: bool>(
                 sum = hash_step(key, sum, output);
             }
             (input, output) = (input.add(BLOCK * STEP), output.add(BLOCK * STEP));
-            blocks -= STEP;
-        }
-        *counter = Block(_mm256_castsi256_si128(counters));
-        *hash = Block(sum).reversed();
-        if blocks > 0 {
-            crypt_some::<SEALS>(key, counter, hash, (input, output), blocks);
         }
     }
+    *counter = Block(_mm256_castsi256_si128(counters));
+    *hash = Block(sum).reversed();
 }
 
-/// The same of fewer blocks than a step has: apart, for the registers of what comes before. Never inline: see `expand`.
+/// The same of fewer blocks than a step has. Never inline: see `expand`.
 ///
 /// # Safety
 /// So many blocks can be read, and written.

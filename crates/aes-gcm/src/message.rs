@@ -11,8 +11,8 @@ use inout::InOutBuf;
 const MOST_DATA: u64 = (1 << 36) - 32;
 const MOST_ASSOCIATED: u64 = 1 << 61;
 
-/// How many streams are made before there is data: with the mask, three pairs.
-const AHEAD: usize = 5;
+/// How many streams are made before there is data: with the mask, four pairs.
+const AHEAD: usize = 7;
 
 /// A message under way.
 #[derive(Clone, Copy)]
@@ -59,8 +59,8 @@ impl Message {
                 key.product(counter ^ lengths(0, iv.len() as u64))
                     .reversed()
             };
-        let [[mask, a], [b, c], [d, e]] = key.encrypt_counters(counter);
-        (self.mask, self.ahead) = (mask, [a, b, c, d, e]);
+        let [[mask, a], [b, c], [d, e], [f, g]] = key.encrypt_counters(counter);
+        (self.mask, self.ahead) = (mask, [a, b, c, d, e, f, g]);
         self.counter = counter.counted(1);
         self.is_ahead = true;
         self.is_on = true;

@@ -257,7 +257,7 @@ unsafe extern "C" fn once<C: Cipher>(
 ) -> c_int {
     // SAFETY: see above; `feed` checks the room.
     unsafe {
-        Context::<C>::with(context, 0, |cipher| {
+        Context::<C>::with_brief(context, 0, |cipher| {
             if room < length {
                 return Err(Error::from(Reason::BufferTooSmall));
             }

@@ -18,13 +18,15 @@
 //! What is hashed is the ciphertext, at once. The processor does this and the next step's rounds at the same time.
 
 use crate::block::{BLOCK, Block};
+use crate::clean::{DEEP, Plain, SHALLOW, clear, wipe};
+use crate::expansion::expand;
 use core::arch::x86_64::*;
 use inout::InOutBuf;
 
 /// Blocks of a step.
 const STEP: usize = 16;
 /// The most rounds, and one key more.
-const MOST_KEYS: usize = 15;
+pub(crate) const MOST_KEYS: usize = 15;
 
 /// A block in memory.
 type Bytes = [u8; BLOCK];
@@ -32,7 +34,7 @@ type Bytes = [u8; BLOCK];
 /// The same round key twice.
 #[derive(Clone, Copy)]
 #[repr(transparent)]
-struct Twice([Block; 2]);
+pub(crate) struct Twice(pub(crate) [Block; 2]);
 
 /// Blocks in memory.
 #[derive(Clone, Copy)]
@@ -51,77 +53,16 @@ pub(crate) struct Key {
     sums: Powers,
 }
 
+// SAFETY: blocks.
+unsafe impl Plain for Powers {}
+// SAFETY: as above.
+unsafe impl Plain for Twice {}
+
 impl Drop for Key {
     fn drop(&mut self) {
         wipe(&mut self.keys);
         self.forget_powers();
     }
-}
-
-/// What may be overwritten with zeros.
-///
-/// # Safety
-/// All bytes 0 are a value of the type.
-pub(crate) unsafe trait Plain: Copy {}
-
-// SAFETY: they are bytes, or numbers.
-unsafe impl Plain for Block {}
-// SAFETY: as above.
-unsafe impl<const N: usize> Plain for [Block; N] {}
-// SAFETY: as above.
-unsafe impl Plain for Powers {}
-// SAFETY: as above.
-unsafe impl Plain for [Twice; MOST_KEYS] {}
-// SAFETY: as above.
-unsafe impl Plain for [u8; BLOCK * (MOST_KEYS + 1)] {}
-
-/// Overwrites it with zeros.
-#[inline]
-pub(crate) fn wipe<T: Plain>(secret: &mut T) {
-    let secret: *mut T = secret;
-    // SAFETY: a valid, exclusive reference to what may be 0. The instruction that is none may read it, for all that the compiler
-    // knows: so the zeros are there.
-    unsafe {
-        secret.write_bytes(0, 1);
-        core::arch::asm!("/* {} */", in(reg) secret, options(nostack, preserves_flags));
-    }
-}
-
-/// Clears the vector registers, and what a function that was just called has left on the stack. An adversary found powers of H there, which
-/// the compiler keeps at hand, and what was hashed, which tells H where the data are known. Registers come to the stack later: the
-/// loader saves them where a program calls a function for the first time.
-///
-/// Never inline: so its frame begins where the other's did. `DEPTH` is more than that function uses, in steps of a register: a test looks.
-#[inline(never)]
-fn clear<const DEPTH: usize>() {
-    // SAFETY: what lies below the stack pointer belongs to nobody. The pointer goes along, so that a signal's handler leaves it
-    // alone, and comes back. The processor has AVX2: a key was made.
-    unsafe {
-        core::arch::asm!(
-            "vzeroall",
-            "sub rsp, {depth}",
-            ".set outboard_at, 0",
-            ".rept {depth} / 32",
-            "vmovdqu ymmword ptr [rsp + outboard_at], ymm0",
-            ".set outboard_at, outboard_at + 32",
-            ".endr",
-            "add rsp, {depth}",
-            depth = const DEPTH,
-            clobber_abi("sysv64"),
-        );
-    }
-}
-
-/// For functions that take whole steps.
-const DEEP: usize = 1280;
-/// For less.
-const SHALLOW: usize = 640;
-
-/// Clears the vector registers, for the same reason: at the end of a message.
-#[inline]
-pub(crate) fn clear_registers() {
-    // SAFETY: see `clear`.
-    unsafe { core::arch::asm!("vzeroall", clobber_abi("sysv64"), options(nomem, nostack)) };
 }
 
 /// Whether the processor has what this needs.
@@ -139,7 +80,7 @@ impl Key {
         }
         self.forget(key.len());
         // SAFETY: the processor has the features, as just checked; below, a key was set, so it has.
-        unsafe { expand(key, self) };
+        unsafe { learn(key, self) };
         clear::<DEEP>();
         Some(())
     }
@@ -325,77 +266,12 @@ impl Key {
     }
 }
 
-/// FIPS 197, 5.2: each turn makes as many words as the key has, which are four and perhaps more. Never inline: what it leaves on the
-/// stack is cleared by its caller.
+/// Takes a key. Never inline: what it leaves on the stack is cleared by its caller.
 #[inline(never)]
 #[target_feature(enable = "aes,pclmulqdq,avx2")]
-fn expand(key: &[u8], out: &mut Key) {
-    let words = key.len() / 4;
-    let keys = words + 7;
-    let mut expanded = [0; BLOCK * (MOST_KEYS + 1)];
-    let (mut four, mut more) = (Block::part(&key[..BLOCK]), Block::part(&key[BLOCK..]));
-    let mut constant = 1;
-    for word in (0..4 * keys).step_by(words) {
-        for (word, block) in [(word, four), (word + 4, more)] {
-            if let Some(bytes) = expanded[4 * word..].first_chunk_mut() {
-                block.store(bytes);
-            }
-        }
-        let last = match words {
-            4 => everywhere::<3>(four),
-            6 => everywhere::<1>(more),
-            _ => everywhere::<3>(more),
-        };
-        four = summed(four) ^ substituted(rotated(last), constant);
-        constant = (constant << 1) ^ (0x11b * (constant >> 7));
-        more = match words {
-            4 => more,
-            6 => summed(more) ^ everywhere::<3>(four),
-            _ => summed(more) ^ substituted(everywhere::<3>(four), 0),
-        };
-    }
-    for (twice, bytes) in out.keys[..keys].iter_mut().zip(expanded.as_chunks().0) {
-        twice.0 = [Block::new(bytes); 2];
-    }
-    out.rounds = keys - 1;
-    wipe(&mut expanded);
-    first_powers(out);
-}
-
-/// That word of four, in all places.
-#[inline]
-#[target_feature(enable = "sse2")]
-fn everywhere<const WORD: i32>(words: Block) -> Block {
-    Block(match WORD {
-        1 => _mm_shuffle_epi32::<0b01_01_01_01>(words.0),
-        _ => _mm_shuffle_epi32::<0b11_11_11_11>(words.0),
-    })
-}
-
-/// Each word's bytes, one place on.
-#[inline]
-#[target_feature(enable = "sse2")]
-fn rotated(words: Block) -> Block {
-    Block(_mm_or_si128(
-        _mm_srli_epi32::<8>(words.0),
-        _mm_slli_epi32::<24>(words.0),
-    ))
-}
-
-/// AES's S-box on each byte, and a constant in each word: the last round does so, without a table, and a word in all columns makes
-/// its other step nothing.
-#[inline]
-#[target_feature(enable = "aes")]
-fn substituted(column: Block, constant: i32) -> Block {
-    Block(_mm_aesenclast_si128(column.0, _mm_set1_epi32(constant)))
-}
-
-/// Each word, and the sum of all before it.
-#[inline]
-#[target_feature(enable = "sse2")]
-fn summed(words: Block) -> Block {
-    let pairs = words ^ Block(_mm_slli_si128::<4>(words.0));
-    pairs ^ Block(_mm_slli_si128::<8>(pairs.0))
+fn learn(bytes: &[u8], key: &mut Key) {
+    key.rounds = expand(bytes, &mut key.keys);
+    first_powers(key);
 }
 
 /// H and H^2, times x.
@@ -656,7 +532,7 @@ unsafe fn copy(from: *const u8, to: *mut u8, blocks: usize) {
     }
 }
 
-/// Never inline: see `expand`.
+/// Never inline: see `learn`.
 #[inline(never)]
 #[target_feature(enable = "vpclmulqdq,pclmulqdq,avx2")]
 fn hash_all(key: &Key, hash: &mut Block, blocks: &[Bytes]) {
@@ -673,7 +549,7 @@ fn hash_all(key: &Key, hash: &mut Block, blocks: &[Bytes]) {
     *hash = Block(sum).reversed();
 }
 
-/// Encrypts or decrypts whole steps, and hashes the ciphertext. Never inline: see `expand`.
+/// Encrypts or decrypts whole steps, and hashes the ciphertext. Never inline: see `learn`.
 ///
 /// # Safety
 /// So many steps can be read, and written: from one place to another, or both are one.
@@ -705,7 +581,7 @@ unsafe fn crypt_steps<const SEALS: bool>(
     *hash = Block(sum).reversed();
 }
 
-/// The same of fewer blocks than a step has. Never inline: see `expand`.
+/// The same of fewer blocks than a step has. Never inline: see `learn`.
 ///
 /// # Safety
 /// So many blocks can be read, and written.

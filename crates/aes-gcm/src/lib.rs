@@ -3,10 +3,12 @@
 //! elsewhere each of their instructions has one block.
 //!
 //! ```text
-//! lib.rs      a key and a message, in the order that is allowed     AesGcm
-//! message.rs  a message in pieces, as OpenSSL's programs feed it     Message
-//! kernel.rs   key expansion, counters, GHASH: sixteen blocks a step  Key
-//! block.rs    a block in a register                                  Block
+//! lib.rs        a key and a message, in the order that is allowed   AesGcm
+//! message.rs    a message in pieces, as OpenSSL's programs feed it  Message
+//! kernel.rs     counters, GHASH: sixteen blocks a step              Key
+//! expansion.rs  the round keys of a key
+//! block.rs      a block in a register                               Block
+//! clean.rs      nothing secret stays behind
 //! ```
 //!
 //! Everything is constant time in keys and data: no branch and no address depends on one.
@@ -14,12 +16,14 @@
 #![cfg(target_arch = "x86_64")]
 
 mod block;
+mod clean;
+mod expansion;
 mod kernel;
 mod message;
 
 use block::Block;
 use inout::InOutBuf;
-use kernel::{Key, wipe};
+use kernel::Key;
 use message::Message;
 
 /// A block, and a tag's full length, in bytes.
@@ -60,7 +64,7 @@ impl Clone for AesGcm {
         self.state.key.copy_to(&mut state.key);
         state.message = self.state.message;
         let seals = self.seals;
-        kernel::clear_registers();
+        clean::clear_registers();
         Self { state, seals }
     }
 }
@@ -156,7 +160,7 @@ impl AesGcm {
         // SAFETY: see `start`.
         unsafe { message.tag(key) }.store(tag);
         message.end();
-        kernel::clear_registers();
+        clean::clear_registers();
         Ok(())
     }
 
@@ -177,7 +181,7 @@ impl AesGcm {
         // SAFETY: see `start`.
         let made = unsafe { message.tag(key) };
         let is_right = (made.first(tag.len()) ^ Block::part(tag)).is_zero();
-        kernel::clear_registers();
+        clean::clear_registers();
         if is_right {
             message.end();
         }
@@ -199,7 +203,7 @@ impl State {
 
 impl Drop for State {
     fn drop(&mut self) {
-        wipe(&mut self.message);
+        clean::wipe(&mut self.message);
     }
 }
 

@@ -4,7 +4,8 @@
 //! beside the mask, and the last block's product is made together with that of the lengths.
 
 use crate::block::{BLOCK, Block};
-use crate::kernel::{Key, Plain, wipe};
+use crate::clean::{Plain, wipe};
+use crate::kernel::Key;
 use inout::InOutBuf;
 
 /// The most bytes of a message (SP 800-38D, 5.2.1.1), and of its associated data.

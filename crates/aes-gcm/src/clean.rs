@@ -1,0 +1,65 @@
+//! Nothing secret stays behind: not in memory that is given back, not on the stack, not in a register.
+
+use crate::block::Block;
+
+/// What may be overwritten with zeros.
+///
+/// # Safety
+/// All bytes 0 are a value of the type.
+pub(crate) unsafe trait Plain: Copy {}
+
+// SAFETY: bytes.
+unsafe impl Plain for u8 {}
+// SAFETY: as above.
+unsafe impl Plain for Block {}
+// SAFETY: as each of them.
+unsafe impl<T: Plain, const N: usize> Plain for [T; N] {}
+
+/// Overwrites it with zeros.
+#[inline]
+pub(crate) fn wipe<T: Plain>(secret: &mut T) {
+    let secret: *mut T = secret;
+    // SAFETY: a valid, exclusive reference to what may be 0. The instruction that is none may read it, for all that the compiler
+    // knows: so the zeros are there.
+    unsafe {
+        secret.write_bytes(0, 1);
+        core::arch::asm!("/* {} */", in(reg) secret, options(nostack, preserves_flags));
+    }
+}
+
+/// Clears the vector registers, and what a function that was just called has left on the stack. An adversary found powers of H there, which
+/// the compiler keeps at hand, and what was hashed, which tells H where the data are known. Registers come to the stack later: the
+/// loader saves them where a program calls a function for the first time.
+///
+/// Never inline: so its frame begins where the other's did. `DEPTH` is more than that function uses, in steps of a register: a test looks.
+#[inline(never)]
+pub(crate) fn clear<const DEPTH: usize>() {
+    // SAFETY: what lies below the stack pointer belongs to nobody. The pointer goes along, so that a signal's handler leaves it
+    // alone, and comes back. The processor has AVX2: a key was made.
+    unsafe {
+        core::arch::asm!(
+            "vzeroall",
+            "sub rsp, {depth}",
+            ".set outboard_at, 0",
+            ".rept {depth} / 32",
+            "vmovdqu ymmword ptr [rsp + outboard_at], ymm0",
+            ".set outboard_at, outboard_at + 32",
+            ".endr",
+            "add rsp, {depth}",
+            depth = const DEPTH,
+            clobber_abi("sysv64"),
+        );
+    }
+}
+
+/// For functions that take whole steps.
+pub(crate) const DEEP: usize = 1280;
+/// For less.
+pub(crate) const SHALLOW: usize = 640;
+
+/// Clears the vector registers, for the same reason: at the end of a message.
+#[inline]
+pub(crate) fn clear_registers() {
+    // SAFETY: see `clear`.
+    unsafe { core::arch::asm!("vzeroall", clobber_abi("sysv64"), options(nomem, nostack)) };
+}

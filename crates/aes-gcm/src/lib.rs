@@ -5,7 +5,8 @@
 //! ```text
 //! lib.rs        a key and a message, in the order that is allowed   AesGcm
 //! message.rs    a message in pieces, as OpenSSL's programs feed it  Message
-//! kernel.rs     counters, GHASH: sixteen blocks a step              Key
+//! kernel.rs     a key, at work: sixteen blocks a step               Key
+//! ghash.rs      products of blocks
 //! expansion.rs  the round keys of a key
 //! block.rs      a block in a register                               Block
 //! clean.rs      nothing secret stays behind
@@ -18,6 +19,7 @@
 mod block;
 mod clean;
 mod expansion;
+mod ghash;
 mod kernel;
 mod message;
 

@@ -193,6 +193,10 @@ fn edits_made_meanwhile_stay() {
 
     let off = disable(&configuration).success();
     says(&stdout(&off), "only Outboard's lines were removed");
+    says(
+        &stdout(&off),
+        "before-outboard stays: the file before that.",
+    );
     let after = fs::read_to_string(&configuration).expect("it is ours");
     assert_eq!(
         after,

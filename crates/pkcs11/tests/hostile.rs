@@ -6,7 +6,7 @@
 mod attacker;
 mod common;
 
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::{fs, thread};
 
 use attacker::Attacker;
@@ -142,20 +142,35 @@ fn fifty_threads_with_ten_sessions_each() {
 /// What a thread puts into a session that another one closes meanwhile ends with it.
 #[test]
 fn no_object_outlives_its_session() {
+    // Two threads make objects faster than one destroys them.
+    const MOST: usize = 20;
     assert!(ends_well(|| {
         let (functions, watcher) = session();
         let ended = AtomicBool::new(false);
-        let shared = std::sync::atomic::AtomicU64::new(open(functions));
+        let asked = AtomicU64::new(0);
+        let shared = AtomicU64::new(open(functions));
         thread::scope(|scope| {
             for _ in 0..2 {
                 scope.spawn(|| {
                     while !ended.load(Relaxed) {
-                        let (made, _) = data(shared.load(Relaxed), functions);
-                        assert!([CKR_OK, CKR_SESSION_HANDLE_INVALID].contains(&made));
+                        let session = shared.load(Relaxed);
+                        for _ in 0..MOST {
+                            let (made, _) = data(session, functions);
+                            assert!([CKR_OK, CKR_SESSION_HANDLE_INVALID].contains(&made));
+                            asked.fetch_add(1, Relaxed);
+                        }
+                        while shared.load(Relaxed) == session && !ended.load(Relaxed) {
+                            thread::yield_now();
+                        }
                     }
                 });
             }
+            let mut until_now = 0;
             for _ in 0..500 {
+                while asked.load(Relaxed) == until_now {
+                    thread::yield_now();
+                }
+                until_now = asked.load(Relaxed);
                 let before = shared.swap(open(functions), Relaxed);
                 assert_eq!(call!(functions, C_CloseSession(before)), CKR_OK);
             }

@@ -142,7 +142,7 @@ fn fifty_threads_with_ten_sessions_each() {
 /// What a thread puts into a session that another one closes meanwhile ends with it.
 #[test]
 fn no_object_outlives_its_session() {
-    // Two threads make objects faster than one destroys them.
+    // Of each thread in a session: without a limit they make objects faster than these are destroyed.
     const MOST: usize = 20;
     assert!(ends_well(|| {
         let (functions, watcher) = session();
@@ -165,6 +165,7 @@ fn no_object_outlives_its_session() {
                     }
                 });
             }
+            // A session is closed when something was asked since the last one: the threads are at work then.
             let mut until_now = 0;
             for _ in 0..500 {
                 while asked.load(Relaxed) == until_now {

@@ -8,7 +8,7 @@
 
 pub(crate) mod sponge;
 
-use crate::vector::{Digit, Kernel, Vector};
+use crate::vector::{Bits, Digit, Kernel, Vector};
 
 /// Eight states in memory.
 pub(crate) type State = [Digit; WORDS];
@@ -35,48 +35,66 @@ impl Kernel for Permute<'_> {
 
     #[inline(always)]
     fn run<V: Vector>(self) {
-        let mut a = [V::zero(); WORDS];
-        for (to, from) in a.iter_mut().zip(self.0.iter()) {
-            *to = V::load(from);
-        }
-        let (rounds, _) = ROUNDS.as_chunks::<6>();
-        for [r0, r1, r2, r3, r4, r5] in rounds {
-            a = round(a, *r0);
-            a = round(a, *r1);
-            a = round(a, *r2);
-            a = round(a, *r3);
-            a = round(a, *r4);
-            a = round(a, *r5);
-        }
-        for (from, to) in a.into_iter().zip(self.0.iter_mut()) {
-            from.store(to);
-        }
+        permute::<V>(self.0);
+    }
+}
+
+/// The permutation of states 0 to 3. The others come to nothing.
+pub(crate) struct PermuteHalf<'a>(pub(crate) &'a mut State);
+
+impl Kernel for PermuteHalf<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<V: Vector>(self) {
+        permute::<V::Half>(self.0);
+    }
+}
+
+/// The permutation of as many states as a register has lanes.
+#[inline(always)]
+fn permute<B: Bits>(state: &mut State) {
+    let mut a = [B::splat(0); WORDS];
+    for (to, from) in a.iter_mut().zip(state.iter()) {
+        *to = B::load(from);
+    }
+    let (rounds, _) = ROUNDS.as_chunks::<6>();
+    for [r0, r1, r2, r3, r4, r5] in rounds {
+        a = round(a, *r0);
+        a = round(a, *r1);
+        a = round(a, *r2);
+        a = round(a, *r3);
+        a = round(a, *r4);
+        a = round(a, *r5);
+    }
+    for (from, to) in a.into_iter().zip(state.iter_mut()) {
+        from.store(to);
     }
 }
 
 /// Rotation left by 1 to 63: one instruction.
 #[inline(always)]
-fn rotate<const LEFT: u32, const RIGHT: u32, V: Vector>(x: V) -> V {
+fn rotate<const LEFT: u32, const RIGHT: u32, B: Bits>(x: B) -> B {
     const { assert!(LEFT + RIGHT == 64) };
     x.shl::<LEFT>().or(x.shr::<RIGHT>())
 }
 
 macro_rules! rotate {
     ($x:expr, $left:literal) => {
-        rotate::<$left, { 64 - $left }, V>($x)
+        rotate::<$left, { 64 - $left }, B>($x)
     };
 }
 
 /// The sum of a column.
 #[inline(always)]
-fn column<V: Vector>(a: &[V; WORDS], x: usize) -> V {
+fn column<B: Bits>(a: &[B; WORDS], x: usize) -> B {
     let lower = a[x].xor(a[x + 5]).xor(a[x + 10]);
     lower.xor(a[x + 15]).xor(a[x + 20])
 }
 
 /// χ of a row.
 #[inline(always)]
-fn row<V: Vector>([b0, b1, b2, b3, b4]: [V; 5]) -> [V; 5] {
+fn row<B: Bits>([b0, b1, b2, b3, b4]: [B; 5]) -> [B; 5] {
     [
         b0.xor(b1.not_and(b2)),
         b1.xor(b2.not_and(b3)),
@@ -88,7 +106,7 @@ fn row<V: Vector>([b0, b1, b2, b3, b4]: [V; 5]) -> [V; 5] {
 
 /// θ, ρ, π, χ and ι.
 #[inline(always)]
-fn round<V: Vector>(a: [V; WORDS], constant: u64) -> [V; WORDS] {
+fn round<B: Bits>(a: [B; WORDS], constant: u64) -> [B; WORDS] {
     let c = [
         column(&a, 0),
         column(&a, 1),
@@ -144,7 +162,7 @@ fn round<V: Vector>(a: [V; WORDS], constant: u64) -> [V; WORDS] {
         rotate!(word!(15), 41),
         rotate!(word!(21), 2),
     ]);
-    let a0 = a0.xor(V::splat(constant));
+    let a0 = a0.xor(B::splat(constant));
     [
         a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14, a15, a16, a17, a18, a19,
         a20, a21, a22, a23, a24,
@@ -166,5 +184,20 @@ mod tests {
         vector::run(Permute(&mut state)).expect("lanes");
         assert_eq!(state[0], Digit::splat(0x2d5c_954d_f96e_cb3c));
         assert_eq!(state[24], Digit::splat(0x20d0_6cd2_6a8f_bf5c));
+    }
+
+    /// Four states come out as of eight.
+    #[test]
+    fn a_half() {
+        let mut whole: State = core::array::from_fn(|word| {
+            Digit(core::array::from_fn(|lane| {
+                (word as u64 * 8 + lane as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+            }))
+        });
+        let mut half = whole;
+        vector::run(Permute(&mut whole)).expect("lanes");
+        vector::run(PermuteHalf(&mut half)).expect("lanes");
+        let lower = |state: &State| state.map(|word| [0, 1, 2, 3].map(|lane| word.0[lane]));
+        assert_eq!(lower(&half), lower(&whole));
     }
 }

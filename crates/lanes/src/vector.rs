@@ -79,16 +79,14 @@ impl Zeroize for Digit {
         core::sync::atomic::compiler_fence(core::sync::atomic::Ordering::SeqCst);
     }
 }
-/// Eight 64-bit lanes in a register. All arithmetic is modulo 2^64, lane by lane, and constant time.
-pub(crate) trait Vector: Copy {
+
+/// Words of 64 bits in a register, as many as it holds: their bits, word by word.
+pub(crate) trait Bits: Copy {
     /// The same value in every lane.
     fn splat(value: u64) -> Self;
     fn load(from: &Digit) -> Self;
     fn store(self, to: &mut Digit);
 
-    fn add(self, other: Self) -> Self;
-    fn sub(self, other: Self) -> Self;
-    fn and(self, other: Self) -> Self;
     fn or(self, other: Self) -> Self;
     fn xor(self, other: Self) -> Self;
     /// `!self & other`.
@@ -96,10 +94,24 @@ pub(crate) trait Vector: Copy {
 
     /// Shift left by `BITS < 64`.
     fn shl<const BITS: u32>(self) -> Self;
-    /// Shift left by one; the top bit of `other` comes in.
-    fn shl_in(self, other: Self) -> Self;
     /// Shift right by `BITS < 64`, zeros come in.
     fn shr<const BITS: u32>(self) -> Self;
+}
+
+/// Eight 64-bit lanes in a register. All arithmetic is modulo 2^64, lane by lane, and constant time.
+pub(crate) trait Vector: Bits {
+    /// Lanes 0 to 3 of a [`Digit`], in a register half as wide. What it stores leaves the others alone, or not.
+    type Half: Bits;
+
+    /// Whether the processor works off a register's halves one after the other (Zen 4): then a half takes half the time.
+    fn in_halves() -> bool;
+
+    fn add(self, other: Self) -> Self;
+    fn sub(self, other: Self) -> Self;
+    fn and(self, other: Self) -> Self;
+
+    /// Shift left by one; the top bit of `other` comes in.
+    fn shl_in(self, other: Self) -> Self;
     /// Shift right by `BITS < 64`, copies of the sign come in.
     fn sar<const BITS: u32>(self) -> Self;
     /// Shift each lane right by the count in the same lane of `counts`; 64 and more give 0.

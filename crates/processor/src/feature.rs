@@ -3,7 +3,7 @@
 use std::arch::x86_64::_xgetbv;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use crate::leaves::Leaves;
+use crate::leaves::{Leaves, numbers};
 
 macro_rules! features {
     ($($feature:ident = $name:literal, $needs:ident, $word:ident $bit:literal;)+) => {
@@ -95,7 +95,8 @@ unsafe fn xgetbv() -> u64 {
 }
 
 const KNOWN: u32 = 1 << 31;
-const _: () = assert!(Feature::ALL.len() < 31);
+const SPLITS: u32 = 1 << 30;
+const _: () = assert!(Feature::ALL.len() < 30);
 
 /// Whether the processor has these instructions, and the system lets programs use them.
 pub fn has(feature: Feature) -> bool {
@@ -105,27 +106,63 @@ pub fn has(feature: Feature) -> bool {
 /// Whether it has all of these.
 #[inline]
 pub fn has_all(features: &[Feature]) -> bool {
-    static FOUND: AtomicU32 = AtomicU32::new(0);
-    let mut found = FOUND.load(Ordering::Relaxed);
-    if found == 0 {
-        found = find();
-        FOUND.store(found, Ordering::Relaxed);
-    }
+    let found = found();
     let wanted = features
         .iter()
         .fold(0, |bits, &feature| bits | 1 << feature as u32);
     found & wanted == wanted
 }
 
+/// Whether the processor works off an instruction of 512 bits in two halves, so that two of 256 bits take no longer:
+/// AMD's Zen 4, and the laptops' Zen 5.
+#[inline]
+pub fn splits_512_bits() -> bool {
+    found() & SPLITS != 0
+}
+
+/// Whether a processor of AVX-512 and these numbers does. AMD alone has these families.
+fn splits(family: u32, model: u32) -> bool {
+    match family {
+        // Zen 4.
+        0x19 => true,
+        // Zen 5, but for servers and desktops.
+        0x1a => !matches!(model, 0x00..=0x1f | 0x40..=0x4f),
+        _ => false,
+    }
+}
+
+#[inline]
+fn found() -> u32 {
+    static FOUND: AtomicU32 = AtomicU32::new(0);
+    let mut found = FOUND.load(Ordering::Relaxed);
+    if found == 0 {
+        found = find();
+        FOUND.store(found, Ordering::Relaxed);
+    }
+    found
+}
+
 #[cold]
 fn find() -> u32 {
     let leaves = Leaves::get();
-    present(&leaves, Saved::by_the_system(&leaves)) | KNOWN
+    let found = present(&leaves, Saved::by_the_system(&leaves));
+    let (family, model, _) = numbers(leaves.signature);
+    let splits = found & 1 << Feature::Avx512f as u32 != 0 && splits(family, model);
+    found | if splits { SPLITS } else { 0 } | KNOWN
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn halves_are_amds_alone() {
+        // EPYC 9004; EPYC 9005 and Ryzen 9000; laptops of Zen 5; Ice Lake, Sapphire Rapids.
+        assert!(splits(0x19, 0x11));
+        assert!(!splits(0x1a, 0x02) && !splits(0x1a, 0x44));
+        assert!(splits(0x1a, 0x24) && splits(0x1a, 0x60));
+        assert!(!splits(0x6, 0x6a) && !splits(0x6, 0x8f));
+    }
 
     #[test]
     fn rust_finds_the_same() {

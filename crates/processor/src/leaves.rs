@@ -16,6 +16,20 @@ pub fn signature() -> u32 {
     Leaves::get().signature
 }
 
+/// Family, model and stepping of a [`signature`].
+pub fn numbers(signature: u32) -> (u32, u32, u32) {
+    let field = |shift: u32, bits: u32| signature >> shift & ((1 << bits) - 1);
+    let family = match field(8, 4) {
+        0xf => 0xf + field(20, 8),
+        family => family,
+    };
+    let model = match family {
+        0x6 | 0xf.. => field(16, 4) << 4 | field(4, 4),
+        _ => field(4, 4),
+    };
+    (family, model, field(0, 4))
+}
+
 impl Leaves {
     pub(crate) fn get() -> Self {
         Self::known().unwrap_or_else(Self::asked)
@@ -87,5 +101,13 @@ mod tests {
             assert_eq!(known, Leaves::asked());
         }
         assert_ne!(signature(), 0);
+    }
+
+    #[test]
+    fn signatures_split_as_the_makers_say() {
+        assert_eq!(numbers(0x000c_06f2), (6, 207, 2)); // Emerald Rapids
+        assert_eq!(numbers(0x00a2_0f12), (25, 33, 2)); // Zen 3
+        assert_eq!(numbers(0x0000_0633), (6, 3, 3)); // Pentium II
+        assert_eq!(numbers(0x0000_0543), (5, 4, 3)); // Pentium MMX
     }
 }

@@ -182,13 +182,13 @@ mod architecture {
 
     use std::arch::x86_64::__cpuid;
 
-    use outboard_processor::{Feature, has, signature};
+    use outboard_processor::{Feature, has, numbers, signature};
 
     use super::Machine;
 
     pub(super) fn glance() -> Machine {
         let features = Feature::ALL.iter().filter(|feature| has(**feature));
-        let (family, model, stepping) = split(signature());
+        let (family, model, stepping) = numbers(signature());
         Machine {
             family,
             model,
@@ -215,19 +215,6 @@ mod architecture {
     }
 
     /// Family, model and stepping, the extended parts added as both makers' manuals say.
-    pub(super) fn split(signature: u32) -> (u32, u32, u32) {
-        let field = |shift: u32, bits: u32| signature >> shift & ((1 << bits) - 1);
-        let family = match field(8, 4) {
-            0xf => 0xf + field(20, 8),
-            family => family,
-        };
-        let model = match family {
-            0x6 | 0xf.. => field(16, 4) << 4 | field(4, 4),
-            _ => field(4, 4),
-        };
-        (family, model, field(0, 4))
-    }
-
     fn text(words: &[u32]) -> String {
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
         String::from_utf8_lossy(&bytes)
@@ -469,14 +456,5 @@ mod tests {
         ] {
             assert_eq!(machine.has(feature), of_kernel(feature), "{feature}");
         }
-    }
-
-    #[cfg(target_arch = "x86_64")]
-    #[test]
-    fn signatures_split_as_the_makers_say() {
-        assert_eq!(architecture::split(0x000c_06f2), (6, 207, 2)); // Emerald Rapids
-        assert_eq!(architecture::split(0x00a2_0f12), (25, 33, 2)); // Zen 3
-        assert_eq!(architecture::split(0x0000_0633), (6, 3, 3)); // Pentium II
-        assert_eq!(architecture::split(0x0000_0543), (5, 4, 3)); // Pentium MMX
     }
 }

@@ -1,9 +1,16 @@
 //! AWS-LC, one operation at a time by its lowest public interface.
 
-use crate::Run;
+use crate::{Run, ours};
 use aws_lc_sys::*;
+use std::hint::black_box;
 use std::ptr::null_mut;
 
+#[allow(dead_code)] // The tests need more of it.
+#[path = "../../tests/ml_dsa/aws_lc.rs"]
+mod ml_dsa;
+#[allow(dead_code)] // The tests need more of it.
+#[path = "../../tests/ml_kem/aws_lc.rs"]
+mod ml_kem;
 #[path = "../../tests/rsa/oracle.rs"]
 mod oracle;
 
@@ -110,8 +117,34 @@ pub(crate) fn run(operation: &str) -> Option<Run> {
                 }
             })
         }
-        _ => return None,
+        _ => return post_quantum(operation),
     })
+}
+
+/// ML-KEM and ML-DSA. A verifier's key is read for each signature, and so is the lanes'.
+fn post_quantum(operation: &str) -> Option<Run> {
+    if let Some((set, what)) = ours::kem_set(operation) {
+        let keys = ml_kem::Keys::generate(set, &[1; 32], &[2; 32]);
+        let (ciphertext, _) = keys.encapsulate(&[3; 32]);
+        return Some(match what {
+            "key" => each(move || drop(ml_kem::Keys::generate(set, black_box(&[1; 32]), &[2; 32]))),
+            "encapsulate" => each(move || drop(keys.encapsulate(black_box(&[3; 32])))),
+            _ => each(move || drop(keys.decapsulate(black_box(&ciphertext)))),
+        });
+    }
+    let (set, what) = ours::dsa_set(operation)?;
+    let key = ml_dsa::Key::of_seed(set, &[1; 32]);
+    let mu = [5; 64];
+    let signature = key.sign(&mu);
+    Some(match what {
+        "key" => each(move || drop(ml_dsa::Key::of_seed(set, black_box(&[1; 32])))),
+        "sign" => each(move || drop(key.sign(black_box(&mu)))),
+        _ => each(move || assert!(key.verify(black_box(&mu), &signature))),
+    })
+}
+
+fn each(mut one: impl FnMut() + 'static) -> Run {
+    Box::new(move |times| (0..times).for_each(|_| one()))
 }
 
 fn rsa_private(bits: u32) -> Run {

@@ -2,7 +2,7 @@
 
 use crate::Run;
 use crate::aws_lc::RsaKey;
-use outboard_lanes::{ed25519, p256, p384, rsa, x25519};
+use outboard_lanes::{ed25519, ml_dsa, ml_kem, p256, p384, rsa, x25519};
 use std::hint::black_box;
 
 /// Every operation, and its `vpmadd52` for eight at once, as `make lanes-count` counts them. What is `wide` is spread
@@ -38,6 +38,25 @@ pub(crate) const OPERATIONS: &[(&str, u64)] = &[
     ("X25519 public key wide", 41_344),
     ("Ed25519 sign wide", 51_088),
     ("Ed25519 key wide", 44_688),
+    // Their arithmetic has no vpmadd52, but for the packing of bytes.
+    ("ML-KEM-512 key wide", 0),
+    ("ML-KEM-512 encapsulate wide", 0),
+    ("ML-KEM-512 decapsulate wide", 0),
+    ("ML-KEM-768 key wide", 0),
+    ("ML-KEM-768 encapsulate wide", 0),
+    ("ML-KEM-768 decapsulate wide", 0),
+    ("ML-KEM-1024 key wide", 0),
+    ("ML-KEM-1024 encapsulate wide", 0),
+    ("ML-KEM-1024 decapsulate wide", 0),
+    ("ML-DSA-44 key wide", 0),
+    ("ML-DSA-44 sign wide", 0),
+    ("ML-DSA-44 verify wide", 0),
+    ("ML-DSA-65 key wide", 0),
+    ("ML-DSA-65 sign wide", 0),
+    ("ML-DSA-65 verify wide", 0),
+    ("ML-DSA-87 key wide", 0),
+    ("ML-DSA-87 sign wide", 0),
+    ("ML-DSA-87 verify wide", 0),
 ];
 
 /// Private keys' numbers of 32 and of 48 bytes.
@@ -249,8 +268,71 @@ pub(crate) fn run(operation: &str) -> Run {
             each(move || ed25519::wide::sign(black_box(&key), &[5; 32]).is_ok())
         }
         "Ed25519 key wide" => each(|| ed25519::wide::private_key(black_box(&[1; 32])).is_ok()),
-        _ => unreachable!("OPERATIONS has no {operation}"),
+        _ => post_quantum(operation),
     }
+}
+
+/// ML-KEM and ML-DSA, with the same seeds as AWS-LC.
+fn post_quantum(operation: &str) -> Run {
+    let operation = operation.strip_suffix(" wide").unwrap_or(operation);
+    if let Some((set, what)) = kem_set(operation) {
+        let keys = ml_kem::wide::generate(set, &[1; 32], &[2; 32]).expect("available");
+        let sent =
+            ml_kem::wide::encapsulate(set, &keys.encapsulation_key, &[3; 32]).expect("a good key");
+        return match what {
+            "key" => {
+                each(move || ml_kem::wide::generate(set, black_box(&[1; 32]), &[2; 32]).is_ok())
+            }
+            "encapsulate" => each(move || {
+                ml_kem::wide::encapsulate(set, black_box(&keys.encapsulation_key), &[3; 32]).is_ok()
+            }),
+            _ => each(move || {
+                let key = black_box(&keys.decapsulation_key);
+                ml_kem::wide::decapsulate(set, key, &sent.ciphertext).is_ok()
+            }),
+        };
+    }
+    let (set, what) =
+        dsa_set(operation).unwrap_or_else(|| unreachable!("OPERATIONS has no {operation}"));
+    let keys = ml_dsa::wide::generate(set, &[1; 32]).expect("available");
+    let mu = [5; 64];
+    let signature = ml_dsa::wide::sign(set, &keys.private_key, &mu, &[7; 32]).expect("a good key");
+    let mut round = 0_u64;
+    match what {
+        "key" => each(move || ml_dsa::wide::generate(set, black_box(&[1; 32])).is_ok()),
+        // How often it starts anew depends on the randomness.
+        "sign" => each(move || {
+            round += 1;
+            let mut randomness = [7; 32];
+            randomness[..8].copy_from_slice(&round.to_le_bytes());
+            ml_dsa::wide::sign(set, black_box(&keys.private_key), &mu, &randomness).is_ok()
+        }),
+        _ => each(move || {
+            ml_dsa::wide::verify(set, black_box(&keys.public_key), &mu, &signature).is_ok()
+        }),
+    }
+}
+
+/// "ML-KEM-768 key": of which set, and what.
+pub(crate) fn kem_set(operation: &str) -> Option<(ml_kem::Set, &str)> {
+    let (set, what) = operation.strip_prefix("ML-KEM-")?.split_once(' ')?;
+    let set = match set {
+        "512" => ml_kem::Set::MlKem512,
+        "768" => ml_kem::Set::MlKem768,
+        _ => ml_kem::Set::MlKem1024,
+    };
+    Some((set, what))
+}
+
+/// The same of ML-DSA.
+pub(crate) fn dsa_set(operation: &str) -> Option<(ml_dsa::Set, &str)> {
+    let (set, what) = operation.strip_prefix("ML-DSA-")?.split_once(' ')?;
+    let set = match set {
+        "44" => ml_dsa::Set::MlDsa44,
+        "65" => ml_dsa::Set::MlDsa65,
+        _ => ml_dsa::Set::MlDsa87,
+    };
+    Some((set, what))
 }
 
 /// One after the other.

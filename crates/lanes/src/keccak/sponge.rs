@@ -6,7 +6,7 @@
 //! Constant time in what is absorbed and squeezed. The number of permutations depends on lengths, and on the answers of
 //! [`Jobs::squeezed`], which may therefore depend on public bytes alone.
 
-use super::{Permute, State, WORDS};
+use super::{Permute, PermuteHalf, State, WORDS};
 use crate::LANES;
 use crate::vector::{Digit, Vector};
 
@@ -123,6 +123,9 @@ pub(crate) trait Jobs<'a> {
     fn squeezed(&mut self, purpose: Self::Use, number: usize, block: &Block) -> bool;
 }
 
+/// As many lanes as a permutation of half as many states serves.
+const HALF: usize = LANES / 2;
+
 /// What a lane is at.
 #[derive(Clone, Copy)]
 enum At {
@@ -135,9 +138,16 @@ enum At {
 /// Works off all jobs. What it used stays on the stack, for [`crate::wipe`].
 #[inline(always)]
 pub(crate) fn run<'a, V: Vector, J: Jobs<'a>>(jobs: &mut J) {
+    run_in::<V, J>(jobs, if V::in_halves() { HALF } else { LANES });
+}
+
+/// The same, in the first so many lanes.
+#[inline(always)]
+fn run_in<'a, V: Vector, J: Jobs<'a>>(jobs: &mut J, width: usize) {
     let mut state: State = [Digit::ZERO; WORDS];
     let mut block: Block = [0; 208];
     let mut lanes: [Option<(Job<'a, J::Use>, At)>; LANES] = [None; LANES];
+    let lanes = &mut lanes[..width];
     loop {
         for (lane, at) in lanes.iter_mut().enumerate() {
             if at.is_none()
@@ -158,10 +168,11 @@ pub(crate) fn run<'a, V: Vector, J: Jobs<'a>>(jobs: &mut J) {
                 };
             }
         }
-        if lanes.iter().all(Option::is_none) {
-            break;
+        match lanes.iter().rposition(Option::is_some) {
+            None => break,
+            Some(last) if last < HALF => V::call(PermuteHalf(&mut state)),
+            Some(_) => V::call(Permute(&mut state)),
         }
-        V::call(Permute(&mut state));
         for (lane, at) in lanes.iter_mut().enumerate() {
             let Some((job, stage)) = at else { continue };
             let At::Squeezing(number) = *stage else {

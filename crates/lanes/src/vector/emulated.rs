@@ -1,7 +1,7 @@
 //! [`Vector`] on plain integers, for tests: where there is no IFMA, to inject faults, and to look for what
 //! depends on secrets, for which it must not branch on them itself.
 
-use super::{DIGIT, Digit, Kernel, Mask, Vector};
+use super::{Bits, DIGIT, Digit, Kernel, Mask, Vector};
 use crate::LANES;
 use core::hint::black_box;
 
@@ -63,7 +63,7 @@ fn product(a: u64, b: u64) -> u128 {
     u128::from(a & DIGIT) * u128::from(b & DIGIT)
 }
 
-impl Vector for Emulated {
+impl Bits for Emulated {
     #[inline(never)]
     fn splat(value: u64) -> Self {
         Self::new([value; LANES])
@@ -77,21 +77,6 @@ impl Vector for Emulated {
     #[inline(never)]
     fn store(self, to: &mut Digit) {
         to.0 = self.0;
-    }
-
-    #[inline(never)]
-    fn add(self, other: Self) -> Self {
-        self.zip(other, u64::wrapping_add)
-    }
-
-    #[inline(never)]
-    fn sub(self, other: Self) -> Self {
-        self.zip(other, u64::wrapping_sub)
-    }
-
-    #[inline(never)]
-    fn and(self, other: Self) -> Self {
-        self.zip(other, |a, b| a & b)
     }
 
     #[inline(never)]
@@ -115,13 +100,38 @@ impl Vector for Emulated {
     }
 
     #[inline(never)]
-    fn shl_in(self, other: Self) -> Self {
-        self.zip(other, |a, b| a << 1 | b >> 63)
+    fn shr<const BITS: u32>(self) -> Self {
+        self.map(|a| a >> BITS)
+    }
+}
+
+impl Vector for Emulated {
+    /// All eight lanes.
+    type Half = Self;
+
+    #[inline(always)]
+    fn in_halves() -> bool {
+        false
     }
 
     #[inline(never)]
-    fn shr<const BITS: u32>(self) -> Self {
-        self.map(|a| a >> BITS)
+    fn add(self, other: Self) -> Self {
+        self.zip(other, u64::wrapping_add)
+    }
+
+    #[inline(never)]
+    fn sub(self, other: Self) -> Self {
+        self.zip(other, u64::wrapping_sub)
+    }
+
+    #[inline(never)]
+    fn and(self, other: Self) -> Self {
+        self.zip(other, |a, b| a & b)
+    }
+
+    #[inline(never)]
+    fn shl_in(self, other: Self) -> Self {
+        self.zip(other, |a, b| a << 1 | b >> 63)
     }
 
     #[inline(never)]

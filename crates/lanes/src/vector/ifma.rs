@@ -1,9 +1,10 @@
 //! [`Vector`] on AVX-512 with IFMA and VBMI2 (Ice Lake, Zen 4): one instruction a method.
 
-use super::{Digit, Kernel, Mask, Vector};
+use super::{Bits, Digit, Kernel, Mask, Vector};
 use core::arch::asm;
 use core::arch::x86_64::*;
 
+mod half;
 mod shorts;
 mod words;
 
@@ -63,7 +64,7 @@ macro_rules! instruction {
     };
 }
 
-impl Vector for Ifma {
+impl Bits for Ifma {
     #[inline(always)]
     fn splat(value: u64) -> Self {
         Ifma(instruction!(_mm512_set1_epi64(value.cast_signed())))
@@ -79,21 +80,6 @@ impl Vector for Ifma {
     fn store(self, to: &mut Digit) {
         // SAFETY: as in `instruction`, and a `Digit` is 64 writable bytes, aligned to 64.
         unsafe { _mm512_store_si512((&raw mut *to).cast(), self.0) }
-    }
-
-    #[inline(always)]
-    fn add(self, other: Self) -> Self {
-        Ifma(instruction!(_mm512_add_epi64(self.0, other.0)))
-    }
-
-    #[inline(always)]
-    fn sub(self, other: Self) -> Self {
-        Ifma(instruction!(_mm512_sub_epi64(self.0, other.0)))
-    }
-
-    #[inline(always)]
-    fn and(self, other: Self) -> Self {
-        Ifma(instruction!(_mm512_and_si512(self.0, other.0)))
     }
 
     #[inline(always)]
@@ -117,13 +103,37 @@ impl Vector for Ifma {
     }
 
     #[inline(always)]
-    fn shl_in(self, other: Self) -> Self {
-        Ifma(instruction!(_mm512_shldi_epi64::<1>(self.0, other.0)))
+    fn shr<const BITS: u32>(self) -> Self {
+        Ifma(instruction!(_mm512_srli_epi64::<BITS>(self.0)))
+    }
+}
+
+impl Vector for Ifma {
+    type Half = half::Half;
+
+    #[inline(always)]
+    fn in_halves() -> bool {
+        outboard_processor::splits_512_bits()
     }
 
     #[inline(always)]
-    fn shr<const BITS: u32>(self) -> Self {
-        Ifma(instruction!(_mm512_srli_epi64::<BITS>(self.0)))
+    fn add(self, other: Self) -> Self {
+        Ifma(instruction!(_mm512_add_epi64(self.0, other.0)))
+    }
+
+    #[inline(always)]
+    fn sub(self, other: Self) -> Self {
+        Ifma(instruction!(_mm512_sub_epi64(self.0, other.0)))
+    }
+
+    #[inline(always)]
+    fn and(self, other: Self) -> Self {
+        Ifma(instruction!(_mm512_and_si512(self.0, other.0)))
+    }
+
+    #[inline(always)]
+    fn shl_in(self, other: Self) -> Self {
+        Ifma(instruction!(_mm512_shldi_epi64::<1>(self.0, other.0)))
     }
 
     #[inline(always)]

@@ -6,7 +6,7 @@
 //! In memory, the eight lanes are the interval's two ends by turns; what is loaded is whatever lies between the least
 //! and the largest lane.
 
-use super::{DIGIT, Digit, Kernel, Mask, Vector};
+use super::{Bits, DIGIT, Digit, Kernel, Mask, Vector};
 use crate::LANES;
 
 mod words;
@@ -62,7 +62,7 @@ impl Interval {
     }
 }
 
-impl Vector for Interval {
+impl Bits for Interval {
     fn splat(value: u64) -> Self {
         Interval::new(value as i128, value as i128)
     }
@@ -77,6 +77,46 @@ impl Vector for Interval {
         let ends = [self.low as u64, self.high as u64];
         *to = Digit(core::array::from_fn(|lane| ends[lane % 2]));
         const { assert!(LANES >= 2) }
+    }
+
+    fn or(self, other: Self) -> Self {
+        let all = self.up_to().hull(other.up_to());
+        Interval::new(self.low.max(other.low), all.high)
+    }
+
+    fn xor(self, other: Self) -> Self {
+        self.up_to().hull(other.up_to())
+    }
+
+    fn not_and(self, other: Self) -> Self {
+        other.up_to()
+    }
+
+    /// Bits may be lost.
+    fn shl<const BITS: u32>(self) -> Self {
+        let (low, high) = (self.low << BITS, self.high << BITS);
+        if low >= i64::MIN as i128 && high <= i64::MAX as i128 {
+            Interval::new(low, high)
+        } else {
+            Interval::new(0, u64::MAX as i128)
+        }
+    }
+
+    fn shr<const BITS: u32>(self) -> Self {
+        assert!(
+            self.low >= 0,
+            "a shift of a number that may be negative: {:#x}",
+            self.low
+        );
+        Interval::new(self.low >> BITS, self.high >> BITS)
+    }
+}
+
+impl Vector for Interval {
+    type Half = Self;
+
+    fn in_halves() -> bool {
+        false
     }
 
     fn add(self, other: Self) -> Self {
@@ -103,40 +143,8 @@ impl Vector for Interval {
         }
     }
 
-    fn or(self, other: Self) -> Self {
-        let all = self.up_to().hull(other.up_to());
-        Interval::new(self.low.max(other.low), all.high)
-    }
-
-    fn xor(self, other: Self) -> Self {
-        self.up_to().hull(other.up_to())
-    }
-
-    fn not_and(self, other: Self) -> Self {
-        other.up_to()
-    }
-
-    /// Bits may be lost.
-    fn shl<const BITS: u32>(self) -> Self {
-        let (low, high) = (self.low << BITS, self.high << BITS);
-        if low >= i64::MIN as i128 && high <= i64::MAX as i128 {
-            Interval::new(low, high)
-        } else {
-            Interval::new(0, u64::MAX as i128)
-        }
-    }
-
     fn shl_in(self, _: Self) -> Self {
         Interval::new(0, u64::MAX as i128)
-    }
-
-    fn shr<const BITS: u32>(self) -> Self {
-        assert!(
-            self.low >= 0,
-            "a shift of a number that may be negative: {:#x}",
-            self.low
-        );
-        Interval::new(self.low >> BITS, self.high >> BITS)
     }
 
     fn sar<const BITS: u32>(self) -> Self {

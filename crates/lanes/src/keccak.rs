@@ -8,7 +8,7 @@
 
 pub(crate) mod sponge;
 
-use crate::vector::{Bits, Digit, Kernel, Vector};
+use crate::vector::{Bits, Digit};
 
 /// Eight states in memory.
 pub(crate) type State = [Digit; WORDS];
@@ -26,30 +26,6 @@ const ROUNDS: [u64; 24] = [
     0x8000_0000_0000_8002, 0x8000_0000_0000_0080, 0x0000_0000_0000_800a, 0x8000_0000_8000_000a,
     0x8000_0000_8000_8081, 0x8000_0000_0000_8080, 0x0000_0000_8000_0001, 0x8000_0000_8000_8008,
 ];
-
-/// The permutation of all eight states.
-pub(crate) struct Permute<'a>(pub(crate) &'a mut State);
-
-impl Kernel for Permute<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<V: Vector>(self) {
-        permute::<V>(self.0);
-    }
-}
-
-/// The permutation of states 0 to 3. The others come to nothing.
-pub(crate) struct PermuteHalf<'a>(pub(crate) &'a mut State);
-
-impl Kernel for PermuteHalf<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<V: Vector>(self) {
-        permute::<V::Half>(self.0);
-    }
-}
 
 /// The permutation of as many states as a register has lanes.
 #[inline(always)]
@@ -172,7 +148,29 @@ fn round<B: Bits>(a: [B; WORDS], constant: u64) -> [B; WORDS] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::vector;
+    use crate::vector::{self, Kernel, Vector};
+
+    struct Permute<'a>(&'a mut State);
+
+    impl Kernel for Permute<'_> {
+        type Output = ();
+
+        #[inline(always)]
+        fn run<V: Vector>(self) {
+            permute::<V>(self.0);
+        }
+    }
+
+    struct PermuteHalf<'a>(&'a mut State);
+
+    impl Kernel for PermuteHalf<'_> {
+        type Output = ();
+
+        #[inline(always)]
+        fn run<V: Vector>(self) {
+            permute::<V::Half>(self.0);
+        }
+    }
 
     /// The permutation of the state of zeros, once and twice: the Keccak team's KeccakF-1600-IntermediateValues.
     #[test]

@@ -54,6 +54,9 @@ pub(crate) use unroll::unroll;
 /// The low 52 bits: one digit.
 pub(crate) const DIGIT: u64 = (1 << 52) - 1;
 
+/// Eight words of one lane, as little-endian bytes.
+pub(crate) type Row = [u8; 64];
+
 /// A set of lanes: bit `i` stands for lane `i`.
 pub(crate) type Mask = u8;
 
@@ -96,6 +99,14 @@ pub(crate) trait Bits: Copy {
     fn shl<const BITS: u32>(self) -> Self;
     /// Shift right by `BITS < 64`, zeros come in.
     fn shr<const BITS: u32>(self) -> Self;
+
+    /// The lanes of the mask; 0 in the others.
+    fn only(self, lanes: Mask) -> Self;
+
+    /// Eight words for each lane, from the lane's own bytes: word i of row l becomes lane l of vector i.
+    fn load_turned(rows: [&Row; LANES]) -> [Self; LANES];
+    /// The way back: lane l of vector i becomes word i of row l, as far as there are lanes.
+    fn store_turned(vectors: [Self; LANES], rows: [&mut Row; LANES]);
 }
 
 /// Eight 64-bit lanes in a register. All arithmetic is modulo 2^64, lane by lane, and constant time.

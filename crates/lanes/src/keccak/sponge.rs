@@ -6,12 +6,21 @@
 //! Constant time in what is absorbed and squeezed. The number of permutations depends on lengths, and on the answers of
 //! [`Jobs::squeezed`], which may therefore depend on public bytes alone.
 
-use super::{Permute, PermuteHalf, State, WORDS};
+use super::{State, WORDS, permute};
 use crate::LANES;
-use crate::vector::{Digit, Vector};
+use crate::vector::{Bits, Digit, Kernel, Mask, Row, Vector};
 
-/// The longest block that is squeezed, SHAKE128's, and some bytes to read beyond it.
-pub(crate) type Block = [u8; 168 + 40];
+/// The longest block, SHAKE128's 168 bytes, and some to read beyond it.
+pub(crate) type Block = [u8; 256];
+
+/// Each lane's block: what goes in, and what comes out.
+#[derive(Clone, Copy)]
+#[repr(C, align(64))]
+struct Aligned(Block);
+
+/// Eight words of each block are turned at once, and so often.
+const TURNS: usize = 3;
+const _: () = assert!(64 * TURNS >= 168 && 8 * TURNS < WORDS);
 
 /// What distinguishes the functions of FIPS 202.
 #[derive(Clone, Copy, Debug)]
@@ -80,35 +89,49 @@ impl<'a, Use> Job<'a, Use> {
         }
     }
 
-    fn length(&self) -> usize {
-        self.message[0].len() + self.message[1].len() + self.tail_length
+    /// Block `number` of the padded message, and zeros after it. Whether it is the last.
+    #[inline(always)]
+    fn block(&self, number: usize, block: &mut Block) -> bool {
+        const SEED: usize = 32;
+        // Lengths that the compiler knows take no call: most jobs have a seed and no more than two bytes.
+        *block.first_chunk_mut::<{ 64 * TURNS }>().expect("shorter") = [0; 64 * TURNS];
+        let filled = if number == 0
+            && self.message[1].is_empty()
+            && let Ok(seed) = <&[u8; SEED]>::try_from(self.message[0])
+        {
+            let [first, second] = self.tail;
+            *block.first_chunk_mut().expect("shorter") = *seed;
+            (block[SEED], block[SEED + 1]) = (first, second);
+            SEED + self.tail_length
+        } else {
+            self.copy(number, block)
+        };
+        let rate = self.function.rate;
+        let last = filled < rate;
+        if last {
+            block[filled] = self.function.suffix;
+            block[rate - 1] |= 0x80;
+        }
+        last
     }
 
-    /// Block `number` of the padded message. Whether it is the last.
-    fn block(&self, number: usize, block: &mut Block) -> bool {
+    /// Block `number` of the message, as far as it goes. How many bytes.
+    #[inline(never)]
+    fn copy(&self, number: usize, block: &mut Block) -> usize {
         let from = number * self.function.rate;
         let tail = &self.tail[..self.tail_length];
-        let parts = [self.message[0], self.message[1], tail];
         let mut filled = 0;
-        // Where the part begins, counted from the block's first byte.
+        // Where the part begins, counted from the message's first byte.
         let mut start = 0_usize;
-        for part in parts {
+        for part in [self.message[0], self.message[1], tail] {
             let skipped = from.saturating_sub(start).min(part.len());
             let taken = &part[skipped..];
             let taken = &taken[..taken.len().min(self.function.rate - filled)];
-            if start + part.len() > from {
-                block[filled..filled + taken.len()].copy_from_slice(taken);
-                filled += taken.len();
-            }
+            block[filled..filled + taken.len()].copy_from_slice(taken);
+            filled += taken.len();
             start += part.len();
         }
-        block[filled..self.function.rate].fill(0);
-        let last = self.length() < from + self.function.rate;
-        if last {
-            block[filled] = self.function.suffix;
-            block[self.function.rate - 1] |= 0x80;
-        }
-        last
+        filled
     }
 }
 
@@ -145,60 +168,126 @@ pub(crate) fn run<'a, V: Vector, J: Jobs<'a>>(jobs: &mut J) {
 #[inline(always)]
 fn run_in<'a, V: Vector, J: Jobs<'a>>(jobs: &mut J, width: usize) {
     let mut state: State = [Digit::ZERO; WORDS];
-    let mut block: Block = [0; 208];
+    let mut blocks = [Aligned([0; size_of::<Block>()]); LANES];
     let mut lanes: [Option<(Job<'a, J::Use>, At)>; LANES] = [None; LANES];
     let lanes = &mut lanes[..width];
     loop {
+        let (mut new, mut absorbing, mut squeezing) = (0, 0, 0);
         for (lane, at) in lanes.iter_mut().enumerate() {
+            let bit: Mask = 1 << lane;
             if at.is_none()
                 && let Some(job) = jobs.next()
             {
-                state.iter_mut().for_each(|word| word.0[lane] = 0);
+                new |= bit;
                 *at = Some((job, At::Absorbing(0)));
             }
-            if let Some((job, stage)) = at
-                && let At::Absorbing(number) = *stage
-            {
-                let last = job.block(number, &mut block);
-                absorb(&mut state, lane, &block[..job.function.rate]);
-                *stage = if last {
+            let Some((job, stage)) = at else { continue };
+            if let At::Absorbing(number) = *stage {
+                absorbing |= bit;
+                *stage = if job.block(number, &mut blocks[lane].0) {
                     At::Squeezing(0)
                 } else {
                     At::Absorbing(number + 1)
                 };
             }
+            if let At::Squeezing(_) = stage {
+                squeezing |= bit;
+            }
         }
-        match lanes.iter().rposition(Option::is_some) {
-            None => break,
-            Some(last) if last < HALF => V::call(PermuteHalf(&mut state)),
-            Some(_) => V::call(Permute(&mut state)),
+        let busy = absorbing | squeezing;
+        if busy == 0 {
+            break;
+        }
+        let step = Step {
+            state: &mut state,
+            blocks: &mut blocks,
+            new,
+            absorbing,
+            squeezing,
+        };
+        if busy >> HALF == 0 {
+            V::call(Half(step));
+        } else {
+            V::call(step);
         }
         for (lane, at) in lanes.iter_mut().enumerate() {
-            let Some((job, stage)) = at else { continue };
-            let At::Squeezing(number) = *stage else {
+            let Some((job, At::Squeezing(number))) = at else {
                 continue;
             };
-            squeeze(&state, lane, &mut block[..job.function.rate]);
-            *stage = At::Squeezing(number + 1);
-            if !jobs.squeezed(job.purpose, number, &block) {
+            let block = *number;
+            *number += 1;
+            if !jobs.squeezed(job.purpose, block, &blocks[lane].0) {
                 *at = None;
             }
         }
     }
 }
 
-/// Takes a block into one lane's state.
-#[inline(always)]
-fn absorb(state: &mut State, lane: usize, block: &[u8]) {
-    for (word, bytes) in state.iter_mut().zip(block.as_chunks::<8>().0) {
-        word.0[lane] ^= u64::from_le_bytes(*bytes);
+/// What goes into the states, a permutation, and what comes out.
+struct Step<'a> {
+    state: &'a mut State,
+    blocks: &'a mut [Aligned; LANES],
+    /// Lanes whose state begins with zeros.
+    new: Mask,
+    /// Lanes whose block goes in.
+    absorbing: Mask,
+    /// Lanes whose block comes out. The others' blocks are lost, if there is any such lane.
+    squeezing: Mask,
+}
+
+impl Kernel for Step<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<V: Vector>(self) {
+        self.step::<V>();
     }
 }
 
-/// The next block of one lane's output.
-#[inline(always)]
-fn squeeze(state: &State, lane: usize, block: &mut [u8]) {
-    for (word, bytes) in state.iter().zip(block.as_chunks_mut::<8>().0) {
-        *bytes = word.0[lane].to_le_bytes();
+/// The same for lanes 0 to 3. The others' states come to nothing.
+struct Half<'a>(Step<'a>);
+
+impl Kernel for Half<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<V: Vector>(self) {
+        self.0.step::<V::Half>();
+    }
+}
+
+impl Step<'_> {
+    #[inline(always)]
+    fn step<B: Bits>(self) {
+        if self.absorbing != 0 {
+            for turn in 0..TURNS {
+                let mut rows: [&Row; LANES] = [&[0; 64]; LANES];
+                for (row, block) in rows.iter_mut().zip(self.blocks.iter()) {
+                    *row = &block.0.as_chunks().0[turn];
+                }
+                let words = B::load_turned(rows);
+                for (word, taken) in self.state[8 * turn..].iter_mut().zip(words) {
+                    let before = B::load(word).only(!self.new);
+                    before.xor(taken.only(self.absorbing)).store(word);
+                }
+            }
+            for word in &mut self.state[8 * TURNS..] {
+                B::load(word).only(!self.new).store(word);
+            }
+        }
+        permute::<B>(self.state);
+        if self.squeezing != 0 {
+            for turn in 0..TURNS {
+                let mut words = [B::splat(0); LANES];
+                for (to, word) in words.iter_mut().zip(&self.state[8 * turn..]) {
+                    *to = B::load(word);
+                }
+                let rows = self.blocks.each_mut();
+                B::store_turned(
+                    words,
+                    rows.map(|block| &mut block.0.as_chunks_mut().0[turn]),
+                );
+            }
+        }
     }
 }

@@ -161,10 +161,7 @@ impl<'a, S: Shorts> Jobs<'a> for Hashes<'a, S> {
                 return from + SHAKE256.rate < wanted;
             }
             Use::Entry(i) => {
-                if !self.samplers[i].take::<S>(block) {
-                    return true;
-                }
-                self.matrix[i] = self.samplers[i].polynomial();
+                return !self.samplers[i].take::<S>(block, &mut self.matrix[i]);
             }
         }
         false

@@ -1,35 +1,27 @@
 //! Polynomials from random bytes (FIPS 203, section 4.2.2).
 
 use super::bytes::{group, unpack};
-use super::ring::{Polynomial, VECTORS, ZERO};
+use super::ring::{Polynomial, VECTORS};
 use super::{N, Q};
 use crate::keccak::sponge::Block;
 use crate::vector::Digit;
 use crate::vector::shorts::{SHORTS, Shorts, digit};
 
-/// SampleNTT: a polynomial whose coefficients are taken from blocks of SHAKE128, as long as it takes.
+/// SampleNTT: how many coefficients of a polynomial were found in blocks of SHAKE128, of which it takes as many as it needs.
 ///
 /// The time depends on the bytes: they follow from the public seed.
 #[derive(Clone, Copy)]
 pub(super) struct Sampler {
-    /// The last vector that is written may reach beyond the polynomial.
-    numbers: [u16; N + SHORTS],
     found: usize,
 }
 
 impl Sampler {
-    pub(super) const NEW: Sampler = Sampler {
-        numbers: [0; N + SHORTS],
-        found: 0,
-    };
+    pub(super) const NEW: Sampler = Sampler { found: 0 };
 
-    /// Takes the numbers below q of a block of 168 bytes. Whether there are enough.
+    /// Adds the numbers below q of a block of 168 bytes. Whether there are enough.
     #[inline(always)]
-    pub(super) fn take<S: Shorts>(&mut self, block: &Block) -> bool {
+    pub(super) fn take<S: Shorts>(&mut self, block: &Block, to: &mut Polynomial) -> bool {
         for part in 0..4 {
-            if self.found >= N {
-                break;
-            }
             let at = 48 * part;
             let bytes: &[u8; 64] = block[at..at + 64].try_into().expect("64 bytes");
             let numbers = unpack::<12, S>(bytes);
@@ -37,8 +29,6 @@ impl Sampler {
             if part == 3 {
                 below &= 0xffff; // The block ends with 16 numbers.
             }
-            let to = &mut self.numbers[self.found..self.found + SHORTS];
-            let to = to.try_into().expect("found is below N");
             // All of them are below in one of 700 vectors. In the emulator Bochs 2.7, results
             // were wrong without this branch.
             let numbers = if below == u32::MAX {
@@ -46,20 +36,14 @@ impl Sampler {
             } else {
                 numbers.compress(below)
             };
-            numbers.store_shorts(to);
+            // What follows the found numbers is overwritten, or dropped.
+            numbers.store_at(to, self.found);
             self.found += below.count_ones() as usize;
+            if self.found >= N {
+                return true;
+            }
         }
-        self.found >= N
-    }
-
-    /// The polynomial.
-    pub(super) fn polynomial(&self) -> Polynomial {
-        let mut polynomial = ZERO;
-        let words = polynomial.iter_mut().flat_map(|vector| &mut vector.0);
-        for (to, [a, b, c, d]) in words.zip(self.numbers.as_chunks::<4>().0) {
-            *to = u64::from(*a) | u64::from(*b) << 16 | u64::from(*c) << 32 | u64::from(*d) << 48;
-        }
-        polynomial
+        false
     }
 }
 

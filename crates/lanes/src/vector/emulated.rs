@@ -1,7 +1,7 @@
 //! [`Vector`] on plain integers, for tests: where there is no IFMA, to inject faults, and to look for what
 //! depends on secrets, for which it must not branch on them itself.
 
-use super::{Bits, DIGIT, Digit, Kernel, Mask, Vector};
+use super::{Bits, DIGIT, Digit, Kernel, Mask, Row, Vector};
 use crate::LANES;
 use core::hint::black_box;
 
@@ -102,6 +102,29 @@ impl Bits for Emulated {
     #[inline(never)]
     fn shr<const BITS: u32>(self) -> Self {
         self.map(|a| a >> BITS)
+    }
+
+    #[inline(never)]
+    fn only(self, lanes: Mask) -> Self {
+        Self::new(core::array::from_fn(|i| {
+            self.0[i] & black_box(u64::from(lanes >> i & 1)).wrapping_neg()
+        }))
+    }
+
+    #[inline(never)]
+    fn load_turned(rows: [&Row; LANES]) -> [Self; LANES] {
+        core::array::from_fn(|word| {
+            Self::new(rows.map(|row| u64::from_le_bytes(row.as_chunks().0[word])))
+        })
+    }
+
+    #[inline(never)]
+    fn store_turned(vectors: [Self; LANES], rows: [&mut Row; LANES]) {
+        for (lane, row) in rows.into_iter().enumerate() {
+            for (word, vector) in row.as_chunks_mut().0.iter_mut().zip(vectors) {
+                *word = vector.0[lane].to_le_bytes();
+            }
+        }
     }
 }
 

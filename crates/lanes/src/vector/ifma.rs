@@ -1,6 +1,7 @@
 //! [`Vector`] on AVX-512 with IFMA and VBMI2 (Ice Lake, Zen 4): one instruction a method.
 
-use super::{Bits, Digit, Kernel, Mask, Vector};
+use super::{Bits, Digit, Kernel, Mask, Row, Vector};
+use crate::LANES;
 use core::arch::asm;
 use core::arch::x86_64::*;
 
@@ -106,6 +107,74 @@ impl Bits for Ifma {
     fn shr<const BITS: u32>(self) -> Self {
         Ifma(instruction!(_mm512_srli_epi64::<BITS>(self.0)))
     }
+
+    #[inline(always)]
+    fn only(self, lanes: Mask) -> Self {
+        Ifma(instruction!(_mm512_maskz_mov_epi64(lanes, self.0)))
+    }
+
+    #[inline(always)]
+    fn load_turned(rows: [&Row; LANES]) -> [Self; LANES] {
+        let mut vectors = [Self::zero(); LANES];
+        for (to, from) in vectors.iter_mut().zip(rows) {
+            // SAFETY: as in `instruction`, and a `Row` is 64 readable bytes; this load takes any address.
+            *to = Ifma(unsafe { _mm512_loadu_si512((&raw const *from).cast()) });
+        }
+        turn(vectors)
+    }
+
+    #[inline(always)]
+    fn store_turned(vectors: [Self; LANES], rows: [&mut Row; LANES]) {
+        for (from, to) in turn(vectors).into_iter().zip(rows) {
+            // SAFETY: as in `instruction`, and a `Row` is 64 writable bytes; this store takes any address.
+            unsafe { _mm512_storeu_si512((&raw mut *to).cast(), from.0) }
+        }
+    }
+}
+
+/// Rows become columns: lane l of vector i, and lane i of vector l, change places.
+#[inline(always)]
+fn turn([r0, r1, r2, r3, r4, r5, r6, r7]: [Ifma; LANES]) -> [Ifma; LANES] {
+    // Macros, because a closure would be compiled without AVX-512.
+    // Of two rows, the words of even numbers, or of odd ones, in pairs.
+    macro_rules! even {
+        ($a:expr, $b:expr) => {
+            instruction!(_mm512_unpacklo_epi64($a.0, $b.0))
+        };
+    }
+    macro_rules! odd {
+        ($a:expr, $b:expr) => {
+            instruction!(_mm512_unpackhi_epi64($a.0, $b.0))
+        };
+    }
+    // Of two vectors, the pairs of even numbers, or of odd ones.
+    macro_rules! evens {
+        ($a:expr, $b:expr) => {
+            instruction!(_mm512_shuffle_i64x2::<0x88>($a, $b))
+        };
+    }
+    macro_rules! odds {
+        ($a:expr, $b:expr) => {
+            instruction!(_mm512_shuffle_i64x2::<0xdd>($a, $b))
+        };
+    }
+    // Words 0, 4, 2 and 6 of what `even` gives; 1, 5, 3 and 7 of what `odd` gives.
+    macro_rules! four {
+        ($a:expr, $b:expr, $c:expr, $d:expr) => {{
+            let (a, b, c, d) = ($a, $b, $c, $d);
+            let (low, high) = (evens!(a, b), evens!(c, d));
+            let (low_odd, high_odd) = (odds!(a, b), odds!(c, d));
+            [
+                Ifma(evens!(low, high)),
+                Ifma(odds!(low, high)),
+                Ifma(evens!(low_odd, high_odd)),
+                Ifma(odds!(low_odd, high_odd)),
+            ]
+        }};
+    }
+    let [w0, w4, w2, w6] = four!(even!(r0, r1), even!(r2, r3), even!(r4, r5), even!(r6, r7));
+    let [w1, w5, w3, w7] = four!(odd!(r0, r1), odd!(r2, r3), odd!(r4, r5), odd!(r6, r7));
+    [w0, w1, w2, w3, w4, w5, w6, w7]
 }
 
 impl Vector for Ifma {

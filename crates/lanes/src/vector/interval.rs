@@ -6,7 +6,7 @@
 //! In memory, the eight lanes are the interval's two ends by turns; what is loaded is whatever lies between the least
 //! and the largest lane.
 
-use super::{Bits, DIGIT, Digit, Kernel, Mask, Vector};
+use super::{Bits, DIGIT, Digit, Kernel, Mask, Row, Vector};
 use crate::LANES;
 
 mod words;
@@ -109,6 +109,18 @@ impl Bits for Interval {
             self.low
         );
         Interval::new(self.low >> BITS, self.high >> BITS)
+    }
+
+    fn only(self, _: Mask) -> Self {
+        self.hull(Interval::splat(0))
+    }
+
+    fn load_turned(_: [&Row; LANES]) -> [Self; LANES] {
+        [Interval::new(0, u64::MAX as i128); LANES]
+    }
+
+    fn store_turned(_: [Self; LANES], _: [&mut Row; LANES]) {
+        unimplemented!("no kernel that runs on intervals stores bytes")
     }
 }
 

@@ -22,8 +22,8 @@ pub(crate) trait Shorts: Copy {
     fn store(self, to: &mut Digit);
     /// 64 bytes at any address.
     fn load_bytes(from: &[u8; 64]) -> Self;
-    /// 32 numbers to any address.
-    fn store_shorts(self, to: &mut [u16; SHORTS]);
+    /// To vectors in memory, from number `at` on, at most their last; what does not fit is dropped.
+    fn store_at(self, to: &mut [Digit], at: usize);
 
     fn add(self, other: Self) -> Self;
     fn sub(self, other: Self) -> Self;

@@ -84,8 +84,12 @@ impl Shorts for EmulatedShorts {
     }
 
     #[inline(never)]
-    fn store_shorts(self, to: &mut [u16; SHORTS]) {
-        *to = self.0;
+    fn store_at(self, to: &mut [Digit], at: usize) {
+        assert!(at < SHORTS * to.len(), "there is room for a number");
+        for (number, at) in self.0.iter().zip(at..SHORTS * to.len()) {
+            let (word, place) = (&mut to[at / SHORTS].0[at % SHORTS / 4], 16 * (at % 4));
+            *word = *word & !(0xffff << place) | u64::from(*number) << place;
+        }
     }
 
     #[inline(never)]

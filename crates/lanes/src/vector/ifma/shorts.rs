@@ -71,9 +71,19 @@ impl Shorts for IfmaShorts {
     }
 
     #[inline(always)]
-    fn store_shorts(self, to: &mut [u16; SHORTS]) {
-        // SAFETY: as in `instruction`, and the array is 64 writable bytes; this store takes any address.
-        unsafe { _mm512_storeu_si512((&raw mut *to).cast(), self.0) }
+    fn store_at(self, to: &mut [Digit], at: usize) {
+        let room = (SHORTS * to.len()).saturating_sub(at);
+        assert_ne!(room, 0, "there is room for a number");
+        let to = to.as_mut_ptr().cast::<i16>();
+        // SAFETY: as in `instruction`; `room` numbers may be written there, and these stores take any address.
+        unsafe {
+            let to = to.add(at);
+            if room >= SHORTS {
+                _mm512_storeu_si512(to.cast(), self.0);
+            } else {
+                _mm512_mask_storeu_epi16(to, (1 << room) - 1, self.0);
+            }
+        }
     }
 
     #[inline(always)]

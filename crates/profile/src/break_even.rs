@@ -3,7 +3,7 @@
 use outboard_operation::card::{DEPTH, Kind};
 use outboard_operation::{Operation, Path};
 
-use crate::{Choices, Machine};
+use crate::{Choices, Machine, TakesLanes};
 
 /// No number of lanes.
 pub(crate) const NEVER: u8 = DEPTH as u8 + 1;
@@ -80,15 +80,21 @@ impl BreakEven {
     /// What is taken for granted of a processor (`docs/lanes.md`, `docs/cards.md`) where `outboard calibrate` did not
     /// measure.
     pub fn built_in(machine: &Machine) -> Self {
-        if machine.multiplies_all_lanes_at_once() {
-            Self {
-                lanes: Kind::ALL.map(|kind| beside_wide(kind).0),
-                queue: Kind::ALL.map(|kind| beside_wide(kind).1),
-                threads: Kind::ALL.map(of_threads_beside_wide),
-                wide: Kind::ALL.map(wins_across),
-            }
-        } else {
-            Self::default()
+        let Some(takes) = machine.takes_lanes() else {
+            return Self::default();
+        };
+        let beside_wide = |kind| match takes {
+            TakesLanes::AtOnce => beside_wide(kind),
+            TakesLanes::InHalves => beside_wide_in_halves(kind),
+        };
+        Self {
+            lanes: Kind::ALL.map(|kind| beside_wide(kind).0),
+            queue: Kind::ALL.map(|kind| beside_wide(kind).1),
+            threads: Kind::ALL.map(|kind| match kind {
+                kind if sleeps_longer(kind) => NEVER,
+                kind => beside_wide(kind).1,
+            }),
+            wide: [true; Kind::COUNT],
         }
     }
 }
@@ -120,31 +126,35 @@ const fn usual(kind: Kind) -> (u8, u8) {
     }
 }
 
-/// Whether one alone wins across the lanes (`docs/lanes.md`).
-const fn wins_across(kind: Kind) -> bool {
-    !matches!(kind, Kind::P256Derive | Kind::P384Derive)
-}
-
-/// The same where one alone goes across the lanes.
+/// The same where one alone goes across the lanes, as all do.
 const fn beside_wide(kind: Kind) -> (u8, u8) {
     match kind {
         Kind::Rsa2048 | Kind::Rsa3072 | Kind::Rsa4096 => (6, 6),
         Kind::P256Sign | Kind::P384Sign | Kind::P256Generate => (3, 5),
         Kind::P384Generate => (4, 6),
-        Kind::X25519Derive => (3, 4),
+        Kind::P256Derive | Kind::X25519Derive => (3, 4),
+        Kind::P384Derive => (4, 5),
         Kind::X25519Generate | Kind::Ed25519Sign => (4, 9),
-        _ => usual(kind),
     }
 }
 
-/// The same where threads sleep: what takes one alone no longer than a few sleeps do is not worth one.
-const fn of_threads_beside_wide(kind: Kind) -> u8 {
+/// The same where the processor takes the lanes in two halves.
+const fn beside_wide_in_halves(kind: Kind) -> (u8, u8) {
     match kind {
-        Kind::P256Sign
-        | Kind::P384Sign
-        | Kind::P256Generate
-        | Kind::P384Generate
-        | Kind::X25519Derive => NEVER,
-        _ => beside_wide(kind).1,
+        Kind::Rsa2048 | Kind::Rsa3072 | Kind::Rsa4096 => (7, 7),
+        Kind::X25519Generate => (5, 9),
+        _ => beside_wide(kind),
     }
+}
+
+/// Whether a thread that waits for a batch sleeps longer than one takes across the lanes: that is not worth it.
+const fn sleeps_longer(kind: Kind) -> bool {
+    matches!(
+        kind,
+        Kind::P256Sign
+            | Kind::P384Sign
+            | Kind::P256Generate
+            | Kind::P384Generate
+            | Kind::X25519Derive
+    )
 }

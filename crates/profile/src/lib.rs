@@ -34,7 +34,7 @@ pub use choices::Choices;
 pub use decision::Decision;
 pub use error::ProfileError;
 pub use lanes::{LanesMeasurement, Queueing};
-pub use machine::Machine;
+pub use machine::{Machine, TakesLanes};
 pub use rollout::Rollout;
 pub use serving::{Serving, serving};
 pub use time::rfc3339;

@@ -37,6 +37,19 @@ pub enum Class {
     Other,
 }
 
+/// How a processor takes vectors of all eight lanes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TakesLanes {
+    /// All eight in each cycle: Zen 5's servers and desktops.
+    AtOnce,
+    /// Four, then four: Zen 4.
+    InHalves,
+}
+
+/// AMD's families with AVX-512.
+const ZEN_4: u32 = 0x19;
+const ZEN_5: u32 = 0x1a;
+
 impl Machine {
     /// This machine, without its name.
     pub fn detect() -> Self {
@@ -109,15 +122,14 @@ impl Machine {
         text
     }
 
-    /// Whether it is known to multiply in all eight lanes of both of its units in each cycle, which is what one
-    /// operation across them needs to win. Zen 4 and the laptops' Zen 5 take two cycles; Intel's servers were not
-    /// measured.
-    pub fn multiplies_all_lanes_at_once(&self) -> bool {
-        /// Zen 5.
-        const FAMILY: u32 = 0x1a;
-        self.class() == Class::Avx512
-            && self.family == FAMILY
-            && matches!(self.model, 0x00..=0x1f | 0x40..=0x4f)
+    /// How it takes vectors of all eight lanes, as far as one operation across them was measured to win. Laptops' Zen 5
+    /// and Intel's servers were not measured.
+    pub fn takes_lanes(&self) -> Option<TakesLanes> {
+        match (self.class(), self.family, self.model) {
+            (Class::Avx512, ZEN_4, _) => Some(TakesLanes::InHalves),
+            (Class::Avx512, ZEN_5, 0x00..=0x1f | 0x40..=0x4f) => Some(TakesLanes::AtOnce),
+            _ => None,
+        }
     }
 
     /// The class of the processor.

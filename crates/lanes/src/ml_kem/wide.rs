@@ -21,7 +21,7 @@ pub fn available() -> bool {
 }
 
 /// Stack of each operation, in KiB.
-const STACK: usize = 48;
+const STACK: usize = 32;
 
 /// The keys of two random seeds, d and z (ML-KEM.KeyGen_internal).
 ///

@@ -27,8 +27,8 @@ const _: () = assert!(64 * TURNS >= 168 && 8 * TURNS < WORDS);
 pub(crate) struct Function {
     /// Bytes of a block.
     pub(crate) rate: usize,
-    /// The bits that end the message, with the first bit of the padding.
-    suffix: u8,
+    /// The bits that end the message, with the first bit of the padding: a byte.
+    suffix: usize,
 }
 
 pub(crate) const SHA3_256: Function = Function {
@@ -49,14 +49,16 @@ pub(crate) const SHAKE256: Function = Function {
 };
 
 /// A message to absorb, and what its output is for.
+///
+/// All of it is whole words: the compiler copies what lies between smaller fields by loads that have to wait for two stores.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Job<'a, Use> {
-    pub(crate) function: Function,
-    pub(crate) message: [&'a [u8]; 2],
-    /// Ends the message: as many bytes of `tail` as `tail_length` says.
-    pub(crate) tail: [u8; 2],
-    pub(crate) tail_length: usize,
-    pub(crate) purpose: Use,
+    function: Function,
+    message: [&'a [u8]; 2],
+    /// Ends the message: as many bytes as `tail_length` says, the lowest first.
+    tail: u64,
+    tail_length: usize,
+    purpose: Use,
 }
 
 impl<'a, Use> Job<'a, Use> {
@@ -65,7 +67,7 @@ impl<'a, Use> Job<'a, Use> {
         Job {
             function,
             message,
-            tail: [0; 2],
+            tail: 0,
             tail_length: 0,
             purpose,
         }
@@ -74,7 +76,7 @@ impl<'a, Use> Job<'a, Use> {
     /// The same with one byte more.
     pub(crate) fn and_byte(self, byte: u8) -> Self {
         Job {
-            tail: [byte, 0],
+            tail: u64::from(byte),
             tail_length: 1,
             ..self
         }
@@ -83,7 +85,7 @@ impl<'a, Use> Job<'a, Use> {
     /// The same with two bytes more.
     pub(crate) fn and_bytes(self, tail: [u8; 2]) -> Self {
         Job {
-            tail,
+            tail: u64::from(u16::from_le_bytes(tail)),
             tail_length: 2,
             ..self
         }
@@ -99,9 +101,8 @@ impl<'a, Use> Job<'a, Use> {
             && self.message[1].is_empty()
             && let Ok(seed) = <&[u8; SEED]>::try_from(self.message[0])
         {
-            let [first, second] = self.tail;
             *block.first_chunk_mut().expect("shorter") = *seed;
-            (block[SEED], block[SEED + 1]) = (first, second);
+            block[SEED..SEED + 8].copy_from_slice(&self.tail.to_le_bytes());
             SEED + self.tail_length
         } else {
             self.copy(number, block)
@@ -109,7 +110,7 @@ impl<'a, Use> Job<'a, Use> {
         let rate = self.function.rate;
         let last = filled < rate;
         if last {
-            block[filled] = self.function.suffix;
+            block[filled] = self.function.suffix as u8;
             block[rate - 1] |= 0x80;
         }
         last
@@ -119,7 +120,7 @@ impl<'a, Use> Job<'a, Use> {
     #[inline(never)]
     fn copy(&self, number: usize, block: &mut Block) -> usize {
         let from = number * self.function.rate;
-        let tail = &self.tail[..self.tail_length];
+        let tail = &self.tail.to_le_bytes()[..self.tail_length];
         let mut filled = 0;
         // Where the part begins, counted from the message's first byte.
         let mut start = 0_usize;

@@ -138,7 +138,7 @@ impl<'a> Sampled<'a> {
     fn sampler(&mut self) -> usize {
         let number = self.free.trailing_zeros() as usize;
         self.free &= self.free - 1;
-        self.samplers[number].begin();
+        self.samplers[number] = Sampler::NEW;
         number
     }
 
@@ -250,21 +250,18 @@ impl<'a, W: Words> Jobs<'a> for Hashes<'a, W> {
             }
             Use::Secret(i, by) => {
                 let sampled = self.sampled.as_mut().expect(GIVEN);
-                if !sampled.samplers[by].take_secrets::<W>(self.set, block) {
+                let (_, to) = sampled.secrets.as_mut().expect(GIVEN);
+                if !sampled.samplers[by].take_secrets::<W>(self.set, block, &mut to[i]) {
                     return true;
-                }
-                if let Some((_, to)) = &mut sampled.secrets {
-                    sampled.samplers[by].store::<W>(&mut to[i]);
                 }
                 sampled.free |= 1 << by;
                 false
             }
             Use::Entry(i, by) => {
                 let sampled = self.sampled.as_mut().expect(GIVEN);
-                if !sampled.samplers[by].take_entries::<W>(block) {
+                if !sampled.samplers[by].take_entries::<W>(block, &mut sampled.matrix[i]) {
                     return true;
                 }
-                sampled.samplers[by].store::<W>(&mut sampled.matrix[i]);
                 sampled.free |= 1 << by;
                 false
             }

@@ -8,33 +8,22 @@ use crate::keccak::sponge::Block;
 use crate::vector::words::{WORDS, WordMask, Words, digit};
 use crate::vector::{Digit, told};
 
-/// A polynomial whose coefficients are taken from blocks of random bytes, as long as it takes.
+/// How many coefficients of a polynomial were found in blocks of random bytes, of which it takes as many as it needs.
 ///
 /// The time depends on which candidates are refused.
 #[derive(Clone, Copy)]
 pub(super) struct Sampler {
-    /// The last vector that is written may reach beyond the polynomial.
-    numbers: [u32; N + WORDS],
     found: usize,
 }
 
 impl Sampler {
-    pub(super) const NEW: Sampler = Sampler {
-        numbers: [0; N + WORDS],
-        found: 0,
-    };
+    pub(super) const NEW: Sampler = Sampler { found: 0 };
 
-    pub(super) fn begin(&mut self) {
-        self.found = 0;
-    }
-
-    /// RejNTTPoly: takes the numbers below q of a block of SHAKE128, 23 bits of every three bytes. Whether there are enough.
+    /// RejNTTPoly: adds the numbers below q of a block of SHAKE128, 23 bits of every three bytes. Whether there are enough.
     #[inline(always)]
-    pub(super) fn take_entries<W: Words>(&mut self, block: &Block) -> bool {
+    pub(super) fn take_entries<W: Words>(&mut self, block: &Block, to: &mut Polynomial) -> bool {
+        let mut found = self.found;
         for part in 0..4 {
-            if self.found >= N {
-                break;
-            }
             let at = 48 * part;
             let bytes: &[u8; 64] = block[at..at + 64].try_into().expect("64 bytes");
             let numbers = unpack::<24, W>(bytes).and(W::splat((1 << 23) - 1));
@@ -42,55 +31,57 @@ impl Sampler {
             if part == 3 {
                 below &= 0xff; // The block ends with 8 numbers.
             }
-            self.keep(numbers, below);
+            found += keep(numbers, below, to, found);
+            if found >= N {
+                return true;
+            }
         }
-        self.found >= N
+        self.found = found;
+        false
     }
 
-    /// RejBoundedPoly: takes the coefficients within ±η of a block of SHAKE256, one of every four bits. Whether there are enough.
+    /// RejBoundedPoly: adds the coefficients within ±η of a block of SHAKE256, one of every four bits. Whether there are enough.
     ///
     /// Reveals which candidates are coefficients, and nothing else about them.
     #[inline(always)]
-    pub(super) fn take_secrets<W: Words>(&mut self, set: Set, block: &Block) -> bool {
+    pub(super) fn take_secrets<W: Words>(
+        &mut self,
+        set: Set,
+        block: &Block,
+        to: &mut Polynomial,
+    ) -> bool {
         let (table, limit) = match set {
             Set::MlDsa44 | Set::MlDsa87 => (&TABLE_2, 15),
             Set::MlDsa65 => (&TABLE_4, 9),
         };
         let table = W::load(table);
+        let mut found = self.found;
         for part in 0..136 / 8 {
-            if self.found >= N {
-                break;
-            }
             let at = 8 * part;
             let bytes: &[u8; 64] = block[at..at + 64].try_into().expect("64 bytes");
             let numbers = unpack::<4, W>(bytes);
             let below = told(numbers.below(W::splat(limit)));
-            self.keep(numbers.pick(table, table), below);
+            found += keep(numbers.pick(table, table), below, to, found);
+            if found >= N {
+                return true;
+            }
         }
-        self.found >= N
+        self.found = found;
+        false
     }
+}
 
-    #[inline(always)]
-    fn keep<W: Words>(&mut self, numbers: W, mask: WordMask) {
-        let to = &mut self.numbers[self.found..self.found + WORDS];
-        let to = to.try_into().expect("found is below N");
-        // As in ML-KEM's sampler: in the emulator Bochs 2.7, results were wrong without this branch.
-        let numbers = if mask == WordMask::MAX {
-            numbers
-        } else {
-            numbers.compress(mask)
-        };
-        numbers.store_words(to);
-        self.found += mask.count_ones() as usize;
-    }
-
-    /// The polynomial.
-    #[inline(always)]
-    pub(super) fn store<W: Words>(&self, to: &mut Polynomial) {
-        for (from, to) in self.numbers.as_chunks::<WORDS>().0.iter().zip(to) {
-            W::load_words(from).store(to);
-        }
-    }
+/// Adds the numbers of the mask. How many. What follows them is overwritten, or dropped.
+#[inline(always)]
+fn keep<W: Words>(numbers: W, mask: WordMask, to: &mut Polynomial, found: usize) -> usize {
+    // As in ML-KEM's sampler: in the emulator Bochs 2.7, results were wrong without this branch.
+    let numbers = if mask == WordMask::MAX {
+        numbers
+    } else {
+        numbers.compress(mask)
+    };
+    numbers.store_at(to, found);
+    mask.count_ones() as usize
 }
 
 /// The coefficient of each four bits, for η = 2.

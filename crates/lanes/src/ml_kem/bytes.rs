@@ -1,7 +1,8 @@
 //! Polynomials from and to bytes (FIPS 203, section 4.2.1): 12 bits a coefficient, or compressed to 11, 10, 5, 4 or 1.
 //!
 //! From bytes: `vpermb` takes the two or three bytes that hold a coefficient's bits to its place, a shift moves them down. To bytes: each
-//! 64-bit lane makes one number of its four coefficients with multiply-adds, and plain code puts these numbers side by side.
+//! 64-bit lane makes one number of its four coefficients with multiply-adds. `vpermb` puts these numbers side by side, or plain code if they
+//! are no whole bytes.
 //!
 //! Constant time.
 
@@ -113,14 +114,17 @@ pub(super) fn to_message<S: Shorts>(from: &Polynomial, message: &mut [u8; BYTES]
 
 /// ByteEncode with 12 bits of coefficients from 0 to q - 1.
 #[inline(always)]
-pub(super) fn encode<V: Vector>(from: &Polynomial, bytes: &mut [u8]) {
-    pack::<12, V>(from, bytes);
+pub(super) fn encode<V: Vector, S: Shorts>(from: &Polynomial, bytes: &mut [u8]) {
+    pack::<12, V, S>(from, bytes);
 }
 
 /// ByteEncode of Compress to 11, 10, 5 or 4 bits of coefficients from 0 to q - 1.
 #[inline(always)]
-pub(super) fn compress<const BITS: usize, V: Vector>(from: &Polynomial, bytes: &mut [u8]) {
-    pack::<BITS, V>(from, bytes);
+pub(super) fn compress<const BITS: usize, V: Vector, S: Shorts>(
+    from: &Polynomial,
+    bytes: &mut [u8],
+) {
+    pack::<BITS, V, S>(from, bytes);
 }
 
 /// Each lane's number from 0 to q - 1, compressed to so many bits; 12 are all.
@@ -153,9 +157,24 @@ fn two<const BITS: usize, V: Vector>(low: V, high: V) -> V {
     compressed::<BITS, V>(low).madlo(compressed::<BITS, V>(high), V::splat(1 << BITS))
 }
 
+/// Where the bytes of 32 numbers of so many bits are, if four of them in a word are whole bytes.
+struct Order<const BITS: usize>;
+
+impl<const BITS: usize> Order<BITS> {
+    const BYTES: Digit = {
+        let (mut words, mut i) = ([0; 8], 0);
+        while i < 4 * BITS {
+            let byte = i / (BITS / 2) * 8 + i % (BITS / 2);
+            words[i / 8] |= (byte as u64) << (8 * (i % 8));
+            i += 1;
+        }
+        Digit(words)
+    };
+}
+
 /// The coefficients, compressed, side by side.
 #[inline(always)]
-fn pack<const BITS: usize, V: Vector>(from: &Polynomial, bytes: &mut [u8]) {
+fn pack<const BITS: usize, V: Vector, S: Shorts>(from: &Polynomial, bytes: &mut [u8]) {
     debug_assert_eq!(bytes.len(), N / 8 * BITS);
     for (from, bytes) in from.iter().zip(bytes.chunks_exact_mut(4 * BITS)) {
         let from = V::load(from);
@@ -164,6 +183,13 @@ fn pack<const BITS: usize, V: Vector>(from: &Polynomial, bytes: &mut [u8]) {
         let high = two::<BITS, V>(from.shr::<32>().and(number), from.shr::<48>());
         let mut fours = Digit::ZERO;
         low.madlo(high, V::splat(1 << (2 * BITS))).store(&mut fours);
+        if BITS % 2 == 0 {
+            let ordered = S::load(&fours).permute_bytes(S::load(&Order::<BITS>::BYTES));
+            let mut packed = [0; 64];
+            ordered.store_bytes(&mut packed);
+            bytes.copy_from_slice(&packed[..4 * BITS]);
+            continue;
+        }
         let (fours, _) = fours.0.as_chunks::<2>();
         for ([low, high], bytes) in fours.iter().zip(bytes.as_chunks_mut::<BITS>().0) {
             let eight = u128::from(*low) | u128::from(*high) << (4 * BITS);

@@ -29,6 +29,8 @@ pub(super) struct Hashes<'a, S> {
     set: Set,
     /// H, G, J: which of them are wanted and have not begun.
     digests: [Option<Job<'a, Use>>; 3],
+    /// How many of them have not begun.
+    digests_left: usize,
     /// ρ, and whether the matrix is to be transposed.
     matrix_seed: Option<(&'a [u8; BYTES], bool)>,
     entries: usize,
@@ -52,6 +54,7 @@ impl<'a, S: Shorts> Hashes<'a, S> {
         Hashes {
             set,
             digests: [None; 3],
+            digests_left: 0,
             matrix_seed: None,
             entries: 0,
             noise_seed,
@@ -67,25 +70,37 @@ impl<'a, S: Shorts> Hashes<'a, S> {
         }
     }
 
+    fn want(&mut self, number: usize, job: Job<'a, Use>) {
+        self.digests[number] = Some(job);
+        self.digests_left += 1;
+    }
+
+    /// Out of line: there are few of them, and their jobs are many words.
+    #[inline(never)]
+    fn next_digest(&mut self) -> Option<Job<'a, Use>> {
+        self.digests_left -= 1;
+        self.digests.iter_mut().find_map(Option::take)
+    }
+
     /// H, of a public key.
     pub(super) fn want_h(&mut self, key: &'a [u8]) {
-        self.digests[0] = Some(Job::new(SHA3_256, [key, &[]], Use::H));
+        self.want(0, Job::new(SHA3_256, [key, &[]], Use::H));
     }
 
     /// G, of a message and a hash.
     pub(super) fn want_g(&mut self, message: &'a [u8], hash: &'a [u8]) {
-        self.digests[1] = Some(Job::new(SHA3_512, [message, hash], Use::G));
+        self.want(1, Job::new(SHA3_512, [message, hash], Use::G));
     }
 
     /// G, of a seed and the rank.
     pub(super) fn want_g_of_seed(&mut self, seed: &'a [u8]) {
         let job = Job::new(SHA3_512, [seed, &[]], Use::G);
-        self.digests[1] = Some(job.and_byte(self.set.rank() as u8));
+        self.want(1, job.and_byte(self.set.rank() as u8));
     }
 
     /// J, of what a private key has for this, and a ciphertext.
     pub(super) fn want_j(&mut self, z: &'a [u8], ciphertext: &'a [u8]) {
-        self.digests[2] = Some(Job::new(SHAKE256, [z, ciphertext], Use::J));
+        self.want(2, Job::new(SHAKE256, [z, ciphertext], Use::J));
     }
 
     /// The matrix of a seed.
@@ -115,8 +130,8 @@ impl<'a, S: Shorts> Jobs<'a> for Hashes<'a, S> {
 
     #[inline(always)]
     fn next(&mut self) -> Option<Job<'a, Use>> {
-        if let Some(job) = self.digests.iter_mut().find_map(Option::take) {
-            return Some(job);
+        if self.digests_left > 0 {
+            return self.next_digest();
         }
         if self.begun < self.wanted
             && let Some(seed) = self.noise_seed.get()

@@ -21,6 +21,7 @@ impl Sampler {
     /// Adds the numbers below q of a block of 168 bytes. Whether there are enough.
     #[inline(always)]
     pub(super) fn take<S: Shorts>(&mut self, block: &Block, to: &mut Polynomial) -> bool {
+        let mut found = self.found;
         for part in 0..4 {
             let at = 48 * part;
             let bytes: &[u8; 64] = block[at..at + 64].try_into().expect("64 bytes");
@@ -37,12 +38,13 @@ impl Sampler {
                 numbers.compress(below)
             };
             // What follows the found numbers is overwritten, or dropped.
-            numbers.store_at(to, self.found);
-            self.found += below.count_ones() as usize;
-            if self.found >= N {
+            numbers.store_at(to, found);
+            found += below.count_ones() as usize;
+            if found >= N {
                 return true;
             }
         }
+        self.found = found;
         false
     }
 }

@@ -150,7 +150,7 @@ impl<const BITS: usize> ShortKernel for Compress<BITS> {
     #[inline(always)]
     fn run<V: Vector, S: Shorts>(self) -> Self::Output {
         let mut bytes = vec![0; 32 * BITS];
-        bytes::compress::<BITS, V>(&self.0, &mut bytes);
+        bytes::compress::<BITS, V, S>(&self.0, &mut bytes);
         let mut again = ZERO;
         bytes::decompress::<BITS, S>(&bytes, &mut again);
         (bytes, again)
@@ -193,7 +193,7 @@ impl ShortKernel for Message {
         let (mut of_message, mut decoded) = (ZERO, ZERO);
         bytes::of_message::<S>(&message, &mut of_message);
         let mut encoded = vec![0; 384];
-        bytes::encode::<V>(&self.0, &mut encoded);
+        bytes::encode::<V, S>(&self.0, &mut encoded);
         let below = bytes::decode::<S>(&encoded, &mut decoded);
         (message, of_message, encoded, decoded, below)
     }

@@ -124,7 +124,7 @@ impl ShortKernel for Generate<'_> {
             S::call(Transform(&mut polynomial));
             secret.set::<S>(i, &polynomial);
             ring::make_canonical::<S>(&mut polynomial);
-            bytes::encode::<V>(&polynomial, &mut self.private[384 * i..384 * (i + 1)]);
+            bytes::encode::<V, S>(&polynomial, &mut self.private[384 * i..384 * (i + 1)]);
         }
         let (rows, public_seed) = self.public.split_at_mut(set.vector_bytes());
         public_seed.copy_from_slice(rho);
@@ -144,7 +144,7 @@ impl ShortKernel for Generate<'_> {
             }
             ring::add::<S>(&mut sum, &polynomial);
             ring::make_canonical::<S>(&mut sum);
-            bytes::encode::<V>(&sum, to);
+            bytes::encode::<V, S>(&sum, to);
         }
 
         hashes.want_h(self.public);
@@ -297,9 +297,9 @@ fn encrypt<V: Vector, S: Shorts>(
         ring::add::<S>(&mut sum, &polynomial);
         ring::make_canonical::<S>(&mut sum);
         if u_bits == 10 {
-            bytes::compress::<10, V>(&sum, to);
+            bytes::compress::<10, V, S>(&sum, to);
         } else {
-            bytes::compress::<11, V>(&sum, to);
+            bytes::compress::<11, V, S>(&sum, to);
         }
     }
     product::<S>(&public[..rank], &y, &mut sum);
@@ -310,9 +310,9 @@ fn encrypt<V: Vector, S: Shorts>(
     ring::add::<S>(&mut sum, &polynomial);
     ring::make_canonical::<S>(&mut sum);
     if u_bits == 10 {
-        bytes::compress::<4, V>(&sum, v);
+        bytes::compress::<4, V, S>(&sum, v);
     } else {
-        bytes::compress::<5, V>(&sum, v);
+        bytes::compress::<5, V, S>(&sum, v);
     }
 }
 

@@ -40,12 +40,12 @@ pub(super) fn available() -> bool {
 #[inline]
 pub(super) fn run<K: Kernel>(kernel: K) -> K::Output {
     assert!(available(), "the caller has asked `available`");
-    // SAFETY: the processor has all the features that `outline` enables.
+    // SAFETY: the processor has all the features that `outline` enables; POPCNT is older than AVX.
     unsafe { outline(kernel) }
 }
 
 #[inline(never)]
-#[target_feature(enable = "avx512f,avx512ifma,avx512vbmi2,avx512dq,avx512bw,avx512vl,bmi2")]
+#[target_feature(enable = "avx512f,avx512ifma,avx512vbmi2,avx512dq,avx512bw,avx512vl,bmi2,popcnt")]
 fn outline<K: Kernel>(kernel: K) -> K::Output {
     // Spilled vectors are aligned where the frame is, and the compiler aligns it where it holds
     // something aligned whose address is used. Unaligned, each spill and each reload would cross a

@@ -22,6 +22,8 @@ pub(crate) trait Shorts: Copy {
     fn store(self, to: &mut Digit);
     /// 64 bytes at any address.
     fn load_bytes(from: &[u8; 64]) -> Self;
+    /// 64 bytes to any address.
+    fn store_bytes(self, to: &mut [u8; 64]);
     /// To vectors in memory, from number `at` on, at most their last; what does not fit is dropped.
     fn store_at(self, to: &mut [Digit], at: usize);
 

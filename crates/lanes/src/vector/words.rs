@@ -22,10 +22,8 @@ pub(crate) trait Words: Copy {
     fn store(self, to: &mut Digit);
     /// 64 bytes at any address.
     fn load_bytes(from: &[u8; 64]) -> Self;
-    /// 16 numbers from any address.
-    fn load_words(from: &[u32; WORDS]) -> Self;
-    /// 16 numbers to any address.
-    fn store_words(self, to: &mut [u32; WORDS]);
+    /// To vectors in memory, from number `at` on, at most their last; what does not fit is dropped.
+    fn store_at(self, to: &mut [Digit], at: usize);
 
     fn add(self, other: Self) -> Self;
     fn sub(self, other: Self) -> Self;

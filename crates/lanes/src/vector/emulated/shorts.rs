@@ -84,6 +84,13 @@ impl Shorts for EmulatedShorts {
     }
 
     #[inline(never)]
+    fn store_bytes(self, to: &mut [u8; 64]) {
+        for (number, to) in self.0.iter().zip(to.as_chunks_mut().0) {
+            *to = number.to_le_bytes();
+        }
+    }
+
+    #[inline(never)]
     fn store_at(self, to: &mut [Digit], at: usize) {
         assert!(at < SHORTS * to.len(), "there is room for a number");
         for (number, at) in self.0.iter().zip(at..SHORTS * to.len()) {

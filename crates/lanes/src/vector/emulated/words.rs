@@ -67,13 +67,13 @@ impl Words for EmulatedWords {
     }
 
     #[inline(never)]
-    fn load_words(from: &[u32; WORDS]) -> Self {
-        Self::new(from.map(u32::cast_signed))
-    }
-
-    #[inline(never)]
-    fn store_words(self, to: &mut [u32; WORDS]) {
-        *to = self.0.map(i32::cast_unsigned);
+    fn store_at(self, to: &mut [Digit], at: usize) {
+        assert!(at < WORDS * to.len(), "there is room for a number");
+        for (number, at) in self.0.iter().zip(at..WORDS * to.len()) {
+            let (word, place) = (&mut to[at / WORDS].0[at % WORDS / 2], 32 * (at % 2));
+            let number = u64::from(number.cast_unsigned());
+            *word = *word & !(0xffff_ffff << place) | number << place;
+        }
     }
 
     #[inline(never)]

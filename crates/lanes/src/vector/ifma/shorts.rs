@@ -26,7 +26,7 @@ pub(crate) fn run_shorts<K: ShortKernel>(kernel: K) -> K::Output {
 
 #[inline(never)]
 #[target_feature(
-    enable = "avx512f,avx512ifma,avx512vbmi,avx512vbmi2,avx512vnni,avx512dq,avx512bw,avx512vl,bmi2"
+    enable = "avx512f,avx512ifma,avx512vbmi,avx512vbmi2,avx512vnni,avx512dq,avx512bw,avx512vl,bmi2,popcnt"
 )]
 fn outline_shorts<K: ShortKernel>(kernel: K) -> K::Output {
     // As in `outline`: spilled vectors are to be aligned.
@@ -68,6 +68,12 @@ impl Shorts for IfmaShorts {
     fn load_bytes(from: &[u8; 64]) -> Self {
         // SAFETY: as in `instruction`, and the array is 64 readable bytes; this load takes any address.
         IfmaShorts(unsafe { _mm512_loadu_si512((&raw const *from).cast()) })
+    }
+
+    #[inline(always)]
+    fn store_bytes(self, to: &mut [u8; 64]) {
+        // SAFETY: as in `instruction`, and the array is 64 writable bytes; this store takes any address.
+        unsafe { _mm512_storeu_si512((&raw mut *to).cast(), self.0) }
     }
 
     #[inline(always)]

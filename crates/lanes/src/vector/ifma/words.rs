@@ -21,7 +21,7 @@ pub(crate) fn run_words<K: WordKernel>(kernel: K) -> K::Output {
 
 #[inline(never)]
 #[target_feature(
-    enable = "avx512f,avx512ifma,avx512vbmi,avx512vbmi2,avx512vnni,avx512dq,avx512bw,avx512vl,bmi2"
+    enable = "avx512f,avx512ifma,avx512vbmi,avx512vbmi2,avx512vnni,avx512dq,avx512bw,avx512vl,bmi2,popcnt"
 )]
 fn outline_words<K: WordKernel>(kernel: K) -> K::Output {
     // As in `outline`: spilled vectors are to be aligned.
@@ -66,15 +66,19 @@ impl Words for IfmaWords {
     }
 
     #[inline(always)]
-    fn load_words(from: &[u32; WORDS]) -> Self {
-        // SAFETY: as in `instruction`, and the array is 64 readable bytes; this load takes any address.
-        IfmaWords(unsafe { _mm512_loadu_si512((&raw const *from).cast()) })
-    }
-
-    #[inline(always)]
-    fn store_words(self, to: &mut [u32; WORDS]) {
-        // SAFETY: as in `instruction`, and the array is 64 writable bytes; this store takes any address.
-        unsafe { _mm512_storeu_si512((&raw mut *to).cast(), self.0) }
+    fn store_at(self, to: &mut [Digit], at: usize) {
+        let room = (WORDS * to.len()).saturating_sub(at);
+        assert_ne!(room, 0, "there is room for a number");
+        let to = to.as_mut_ptr().cast::<i32>();
+        // SAFETY: as in `instruction`; `room` numbers may be written there, and these stores take any address.
+        unsafe {
+            let to = to.add(at);
+            if room >= WORDS {
+                _mm512_storeu_si512(to.cast(), self.0);
+            } else {
+                _mm512_mask_storeu_epi32(to, (1 << room) - 1, self.0);
+            }
+        }
     }
 
     #[inline(always)]

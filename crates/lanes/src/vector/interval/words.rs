@@ -126,11 +126,7 @@ impl Words for IntervalWords {
         unimplemented!("on numbers alone")
     }
 
-    fn load_words(_: &[u32; WORDS]) -> Self {
-        unimplemented!("on numbers alone")
-    }
-
-    fn store_words(self, _: &mut [u32; WORDS]) {
+    fn store_at(self, _: &mut [Digit], _: usize) {
         unimplemented!("on numbers alone")
     }
 

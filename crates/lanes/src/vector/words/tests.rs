@@ -15,13 +15,11 @@ impl WordKernel for Everything {
             W::load(&self.0[1]),
             W::load(&self.0[2]),
         ];
-        let mut numbers = [0; WORDS];
-        a.store_words(&mut numbers);
-        let bytes: [u8; 64] = core::array::from_fn(|i| (numbers[i / 4] >> (8 * (i % 4))) as u8);
+        let words = self.0[0].0;
+        let bytes: [u8; 64] = core::array::from_fn(|i| (words[i / 8] >> (8 * (i % 8))) as u8);
         let below = a.below(b);
         let vectors = [
-            W::splat(numbers[0].cast_signed()),
-            W::load_words(&numbers),
+            W::splat(words[0] as i32),
             W::load_bytes(&bytes),
             a.add(b),
             a.sub(b),
@@ -46,6 +44,12 @@ impl WordKernel for Everything {
             let mut digit = Digit::ZERO;
             vector.store(&mut digit);
             stored.push(digit);
+        }
+        // All of it, and all but the last seven.
+        for at in [5, 23] {
+            let mut digits = [self.0[2]; 2];
+            a.store_at(&mut digits, at);
+            stored.extend(digits);
         }
         (stored, below)
     }

@@ -5,6 +5,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use crate::tree::has_ended_child;
 use crate::workplace::free_port;
 use crate::{
     Certificate, Error, Finished, Launch, OpenSsl, Process, Workplace, cpu_time_of,
@@ -139,7 +140,7 @@ impl PostgreSql {
     pub fn cpu(&mut self) -> Result<Duration, Error> {
         let id = self.process.id();
         self.process.wait_until("to finish its connections", || {
-            !descendants(id).into_iter().any(serves_a_connection)
+            !descendants(id).into_iter().any(serves_a_connection) && !has_ended_child(id)
         })?;
         let living = std::iter::once(id).chain(descendants(id));
         let living: Duration = living.filter_map(cpu_time_of).sum();
@@ -160,10 +161,11 @@ impl PostgreSql {
     }
 }
 
-/// Such a process says in its title from where its client came: `postgres: test postgres 127.0.0.1(40000) idle`.
+/// Such a process says in its title from where its client came: `postgres: test postgres 127.0.0.1(40000) idle`. One that is about
+/// to end has no title any more.
 fn serves_a_connection(process: u32) -> bool {
     let title = fs::read(format!("/proc/{process}/cmdline")).unwrap_or_default();
-    String::from_utf8_lossy(&title).contains(" 127.0.0.1(")
+    title.is_empty() || String::from_utf8_lossy(&title).contains(" 127.0.0.1(")
 }
 
 /// User and group.

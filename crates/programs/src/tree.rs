@@ -56,19 +56,42 @@ pub(crate) fn signal(process: u32, signal: libc::c_int) {
 
 /// (process, parent) of all living processes; the dead that wait to be reaped don't count.
 fn parents() -> Vec<(u32, u32)> {
+    let all = processes().into_iter();
+    all.filter(|process| !process.has_ended)
+        .map(|process| (process.id, process.parent))
+        .collect()
+}
+
+/// Whether a process has a child that has ended, and for which it has not waited: its time is told nowhere.
+pub(crate) fn has_ended_child(parent: u32) -> bool {
+    let mut all = processes().into_iter();
+    all.any(|process| process.parent == parent && process.has_ended)
+}
+
+struct Process {
+    id: u32,
+    parent: u32,
+    has_ended: bool,
+}
+
+fn processes() -> Vec<Process> {
     let Ok(entries) = fs::read_dir("/proc") else {
         return Vec::new();
     };
     entries
         .flatten()
         .filter_map(|entry| {
-            let process = entry.file_name().to_str()?.parse().ok()?;
+            let id = entry.file_name().to_str()?.parse().ok()?;
             let stat = fs::read_to_string(entry.path().join("stat")).ok()?;
             // The name, in parentheses, may itself hold spaces and parentheses.
             let mut fields = stat[stat.rfind(')')? + 1..].split_whitespace();
             let state = fields.next()?;
             let parent = fields.next()?.parse().ok()?;
-            (state != "Z" && state != "X").then_some((process, parent))
+            Some(Process {
+                id,
+                parent,
+                has_ended: matches!(state, "Z" | "X"),
+            })
         })
         .collect()
 }

@@ -96,7 +96,8 @@ unsafe fn xgetbv() -> u64 {
 
 const KNOWN: u32 = 1 << 31;
 const SPLITS: u32 = 1 << 30;
-const _: () = assert!(Feature::ALL.len() < 30);
+const POPCNT: u32 = 1 << 29;
+const _: () = assert!(Feature::ALL.len() < 29);
 
 /// Whether the processor has these instructions, and the system lets programs use them.
 pub fn has(feature: Feature) -> bool {
@@ -113,8 +114,14 @@ pub fn has_all(features: &[Feature]) -> bool {
     found & wanted == wanted
 }
 
+/// Whether the processor has POPCNT. No feature: machines differ by features, and all that have others of these have this one.
+#[inline]
+pub fn has_popcnt() -> bool {
+    found() & POPCNT != 0
+}
+
 /// Whether the processor works off an instruction of 512 bits in two halves, so that two of 256 bits take no longer:
-/// AMD's Zen 4, and the laptops' Zen 5.
+/// AMD's Zen 4, and most of the laptops' Zen 5.
 #[inline]
 pub fn splits_512_bits() -> bool {
     found() & SPLITS != 0
@@ -125,8 +132,8 @@ fn splits(family: u32, model: u32) -> bool {
     match family {
         // Zen 4.
         0x19 => true,
-        // Zen 5, but for servers and desktops.
-        0x1a => !matches!(model, 0x00..=0x1f | 0x40..=0x4f),
+        // The laptops' Zen 5; not what they share with desktops (model 0x70).
+        0x1a => matches!(model, 0x20..=0x2f | 0x60..=0x6f),
         _ => false,
     }
 }
@@ -148,7 +155,8 @@ fn find() -> u32 {
     let found = present(&leaves, Saved::by_the_system(&leaves));
     let (family, model, _) = numbers(leaves.signature);
     let splits = found & 1 << Feature::Avx512f as u32 != 0 && splits(family, model);
-    found | if splits { SPLITS } else { 0 } | KNOWN
+    let popcnt = leaves.version_ecx & 1 << 23 != 0;
+    found | if splits { SPLITS } else { 0 } | if popcnt { POPCNT } else { 0 } | KNOWN
 }
 
 #[cfg(test)]
@@ -161,7 +169,14 @@ mod tests {
         assert!(splits(0x19, 0x11));
         assert!(!splits(0x1a, 0x02) && !splits(0x1a, 0x44));
         assert!(splits(0x1a, 0x24) && splits(0x1a, 0x60));
+        // Strix Halo, and what comes later.
+        assert!(!splits(0x1a, 0x70) && !splits(0x1a, 0x50) && !splits(0x1b, 0x00));
         assert!(!splits(0x6, 0x6a) && !splits(0x6, 0x8f));
+    }
+
+    #[test]
+    fn bits_are_counted_where_rust_says_so() {
+        assert_eq!(has_popcnt(), is_x86_feature_detected!("popcnt"));
     }
 
     #[test]

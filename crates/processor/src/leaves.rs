@@ -16,7 +16,7 @@ pub fn signature() -> u32 {
     Leaves::get().signature
 }
 
-/// Family, model and stepping of a [`signature`].
+/// Family, model and stepping of a [`signature`], the extended parts added as both makers' manuals say.
 pub fn numbers(signature: u32) -> (u32, u32, u32) {
     let field = |shift: u32, bits: u32| signature >> shift & ((1 << bits) - 1);
     let family = match field(8, 4) {

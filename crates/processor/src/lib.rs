@@ -11,5 +11,5 @@
 mod feature;
 mod leaves;
 
-pub use feature::{Feature, has, has_all, splits_512_bits};
+pub use feature::{Feature, has, has_all, has_popcnt, splits_512_bits};
 pub use leaves::{numbers, signature};

@@ -114,7 +114,7 @@ impl Default for BreakEven {
 /// The fewest filled lanes that beat the scalar path, and that do so though they had to be queued.
 const fn usual(kind: Kind) -> (u8, u8) {
     match kind {
-        // From 3 on Intel and Zen 5; from so many on Zen 4, which must not lose.
+        // From 3 on Intel; from so many where 512 bits run in two halves, which must not lose.
         Kind::Rsa2048 | Kind::Rsa3072 => (4, 4),
         Kind::Rsa4096 => (5, 5),
         Kind::P256Sign => (1, 3),

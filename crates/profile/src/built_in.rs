@@ -110,6 +110,11 @@ pub(super) fn choices(machine: &Machine, libcrypto_version: &str) -> Choices {
     for &operation in alone {
         choices.set(operation, Path::Wide);
     }
+    // ML-KEM and ML-DSA: one across the lanes is 1.4 to 2.6 times as fast as AWS-LC's, on Zen 4.
+    if machine.takes_lanes().is_some() {
+        let wide = Operation::ALL.iter().filter(|any| any.is_wide_alone());
+        wide.for_each(|&operation| choices.set(operation, Path::Wide));
+    }
     for &operation in in_company.iter().copied().flatten() {
         choices.set(operation, Path::Card);
     }

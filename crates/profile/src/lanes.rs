@@ -46,8 +46,8 @@ pub struct Queueing {
 const MARGIN: f64 = 1.03;
 /// With so many requests together a card must pay: what needs more company is left where it is.
 const COMPANY: u8 = 3;
-/// With so many, where queueing in vain costs next to nothing. RSA needs five on processors that run 512 bits in two halves
-/// (Zen 4), and six or seven beside one across the lanes (Zen 5).
+/// With so many, where queueing in vain costs next to nothing. RSA needs five on processors that run 512 bits in two halves,
+/// and six or seven beside one across the lanes (Zen 5, Zen 4).
 const COMPANY_OF_LONG: u8 = DEPTH as u8 - 1;
 /// That share of an operation is next to nothing: who queues in vain does so less and less often. (RSA-2048's queue in a
 /// virtual machine: 2.3 % of the scalar path's time, and 7 % of that across the lanes.)

@@ -226,7 +226,6 @@ mod architecture {
         text(&[highest.ebx, highest.edx, highest.ecx])
     }
 
-    /// Family, model and stepping, the extended parts added as both makers' manuals say.
     fn text(words: &[u32]) -> String {
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
         String::from_utf8_lossy(&bytes)

@@ -143,7 +143,8 @@ pub(crate) trait Jobs<'a> {
     /// The next job, if there is one that can begin.
     fn next(&mut self) -> Option<Job<'a, Self::Use>>;
 
-    /// Takes block `number` of a job's output. Whether it needs another.
+    /// Takes block `number` of a job's output. Whether it needs another. Beyond the function's rate lies the state's inner part:
+    /// nothing of it may be used.
     fn squeezed(&mut self, purpose: Self::Use, number: usize, block: &Block) -> bool;
 }
 
@@ -292,3 +293,6 @@ impl Step<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

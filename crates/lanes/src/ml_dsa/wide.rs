@@ -21,9 +21,9 @@ pub fn available() -> bool {
 }
 
 /// Stack of a key generation, in KiB.
-const STACK_OF_GENERATION: usize = 64;
+const STACK_OF_GENERATION: usize = 48;
 /// Stack of a signature.
-const STACK_OF_SIGNING: usize = 104;
+const STACK_OF_SIGNING: usize = 96;
 
 /// The keys of a random seed ξ (ML-DSA.KeyGen_internal).
 ///

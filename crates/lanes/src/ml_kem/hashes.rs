@@ -71,6 +71,7 @@ impl<'a, S: Shorts> Hashes<'a, S> {
     }
 
     fn want(&mut self, number: usize, job: Job<'a, Use>) {
+        debug_assert!(self.digests[number].is_none(), "each is wanted once");
         self.digests[number] = Some(job);
         self.digests_left += 1;
     }
@@ -107,6 +108,7 @@ impl<'a, S: Shorts> Hashes<'a, S> {
     pub(super) fn want_matrix(&mut self, seed: &'a [u8; BYTES], transposed: bool) {
         self.matrix_seed = Some((seed, transposed));
         self.entries = 0;
+        self.samplers = [Sampler::NEW; MOST * MOST];
     }
 
     /// Polynomials of noise, numbered from 0, as soon as there is a seed.

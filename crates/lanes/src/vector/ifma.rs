@@ -25,22 +25,23 @@ pub(super) struct Ifma(__m512i);
 /// instructions.
 pub(super) fn available() -> bool {
     use outboard_processor::Feature as F;
-    outboard_processor::has_all(&[
-        F::Avx512f,
-        F::Avx512ifma,
-        F::Avx512vbmi2,
-        F::Avx512dq,
-        F::Avx512bw,
-        F::Avx512vl,
-        F::Bmi2,
-    ])
+    outboard_processor::has_popcnt()
+        && outboard_processor::has_all(&[
+            F::Avx512f,
+            F::Avx512ifma,
+            F::Avx512vbmi2,
+            F::Avx512dq,
+            F::Avx512bw,
+            F::Avx512vl,
+            F::Bmi2,
+        ])
 }
 
 /// Runs a kernel. Panics on a processor that lacks IFMA.
 #[inline]
 pub(super) fn run<K: Kernel>(kernel: K) -> K::Output {
     assert!(available(), "the caller has asked `available`");
-    // SAFETY: the processor has all the features that `outline` enables; POPCNT is older than AVX.
+    // SAFETY: the processor has all the features that `outline` enables.
     unsafe { outline(kernel) }
 }
 

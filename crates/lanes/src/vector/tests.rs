@@ -39,14 +39,65 @@ impl Kernel for Everything {
             a.permute(b),
             a.permute_halves::<0b01_11_00_10>(),
             a.mul_low(b),
+            a.only(masks[1]),
         ];
-        let stored = vectors.map(|v| {
+        let mut stored = Vec::new();
+        for vector in vectors {
             let mut digit = Digit::ZERO;
-            v.store(&mut digit);
-            digit
-        });
-        (stored.to_vec(), masks)
+            vector.store(&mut digit);
+            stored.push(digit);
+        }
+        stored.extend(turned::<V>(&self.0, LANES));
+        stored.extend(turned::<V::Half>(&self.0, LANES / 2));
+        stored.extend(bits_of_half::<V::Half>(&self.0));
+        (stored, masks)
     }
+}
+
+/// Rows that become columns, and are rows again; of the first so many lanes.
+#[inline(always)]
+fn turned<B: Bits>(operands: &[Digit; 3], lanes: usize) -> Vec<Digit> {
+    let mut rows = [[0; 64]; LANES];
+    for (lane, row) in rows.iter_mut().enumerate() {
+        for (word, bytes) in row.as_chunks_mut().0.iter_mut().enumerate() {
+            let number = operands[(lane + word) % 3].0[lane] ^ operands[lane % 3].0[word];
+            *bytes = number.to_le_bytes();
+        }
+    }
+    let columns = B::load_turned(rows.each_ref());
+    let mut seen = Vec::new();
+    for column in columns {
+        let mut digit = Digit::ZERO;
+        column.store(&mut digit);
+        digit.0[lanes..].fill(0);
+        seen.push(digit);
+    }
+    let mut again = [[0; 64]; LANES];
+    B::store_turned(columns, again.each_mut());
+    assert_eq!(again[..lanes], rows[..lanes]);
+    seen
+}
+
+/// The instructions on half a register, on two operands.
+#[inline(always)]
+fn bits_of_half<B: Bits>(operands: &[Digit; 3]) -> Vec<Digit> {
+    let (a, b) = (B::load(&operands[0]), B::load(&operands[1]));
+    let mut seen = Vec::new();
+    for vector in [
+        B::splat(operands[2].0[0]),
+        a.or(b),
+        a.xor(b),
+        a.not_and(b),
+        a.shl::<5>(),
+        a.shr::<59>(),
+        a.only(0b1010),
+    ] {
+        let mut digit = Digit::ZERO;
+        vector.store(&mut digit);
+        digit.0[LANES / 2..].fill(0);
+        seen.push(digit);
+    }
+    seen
 }
 
 #[test]

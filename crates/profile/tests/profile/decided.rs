@@ -466,6 +466,13 @@ fn a_built_in_profile_knows_its_processor_and_its_libcrypto() {
     assert_eq!(x25519_keygen(newest.clone()), (Path::Scalar, false));
     let zen_4 = of_family(0x19, 0x11);
     assert_eq!(x25519_keygen(zen_4.clone()), (Path::Wide, true));
+    let encapsulation =
+        |model: &Machine| Profile::built_in(model, "3.0.22").path(Operation::MlKem768Encapsulate);
+    assert_eq!(encapsulation(&zen_4), Path::Wide);
+    assert_eq!(
+        encapsulation(&newest),
+        Profile::built_in(&older, "3.0.22").path(Operation::MlKem768Encapsulate)
+    );
     let zen_3 = Machine {
         features: older.features.clone(),
         ..zen_4.clone()

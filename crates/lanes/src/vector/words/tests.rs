@@ -112,7 +112,6 @@ fn instructions_do_what_they_say() {
             let expected = [
                 a[0],
                 x,
-                x,
                 x.wrapping_add(y),
                 x.wrapping_sub(y),
                 x & y,
@@ -130,6 +129,10 @@ fn instructions_do_what_they_say() {
                 table[x as usize % 32],
                 i32::from_le_bytes(y.to_le_bytes().map(|at| bytes[usize::from(at) % 64])),
                 *chosen.get(i).unwrap_or(&0),
+                if i < 5 { c[i] } else { a[i - 5] },
+                if i < 5 { a[i + 11] } else { c[i] },
+                c[i],
+                if i < 7 { c[i] } else { a[i - 7] },
             ];
             let found: Vec<i32> = vectors.iter().map(|vector| words(vector)[i]).collect();
             assert_eq!(found, expected);

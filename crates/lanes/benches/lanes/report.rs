@@ -19,7 +19,7 @@ pub(crate) fn header(stock: bool, crypto_mb: bool) {
         "operations per second on one core, 8 lanes filled; medians (best), ratios of lanes to each"
     );
     println!(
-        "{:22}{:>19}{:>21}{:>21}{:>19} {:>6} {:>6} {:>6} {:>6}",
+        "{:30}{:>19}{:>21}{:>21}{:>19} {:>6} {:>6} {:>6} {:>6}",
         "", "stock", "AWS-LC", "crypto_mb", "lanes", "stock", "AWS-LC", "mb", "bound"
     );
 }
@@ -27,7 +27,7 @@ pub(crate) fn header(stock: bool, crypto_mb: bool) {
 pub(crate) fn row(operation: &Operation, measured: &[Measured]) {
     let of = |name: &str| measured.iter().find(|m| m.contender == name);
     let ours = of("lanes").expect("lanes are always measured");
-    print!("{:22}", operation.name);
+    print!("{:30}", operation.name);
     for (name, width) in [
         ("stock", 19),
         ("AWS-LC", 21),
@@ -65,7 +65,7 @@ pub(crate) fn break_even(all: &[Measured]) {
                 .zip(of("AWS-LC"))
                 .map_or(f64::NAN, |(ours, theirs)| ours.ratio(theirs))
         };
-        print!("{name:22}");
+        print!("{name:30}");
         for filled in 1..=8 {
             print!(" {:>5.2}", ratio(filled));
         }

@@ -62,10 +62,10 @@ Exit status: 0 done, 1 an error or a problem found, 2 wrong usage; \
 'run' and 'observe' return the status of the program that they run, and 'cca call' the return code of the verb.
 
 Path: where an operation runs. Path 'stock' is the program's own OpenSSL. Path 'scalar' is AWS-LC, or \
-Outboard's own code, one operation at a time on the caller's thread. Path 'card' is the lanes.
+Outboard's own code, one operation at a time on the caller's thread. Path 'wide' spreads one operation across the lanes. Path 'card' runs several in them.
 
 Lane: one of eight places in the vector registers of a processor with AVX-512 IFMA. Eight private-key \
-operations, one in each lane, cost about as much as two or three one after the other.
+operations, one in each lane, cost about as much as two to five one after the other.
 
 Card: a queue of up to eight operations of one kind, and a worker thread that runs the waiting operations in the \
                         lanes. \

@@ -310,7 +310,7 @@ fn in_lanes(profile: &Profile, operation: Operation) -> Option<String> {
     let measured = profile.lanes.iter().find(|one| one.operation == operation);
     let gain = |gain: Option<f64>| match gain {
         Some(gain) => format!("{gain:.1} times scalar"),
-        None => "several times as fast".into(),
+        None => "faster".into(),
     };
     let across = || {
         let wide = measured.and_then(|one| Some(one.scalar_ns / one.wide_ns?));

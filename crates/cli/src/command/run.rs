@@ -192,12 +192,17 @@ fn compose(
 fn proof(program: &str, snapshot: Option<Snapshot>, module: &Path) -> String {
     let Some(snapshot) = snapshot else {
         let reason = match probe::probe(None, Some(module)) {
-            Ok(report) => report
-                .module_error
-                .unwrap_or_else(|| format!("see 'outboard doctor --program {program}'")),
-            Err(error) => error.to_string(),
+            Ok(report) => report.module_error,
+            Err(error) => Some(error.to_string()),
         };
-        return format!("outboard: {program} did not load Outboard ({reason})");
+        return match reason {
+            Some(reason) => format!("outboard: {program} did not load Outboard ({reason})"),
+            // It loads here, so nobody knows which of both it was.
+            None => format!(
+                "outboard: {program} did not load Outboard, or could not make the file of its counters \
+                 (see 'outboard doctor --program {program}')"
+            ),
+        };
     };
     let tables = listing::tables(&by_program(&snapshot), output::To::Stderr);
     if tables.is_empty() {

@@ -14,7 +14,8 @@ type Run = Box<dyn FnMut(usize)>;
 #[test]
 fn the_benchmark_s_counts_are_right() {
     let mut wrong = 0;
-    for (name, noted) in ours::OPERATIONS {
+    // What has next to none of them has no bound by them, and 0.
+    for (name, noted) in ours::OPERATIONS.iter().filter(|(_, noted)| *noted > 0) {
         let mut run = ours::run(name);
         // Once for what is made at the first use.
         run(8);

@@ -38,7 +38,7 @@ pub(crate) const OPERATIONS: &[(&str, u64)] = &[
     ("X25519 public key wide", 41_344),
     ("Ed25519 sign wide", 51_088),
     ("Ed25519 key wide", 44_688),
-    // Their arithmetic has no vpmadd52, but for the packing of bytes.
+    // No bound: their arithmetic has no vpmadd52, but for the packing of bytes.
     ("ML-KEM-512 key wide", 0),
     ("ML-KEM-512 encapsulate wide", 0),
     ("ML-KEM-512 decapsulate wide", 0),

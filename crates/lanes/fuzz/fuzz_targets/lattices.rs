@@ -31,7 +31,7 @@ fn change(bytes: &mut [u8], input: &mut Input<'_>) {
         let place = usize::from(u16::from_le_bytes([low, high]));
         let length = bytes.len();
         let place = match high {
-            0xff => length - 1 - usize::from(low) % 100,
+            0xff => length - 1 - usize::from(low) % length.min(100),
             _ => place % length,
         };
         bytes[place] ^= bits;

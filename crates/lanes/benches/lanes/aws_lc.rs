@@ -1,6 +1,6 @@
 //! AWS-LC, one operation at a time by its lowest public interface.
 
-use crate::{Run, ours};
+use crate::Run;
 use aws_lc_sys::*;
 use std::hint::black_box;
 use std::ptr::null_mut;
@@ -123,7 +123,7 @@ pub(crate) fn run(operation: &str) -> Option<Run> {
 
 /// ML-KEM and ML-DSA. A verifier's key is read for each signature, and so is the lanes'.
 fn post_quantum(operation: &str) -> Option<Run> {
-    if let Some((set, what)) = ours::kem_set(operation) {
+    if let Some((set, what)) = kem_set(operation) {
         let keys = ml_kem::Keys::generate(set, &[1; 32], &[2; 32]);
         let (ciphertext, _) = keys.encapsulate(&[3; 32]);
         return Some(match what {
@@ -132,7 +132,7 @@ fn post_quantum(operation: &str) -> Option<Run> {
             _ => each(move || drop(keys.decapsulate(black_box(&ciphertext)))),
         });
     }
-    let (set, what) = ours::dsa_set(operation)?;
+    let (set, what) = dsa_set(operation)?;
     let key = ml_dsa::Key::of_seed(set, &[1; 32]);
     let mu = [5; 64];
     let signature = key.sign(&mu);
@@ -145,6 +145,28 @@ fn post_quantum(operation: &str) -> Option<Run> {
 
 fn each(mut one: impl FnMut() + 'static) -> Run {
     Box::new(move |times| (0..times).for_each(|_| one()))
+}
+
+/// "ML-KEM-768 key": of which set, and what.
+pub(crate) fn kem_set(operation: &str) -> Option<(outboard_lanes::ml_kem::Set, &str)> {
+    let (set, what) = operation.strip_prefix("ML-KEM-")?.split_once(' ')?;
+    let set = match set {
+        "512" => outboard_lanes::ml_kem::Set::MlKem512,
+        "768" => outboard_lanes::ml_kem::Set::MlKem768,
+        _ => outboard_lanes::ml_kem::Set::MlKem1024,
+    };
+    Some((set, what))
+}
+
+/// The same of ML-DSA.
+pub(crate) fn dsa_set(operation: &str) -> Option<(outboard_lanes::ml_dsa::Set, &str)> {
+    let (set, what) = operation.strip_prefix("ML-DSA-")?.split_once(' ')?;
+    let set = match set {
+        "44" => outboard_lanes::ml_dsa::Set::MlDsa44,
+        "65" => outboard_lanes::ml_dsa::Set::MlDsa65,
+        _ => outboard_lanes::ml_dsa::Set::MlDsa87,
+    };
+    Some((set, what))
 }
 
 fn rsa_private(bits: u32) -> Run {

@@ -1,7 +1,7 @@
 //! This crate.
 
 use crate::Run;
-use crate::aws_lc::RsaKey;
+use crate::aws_lc::{RsaKey, dsa_set, kem_set};
 use outboard_lanes::{ed25519, ml_dsa, ml_kem, p256, p384, rsa, x25519};
 use std::hint::black_box;
 
@@ -311,28 +311,6 @@ fn post_quantum(operation: &str) -> Run {
             ml_dsa::wide::verify(set, black_box(&keys.public_key), &mu, &signature).is_ok()
         }),
     }
-}
-
-/// "ML-KEM-768 key": of which set, and what.
-pub(crate) fn kem_set(operation: &str) -> Option<(ml_kem::Set, &str)> {
-    let (set, what) = operation.strip_prefix("ML-KEM-")?.split_once(' ')?;
-    let set = match set {
-        "512" => ml_kem::Set::MlKem512,
-        "768" => ml_kem::Set::MlKem768,
-        _ => ml_kem::Set::MlKem1024,
-    };
-    Some((set, what))
-}
-
-/// The same of ML-DSA.
-pub(crate) fn dsa_set(operation: &str) -> Option<(ml_dsa::Set, &str)> {
-    let (set, what) = operation.strip_prefix("ML-DSA-")?.split_once(' ')?;
-    let set = match set {
-        "44" => ml_dsa::Set::MlDsa44,
-        "65" => ml_dsa::Set::MlDsa65,
-        _ => ml_dsa::Set::MlDsa87,
-    };
-    Some((set, what))
 }
 
 /// One after the other.

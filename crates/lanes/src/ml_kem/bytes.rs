@@ -183,7 +183,7 @@ fn pack<const BITS: usize, V: Vector, S: Shorts>(from: &Polynomial, bytes: &mut 
         let high = two::<BITS, V>(from.shr::<32>().and(number), from.shr::<48>());
         let mut fours = Digit::ZERO;
         low.madlo(high, V::splat(1 << (2 * BITS))).store(&mut fours);
-        if BITS % 2 == 0 {
+        if BITS.is_multiple_of(2) {
             let ordered = S::load(&fours).permute_bytes(S::load(&Order::<BITS>::BYTES));
             let mut packed = [0; 64];
             ordered.store_bytes(&mut packed);

@@ -4,7 +4,7 @@
 
 use super::Interval;
 use crate::vector::Digit;
-use crate::vector::words::{WORDS, WordKernel, WordMask, Words, digit, words};
+use crate::vector::words::{WordKernel, WordMask, Words, digit, words};
 
 /// The integers from `low` to `high`; where they are `pairs`, of 64 bits.
 #[derive(Clone, Copy)]

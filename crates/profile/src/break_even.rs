@@ -90,9 +90,9 @@ impl BreakEven {
         Self {
             lanes: Kind::ALL.map(|kind| beside_wide(kind).0),
             queue: Kind::ALL.map(|kind| beside_wide(kind).1),
-            threads: Kind::ALL.map(|kind| match kind {
-                kind if sleeps_longer(kind) => NEVER,
-                kind => beside_wide(kind).1,
+            threads: Kind::ALL.map(|kind| match sleeps_longer(kind) {
+                true => NEVER,
+                false => beside_wide(kind).1,
             }),
             wide: [true; Kind::COUNT],
         }

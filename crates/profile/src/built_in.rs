@@ -110,7 +110,7 @@ pub(super) fn choices(machine: &Machine, libcrypto_version: &str) -> Choices {
     for &operation in alone {
         choices.set(operation, Path::Wide);
     }
-    // ML-KEM and ML-DSA: one across the lanes is 1.4 to 2.6 times as fast as AWS-LC's, on Zen 4.
+    // ML-KEM and ML-DSA: one across the lanes is 1.5 to 2.6 times as fast as AWS-LC's, on Zen 4 (`docs/lanes.md`).
     if machine.takes_lanes().is_some() {
         let wide = Operation::ALL.iter().filter(|any| any.is_wide_alone());
         wide.for_each(|&operation| choices.set(operation, Path::Wide));

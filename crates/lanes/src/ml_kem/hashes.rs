@@ -29,7 +29,7 @@ pub(super) struct Hashes<'a, S> {
     set: Set,
     /// H, G, J: which of them are wanted and have not begun.
     digests: [Option<Job<'a, Use>>; 3],
-    /// How many of them have not begun: to ask each of them for every job takes a tenth of the time beside Keccak.
+    /// How many of them have not begun. (Derived, the compiler loads all three jobs whole for each job that is asked for.)
     digests_left: usize,
     /// ρ, and whether the matrix is to be transposed.
     matrix_seed: Option<(&'a [u8; BYTES], bool)>,

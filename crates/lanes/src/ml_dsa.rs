@@ -1,8 +1,8 @@
 //! ML-DSA (FIPS 204): ML-DSA-44, ML-DSA-65 and ML-DSA-87, one operation across the lanes ([`wide`]).
 //!
 //! ```text
-//! ml_dsa.rs       what a caller needs: Set, KeyPair
-//! wide.rs         key generation, signing, verification
+//! ml_dsa.rs       what a caller needs: Set, KeyPair, Expanded
+//! wide.rs         key generation, signing, verification; with a key that was expanded before, or not
 //! wide/           the same on vectors, one file for each
 //! hashes.rs       the hashes, the matrix and the secrets, as jobs that share eight Keccak states (keccak/sponge.rs)
 //! sample.rs       polynomials from random bytes
@@ -209,4 +209,37 @@ pub struct KeyPair {
     pub public_key: Vec<u8>,
     /// sk = ρ, K, tr, s1, s2, t0.
     pub private_key: Secret,
+}
+
+/// What follows from a public key alone: the matrix, and its vector, transformed. With these at hand, a verification takes half of the
+/// time, and a signature less ([`wide`]). Nothing of it is secret.
+pub struct Expanded {
+    set: Set,
+    /// ρ.
+    seed: [u8; BYTES],
+    /// The matrix, row by row; then t1 times 2^d, transformed.
+    polynomials: Vec<ring::Polynomial>,
+}
+
+impl Expanded {
+    /// Without its numbers.
+    fn unmade(set: Set, key: &[u8]) -> Self {
+        let (rows, columns) = (set.rows(), set.columns());
+        Expanded {
+            set,
+            seed: core::array::from_fn(|i| key[i]),
+            polynomials: vec![ring::ZERO; rows * (columns + 1)],
+        }
+    }
+
+    /// Bytes of memory.
+    pub fn size(&self) -> usize {
+        size_of::<Self>() + size_of_val(&*self.polynomials)
+    }
+
+    /// The matrix, and the vector.
+    fn halves(&self) -> (&[ring::Polynomial], &[ring::Polynomial]) {
+        self.polynomials
+            .split_at(self.set.rows() * self.set.columns())
+    }
 }

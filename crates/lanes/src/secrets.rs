@@ -142,6 +142,8 @@ fn ml_kem() {
         assert_eq!(complaints(|| wide::generate(set, &d, &z)), 0);
         let key = &keys.encapsulation_key;
         assert_eq!(complaints(|| wide::encapsulate(set, key, &message)), 0);
+        let expanded = ml_kem::Expanded::new(set, key).expect("a key");
+        assert_eq!(complaints(|| expanded.encapsulate(&message)), 0);
         // s and z: between them are the public key and its hash.
         let key = &keys.decapsulation_key;
         hide(&key[..key.len() - keys.encapsulation_key.len() - 64]);
@@ -152,6 +154,9 @@ fn ml_kem() {
         );
         let other = vec![0x5a; sent.ciphertext.len()];
         assert_eq!(complaints(|| wide::decapsulate(set, key, &other)), 0);
+        for ciphertext in [&sent.ciphertext, &other] {
+            assert_eq!(complaints(|| expanded.decapsulate(key, ciphertext)), 0);
+        }
     }
 }
 
@@ -175,6 +180,9 @@ fn ml_dsa() {
             hide(&key[32..64]);
             hide(&key[128..]);
             let signed = || wide::sign(set, &key, &mu, &randomness).is_ok();
+            assert_eq!(complaints(signed), 0);
+            let expanded = ml_dsa::Expanded::new(set, &keys.public_key).expect("a key");
+            let signed = || expanded.sign(&key, &mu, &randomness).is_ok();
             assert_eq!(complaints(signed), 0);
         }
     }

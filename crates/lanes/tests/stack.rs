@@ -156,6 +156,15 @@ fn operations_need_little_stack() {
             report(&format!("{set:?} decapsulate wide"), &mut || {
                 assert!(wide::decapsulate(set, private, &ciphertext).is_ok());
             });
+            report(&format!("{set:?} encapsulate again"), &mut || {
+                assert!(keys.expanded.encapsulate(&[3; 32]).is_ok());
+            });
+            report(&format!("{set:?} decapsulate again"), &mut || {
+                assert!(keys.expanded.decapsulate(private, &ciphertext).is_ok());
+            });
+            report(&format!("{set:?} expand"), &mut || {
+                assert!(ml_kem::Expanded::new(set, public).is_ok());
+            });
         }
     }
     if ml_dsa::wide::available() {
@@ -172,6 +181,16 @@ fn operations_need_little_stack() {
             let signature = wide::sign(set, private, &mu, &[2; 32]).expect("a good key");
             report(&format!("{set:?} verify wide"), &mut || {
                 assert!(wide::verify(set, public, &mu, &signature).is_ok());
+            });
+            let expanded = ml_dsa::Expanded::new(set, public).expect("available");
+            report(&format!("{set:?} sign again"), &mut || {
+                assert!(expanded.sign(private, &mu, &[2; 32]).is_ok());
+            });
+            report(&format!("{set:?} verify again"), &mut || {
+                assert!(expanded.verify(&mu, &signature).is_ok());
+            });
+            report(&format!("{set:?} expand"), &mut || {
+                assert!(ml_dsa::Expanded::new(set, public).is_ok());
             });
         }
     }

@@ -42,21 +42,33 @@ pub(crate) const OPERATIONS: &[(&str, u64)] = &[
     ("ML-KEM-512 key wide", 0),
     ("ML-KEM-512 encapsulate wide", 0),
     ("ML-KEM-512 decapsulate wide", 0),
+    ("ML-KEM-512 encapsulate again wide", 0),
+    ("ML-KEM-512 decapsulate again wide", 0),
     ("ML-KEM-768 key wide", 0),
     ("ML-KEM-768 encapsulate wide", 0),
     ("ML-KEM-768 decapsulate wide", 0),
+    ("ML-KEM-768 encapsulate again wide", 0),
+    ("ML-KEM-768 decapsulate again wide", 0),
     ("ML-KEM-1024 key wide", 0),
     ("ML-KEM-1024 encapsulate wide", 0),
     ("ML-KEM-1024 decapsulate wide", 0),
+    ("ML-KEM-1024 encapsulate again wide", 0),
+    ("ML-KEM-1024 decapsulate again wide", 0),
     ("ML-DSA-44 key wide", 0),
     ("ML-DSA-44 sign wide", 0),
     ("ML-DSA-44 verify wide", 0),
+    ("ML-DSA-44 sign again wide", 0),
+    ("ML-DSA-44 verify again wide", 0),
     ("ML-DSA-65 key wide", 0),
     ("ML-DSA-65 sign wide", 0),
     ("ML-DSA-65 verify wide", 0),
+    ("ML-DSA-65 sign again wide", 0),
+    ("ML-DSA-65 verify again wide", 0),
     ("ML-DSA-87 key wide", 0),
     ("ML-DSA-87 sign wide", 0),
     ("ML-DSA-87 verify wide", 0),
+    ("ML-DSA-87 sign again wide", 0),
+    ("ML-DSA-87 verify again wide", 0),
 ];
 
 /// Private keys' numbers of 32 and of 48 bytes.
@@ -286,6 +298,13 @@ fn post_quantum(operation: &str) -> Run {
             "encapsulate" => each(move || {
                 ml_kem::wide::encapsulate(set, black_box(&keys.encapsulation_key), &[3; 32]).is_ok()
             }),
+            "encapsulate again" => {
+                each(move || black_box(&keys.expanded).encapsulate(&[3; 32]).is_ok())
+            }
+            "decapsulate again" => each(move || {
+                let key = black_box(&keys.decapsulation_key);
+                keys.expanded.decapsulate(key, &sent.ciphertext).is_ok()
+            }),
             _ => each(move || {
                 let key = black_box(&keys.decapsulation_key);
                 ml_kem::wide::decapsulate(set, key, &sent.ciphertext).is_ok()
@@ -297,16 +316,26 @@ fn post_quantum(operation: &str) -> Run {
     let keys = ml_dsa::wide::generate(set, &[1; 32]).expect("available");
     let mu = [5; 64];
     let signature = ml_dsa::wide::sign(set, &keys.private_key, &mu, &[7; 32]).expect("a good key");
+    let expanded = ml_dsa::Expanded::new(set, &keys.public_key).expect("available");
     let mut round = 0_u64;
+    // How often it starts anew depends on the randomness.
+    let mut randomness = move || {
+        round += 1;
+        let mut randomness = [7; 32];
+        randomness[..8].copy_from_slice(&round.to_le_bytes());
+        randomness
+    };
     match what {
         "key" => each(move || ml_dsa::wide::generate(set, black_box(&[1; 32])).is_ok()),
-        // How often it starts anew depends on the randomness.
         "sign" => each(move || {
-            round += 1;
-            let mut randomness = [7; 32];
-            randomness[..8].copy_from_slice(&round.to_le_bytes());
-            ml_dsa::wide::sign(set, black_box(&keys.private_key), &mu, &randomness).is_ok()
+            let key = black_box(&keys.private_key);
+            ml_dsa::wide::sign(set, key, &mu, &randomness()).is_ok()
         }),
+        "sign again" => each(move || {
+            let key = black_box(&keys.private_key);
+            expanded.sign(key, &mu, &randomness()).is_ok()
+        }),
+        "verify again" => each(move || black_box(&expanded).verify(&mu, &signature).is_ok()),
         _ => each(move || {
             ml_dsa::wide::verify(set, black_box(&keys.public_key), &mu, &signature).is_ok()
         }),

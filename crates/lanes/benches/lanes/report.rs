@@ -19,7 +19,7 @@ pub(crate) fn header(stock: bool, crypto_mb: bool) {
         "operations per second on one core, 8 lanes filled; medians (best), ratios of lanes to each"
     );
     println!(
-        "{:30}{:>19}{:>21}{:>21}{:>19} {:>6} {:>6} {:>6} {:>6}",
+        "{:34}{:>19}{:>21}{:>21}{:>19} {:>6} {:>6} {:>6} {:>6}",
         "", "stock", "AWS-LC", "crypto_mb", "lanes", "stock", "AWS-LC", "mb", "bound"
     );
 }
@@ -27,7 +27,7 @@ pub(crate) fn header(stock: bool, crypto_mb: bool) {
 pub(crate) fn row(operation: &Operation, measured: &[Measured]) {
     let of = |name: &str| measured.iter().find(|m| m.contender == name);
     let ours = of("lanes").expect("lanes are always measured");
-    print!("{:30}", operation.name);
+    print!("{:34}", operation.name);
     for (name, width) in [
         ("stock", 19),
         ("AWS-LC", 21),

@@ -9,8 +9,12 @@ mod input;
 #[allow(dead_code)] // Tests need more of it.
 #[path = "../../tests/ml_dsa/aws_lc.rs"]
 mod ml_dsa_by_aws_lc;
+#[path = "../../tests/ml_dsa/both.rs"]
+mod ml_dsa_both;
 #[path = "../../tests/ml_kem/aws_lc.rs"]
 mod ml_kem_by_aws_lc;
+#[path = "../../tests/ml_kem/both.rs"]
+mod ml_kem_both;
 
 use input::Input;
 use libfuzzer_sys::fuzz_target;
@@ -50,7 +54,7 @@ fn ml_kem(set: ml_kem::Set, mut input: Input<'_>) {
 
     let mut public = ours.encapsulation_key.clone();
     change(&mut public, &mut input);
-    let sent = wide::encapsulate(set, &public, &message);
+    let sent = ml_kem_both::encapsulate(set, &public, &message);
     let expected = encapsulate_for(set, &public, &message);
     match (&sent, expected) {
         (Ok(sent), Some((ciphertext, secret))) => {
@@ -64,7 +68,7 @@ fn ml_kem(set: ml_kem::Set, mut input: Input<'_>) {
 
     let (mut ciphertext, _) = theirs.encapsulate(&message);
     change(&mut ciphertext, &mut input);
-    let received = wide::decapsulate(set, &ours.decapsulation_key, &ciphertext);
+    let received = ml_kem_both::decapsulate(set, &ours.decapsulation_key, &ciphertext);
     assert_eq!(
         *received.expect("a good key"),
         theirs.decapsulate(&ciphertext)
@@ -84,14 +88,14 @@ fn ml_dsa(set: ml_dsa::Set, mut input: Input<'_>) {
     assert_eq!(*ours.private_key, theirs.private());
 
     let mut signature = sign_by(set, &ours.private_key, &mu, &randomness);
-    let made = wide::sign(set, &ours.private_key, &mu, &randomness);
+    let made = ml_dsa_both::sign(set, &ours, &mu, &randomness);
     assert_eq!(made.as_ref(), Ok(&signature));
 
     let mut public = ours.public_key;
     change(&mut signature, &mut input);
     change(&mut public, &mut input);
     change(&mut mu, &mut input);
-    let accepted = wide::verify(set, &public, &mu, &signature).is_ok();
+    let accepted = ml_dsa_both::verify(set, &public, &mu, &signature).is_ok();
     assert_eq!(
         accepted,
         Key::of_public(set, &public).verify(&mu, &signature)

@@ -3,16 +3,18 @@
 //! The hashes of one operation share the eight Keccak states (`hashes.rs`); its polynomials go through the registers one by one.
 //! Nothing of this depends on another operation.
 
+mod expand;
 mod generate;
 mod sign;
 mod verify;
 
-use super::{BYTES, KeyPair, MU, Set};
+use super::{BYTES, Expanded, KeyPair, MU, Set};
 use crate::vector::words::{self, run_words};
 use crate::{Error, wipe};
+use expand::Expand;
 use generate::Generate;
 use sign::Sign;
-use verify::Verify;
+use verify::{Public, Verify};
 use zeroize::Zeroizing;
 
 /// Whether this processor can: the lanes, and VBMI and VNNI beside them.
@@ -60,6 +62,16 @@ pub fn sign(
     mu: &[u8; MU],
     randomness: &[u8; BYTES],
 ) -> Result<Vec<u8>, Error> {
+    sign_with(set, key, mu, randomness, None)
+}
+
+fn sign_with(
+    set: Set,
+    key: &[u8],
+    mu: &[u8; MU],
+    randomness: &[u8; BYTES],
+    expanded: Option<&Expanded>,
+) -> Result<Vec<u8>, Error> {
     if key.len() != set.private_key_bytes() {
         return Err(Error::InvalidSigningKey);
     }
@@ -70,6 +82,7 @@ pub fn sign(
             key,
             mu,
             randomness,
+            expanded,
             signature: &mut signature,
         })?
     })?;
@@ -85,6 +98,10 @@ pub fn verify(set: Set, key: &[u8], mu: &[u8; MU], signature: &[u8]) -> Result<(
     if key.len() != set.public_key_bytes() {
         return Err(Error::InvalidVerificationKey);
     }
+    verify_with(set, Public::Bytes(key), mu, signature)
+}
+
+fn verify_with(set: Set, key: Public<'_>, mu: &[u8; MU], signature: &[u8]) -> Result<(), Error> {
     if signature.len() != set.signature_bytes() {
         return Err(Error::InvalidSignature);
     }
@@ -94,4 +111,39 @@ pub fn verify(set: Set, key: &[u8], mu: &[u8; MU], signature: &[u8]) -> Result<(
         mu,
         signature,
     })?
+}
+
+impl Expanded {
+    /// Of a public key.
+    ///
+    /// # Errors
+    /// [`Error::InvalidVerificationKey`] for a key of another length. [`Error::Unavailable`] where the processor lacks an
+    /// instruction.
+    pub fn new(set: Set, key: &[u8]) -> Result<Self, Error> {
+        if key.len() != set.public_key_bytes() {
+            return Err(Error::InvalidVerificationKey);
+        }
+        run_words(Expand { set, key })
+    }
+
+    /// As [`sign`], with the private key of this one.
+    ///
+    /// # Errors
+    /// As [`sign`]. [`Error::InvalidSigningKey`], too, if it is another key's.
+    pub fn sign(
+        &self,
+        key: &[u8],
+        mu: &[u8; MU],
+        randomness: &[u8; BYTES],
+    ) -> Result<Vec<u8>, Error> {
+        sign_with(self.set, key, mu, randomness, Some(self))
+    }
+
+    /// As [`verify`], with this key.
+    ///
+    /// # Errors
+    /// As [`verify`].
+    pub fn verify(&self, mu: &[u8; MU], signature: &[u8]) -> Result<(), Error> {
+        verify_with(self.set, Public::Expanded(self), mu, signature)
+    }
 }

@@ -5,9 +5,9 @@
 
 use super::hashes::Hashes;
 use super::ntt::{Inverse, Transform};
-use super::ring::{self, Dot, Forms, Polynomial, Polynomials, ZERO};
+use super::ring::{self, Dot, Forms, Polynomial, ZERO};
 use super::shorts::{Factor, multiply};
-use super::{BYTES, Encapsulation, KeyPair, MOST, Secret, Set, bytes, sample};
+use super::{BYTES, Encapsulation, Expanded, KeyPair, MOST, Secret, Set, bytes, sample};
 use crate::keccak::sponge;
 use crate::vector::shorts::{ShortKernel, Shorts, run_shorts};
 use crate::vector::{self, Vector, opaque, told};
@@ -30,6 +30,7 @@ const STACK: usize = 32;
 pub fn generate(set: Set, d: &[u8; BYTES], z: &[u8; BYTES]) -> Result<KeyPair, Error> {
     let mut encapsulation_key = vec![0; set.encapsulation_key_bytes()];
     let mut decapsulation_key = Zeroizing::new(vec![0; set.decapsulation_key_bytes()]);
+    let mut expanded = Expanded::unmade(set);
     wipe::after(wipe::depth(STACK), || {
         run_shorts(Generate {
             set,
@@ -37,11 +38,13 @@ pub fn generate(set: Set, d: &[u8; BYTES], z: &[u8; BYTES]) -> Result<KeyPair, E
             z,
             public: &mut encapsulation_key,
             private: &mut decapsulation_key,
+            expanded: &mut expanded,
         })
     })?;
     Ok(KeyPair {
         encapsulation_key,
         decapsulation_key,
+        expanded,
     })
 }
 
@@ -54,17 +57,25 @@ pub fn encapsulate(set: Set, key: &[u8], message: &[u8; BYTES]) -> Result<Encaps
     if key.len() != set.encapsulation_key_bytes() {
         return Err(Error::InvalidEncapsulationKey);
     }
-    let mut ciphertext = vec![0; set.ciphertext_bytes()];
-    let mut secret = Zeroizing::new(vec![0; BYTES]);
-    wipe::after(wipe::depth(STACK), || {
+    into_encapsulation(set, |ciphertext, secret| {
         run_shorts(Encapsulate {
             set,
             key,
             message,
-            ciphertext: &mut ciphertext,
-            secret: &mut secret,
+            ciphertext,
+            secret,
         })?
-    })?;
+    })
+}
+
+/// Fills the places of a ciphertext and its secret.
+fn into_encapsulation(
+    set: Set,
+    run: impl FnOnce(&mut [u8], &mut [u8]) -> Result<(), Error>,
+) -> Result<Encapsulation, Error> {
+    let mut ciphertext = vec![0; set.ciphertext_bytes()];
+    let mut secret = Zeroizing::new(vec![0; BYTES]);
+    wipe::after(wipe::depth(STACK), || run(&mut ciphertext, &mut secret))?;
     Ok(Encapsulation { ciphertext, secret })
 }
 
@@ -76,6 +87,15 @@ pub fn encapsulate(set: Set, key: &[u8], message: &[u8; BYTES]) -> Result<Encaps
 /// [`Error::InvalidCiphertext`] for a ciphertext of another length. [`Error::Unavailable`] where the processor lacks an
 /// instruction.
 pub fn decapsulate(set: Set, key: &[u8], ciphertext: &[u8]) -> Result<Secret, Error> {
+    decapsulate_with(set, key, ciphertext, None)
+}
+
+fn decapsulate_with(
+    set: Set,
+    key: &[u8],
+    ciphertext: &[u8],
+    expanded: Option<&Expanded>,
+) -> Result<Secret, Error> {
     if key.len() != set.decapsulation_key_bytes() {
         return Err(Error::InvalidDecapsulationKey);
     }
@@ -88,10 +108,55 @@ pub fn decapsulate(set: Set, key: &[u8], ciphertext: &[u8]) -> Result<Secret, Er
             set,
             key,
             ciphertext,
+            expanded,
             secret: &mut secret,
         })?
     })?;
     Ok(secret)
+}
+
+impl Expanded {
+    /// Of a public key, which is checked as [`encapsulate`] does.
+    ///
+    /// # Errors
+    /// As [`encapsulate`].
+    pub fn new(set: Set, key: &[u8]) -> Result<Self, Error> {
+        if key.len() != set.encapsulation_key_bytes() {
+            return Err(Error::InvalidEncapsulationKey);
+        }
+        let mut expanded = Self::unmade(set);
+        // All is public, but the key may lie beside its private half.
+        wipe::after(wipe::depth(STACK), || {
+            run_shorts(Expand {
+                key,
+                to: &mut expanded,
+            })?
+        })?;
+        Ok(expanded)
+    }
+
+    /// As [`encapsulate`] for this key.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] where the processor lacks an instruction.
+    pub fn encapsulate(&self, message: &[u8; BYTES]) -> Result<Encapsulation, Error> {
+        into_encapsulation(self.set, |ciphertext, secret| {
+            run_shorts(EncapsulateAgain {
+                key: self,
+                message,
+                ciphertext,
+                secret,
+            })
+        })
+    }
+
+    /// As [`decapsulate`] with the private key of this one.
+    ///
+    /// # Errors
+    /// As [`decapsulate`]. [`Error::InvalidDecapsulationKey`], too, if it is another key's.
+    pub fn decapsulate(&self, key: &[u8], ciphertext: &[u8]) -> Result<Secret, Error> {
+        decapsulate_with(self.set, key, ciphertext, Some(self))
+    }
 }
 
 struct Generate<'a> {
@@ -100,6 +165,7 @@ struct Generate<'a> {
     z: &'a [u8; BYTES],
     public: &'a mut [u8],
     private: &'a mut [u8],
+    expanded: &'a mut Expanded,
 }
 
 impl ShortKernel for Generate<'_> {
@@ -128,23 +194,23 @@ impl ShortKernel for Generate<'_> {
         }
         let (rows, public_seed) = self.public.split_at_mut(set.vector_bytes());
         public_seed.copy_from_slice(rho);
-        for (i, to) in rows.chunks_exact_mut(384).enumerate() {
-            let mut sum = ZERO;
+        let mut vector = [ZERO; MOST];
+        for (i, (to, sum)) in rows.chunks_exact_mut(384).zip(&mut vector).enumerate() {
             S::call(Dot {
                 a: &hashes.matrix[rank * i..rank * (i + 1)],
                 b: &secret,
-                sum: &mut sum,
+                sum: &mut *sum,
             });
             sample::noise::<S>(set.width(), &hashes.noise[rank + i], &mut polynomial);
             S::call(Transform(&mut polynomial));
             // The product was divided by 2^16. At most 1665 + 2690 / 39, and 2187 of the noise.
             const BACK: Factor<i16> = Factor::new(1 << 16);
-            for sum in &mut sum {
+            for sum in sum.iter_mut() {
                 multiply(S::load(sum), BACK.splat()).store(sum);
             }
-            ring::add::<S>(&mut sum, &polynomial);
-            ring::make_canonical::<S>(&mut sum);
-            bytes::encode::<V, S>(&sum, to);
+            ring::add::<S>(sum, &polynomial);
+            ring::make_canonical::<S>(sum);
+            bytes::encode::<V, S>(sum, to);
         }
 
         hashes.want_h(self.public);
@@ -154,6 +220,12 @@ impl ShortKernel for Generate<'_> {
         public.copy_from_slice(self.public);
         rest[..BYTES].copy_from_slice(&hashes.h);
         rest[BYTES..].copy_from_slice(self.z);
+        self.expanded.hash = hashes.h;
+        let kept = &mut self.expanded.polynomials;
+        for column in 0..rank {
+            kept.extend((0..rank).map(|row| hashes.matrix[rank * row + column]));
+        }
+        kept.extend_from_slice(&vector[..rank]);
     }
 }
 
@@ -171,12 +243,8 @@ impl ShortKernel for Encapsulate<'_> {
     #[inline(always)]
     fn run<V: Vector, S: Shorts>(self) -> Result<(), Error> {
         let set = self.set;
-        let (rows, rho) = self.key.split_at(set.vector_bytes());
-        let mut public = [ZERO; MOST];
-        if !decode_all::<S>(rows, &mut public) {
-            return Err(Error::InvalidEncapsulationKey);
-        }
-        let rho = first_half(rho);
+        let mut vector = [ZERO; MOST];
+        let rho = read::<S>(set, self.key, &mut vector)?;
         let (seed, hash) = (OnceCell::new(), OnceCell::new());
         let mut hashes = Hashes::<S>::new(set, &seed);
         hashes.want_h(self.key);
@@ -187,15 +255,70 @@ impl ShortKernel for Encapsulate<'_> {
         hashes.want_noise(2 * set.rank() + 1);
         sponge::run::<V, _>(&mut hashes);
         self.secret.copy_from_slice(&hashes.g[..BYTES]);
-        encrypt::<V, S>(
-            set,
-            &hashes.matrix,
-            &public,
-            &hashes,
-            self.message,
-            self.ciphertext,
-        );
+        let public = (&hashes.matrix[..], &vector[..]);
+        encrypt::<V, S>(set, public, &hashes, self.message, self.ciphertext);
         Ok(())
+    }
+}
+
+/// The numbers of a public key, and ρ.
+#[inline(always)]
+fn read<S: Shorts>(set: Set, key: &[u8], vector: &mut [Polynomial]) -> Result<[u8; BYTES], Error> {
+    let (rows, rho) = key.split_at(set.vector_bytes());
+    if !decode_all::<S>(rows, vector) {
+        return Err(Error::InvalidEncapsulationKey);
+    }
+    Ok(first_half(rho))
+}
+
+/// With a key of its length.
+struct Expand<'a> {
+    key: &'a [u8],
+    to: &'a mut Expanded,
+}
+
+impl ShortKernel for Expand<'_> {
+    type Output = Result<(), Error>;
+
+    #[inline(always)]
+    fn run<V: Vector, S: Shorts>(self) -> Result<(), Error> {
+        let set = self.to.set;
+        let mut vector = [ZERO; MOST];
+        let rho = read::<S>(set, self.key, &mut vector)?;
+        let seed = OnceCell::new();
+        let mut hashes = Hashes::<S>::new(set, &seed);
+        hashes.want_h(self.key);
+        hashes.want_matrix(&rho, true);
+        sponge::run::<V, _>(&mut hashes);
+        let (rank, kept) = (set.rank(), &mut self.to.polynomials);
+        kept.extend_from_slice(&hashes.matrix[..rank * rank]);
+        kept.extend_from_slice(&vector[..rank]);
+        self.to.hash = hashes.h;
+        Ok(())
+    }
+}
+
+struct EncapsulateAgain<'a> {
+    key: &'a Expanded,
+    message: &'a [u8; BYTES],
+    ciphertext: &'a mut [u8],
+    secret: &'a mut [u8],
+}
+
+impl ShortKernel for EncapsulateAgain<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<V: Vector, S: Shorts>(self) {
+        let set = self.key.set;
+        let seed = OnceCell::new();
+        let mut hashes = Hashes::<S>::new(set, &seed);
+        hashes.want_g(self.message, &self.key.hash);
+        hashes.want_noise(2 * set.rank() + 1);
+        sponge::run::<V, _>(&mut hashes);
+        self.secret.copy_from_slice(&hashes.g[..BYTES]);
+        let public = self.key.halves();
+        encrypt::<V, S>(set, public, &hashes, self.message, self.ciphertext);
     }
 }
 
@@ -203,6 +326,8 @@ struct Decapsulate<'a> {
     set: Set,
     key: &'a [u8],
     ciphertext: &'a [u8],
+    /// The public half, if it was expanded before.
+    expanded: Option<&'a Expanded>,
     secret: &'a mut [u8],
 }
 
@@ -222,23 +347,32 @@ impl ShortKernel for Decapsulate<'_> {
         let rho = first_half(rho);
         let seed = OnceCell::new();
         let mut hashes = Hashes::<S>::new(set, &seed);
-        hashes.want_h(public);
         hashes.want_g(&message, hash);
         hashes.want_j(z, self.ciphertext);
         hashes.want_noise(2 * set.rank() + 1);
-        hashes.want_matrix(&rho, true);
+        if self.expanded.is_none() {
+            hashes.want_h(public);
+            hashes.want_matrix(&rho, true);
+        }
         sponge::run::<V, _>(&mut hashes);
 
         // Whether this differs, the error tells the caller.
-        if told(difference(&hashes.h, hash)) != 0 {
+        let right = self.expanded.map_or(&hashes.h, |expanded| &expanded.hash);
+        if told(difference(right, hash)) != 0 {
             return Err(Error::InvalidDecapsulationKey);
         }
-        let mut polynomials = [ZERO; MOST];
-        // What is not below q is the same number modulo q.
-        decode_all::<S>(rows, &mut polynomials);
+        let mut vector = [ZERO; MOST];
+        let public = match self.expanded {
+            Some(expanded) => expanded.halves(),
+            None => {
+                // What is not below q is the same number modulo q.
+                decode_all::<S>(rows, &mut vector);
+                (&hashes.matrix[..], &vector[..])
+            }
+        };
         let mut again = [0; Set::MlKem1024.ciphertext_bytes()];
         let again = &mut again[..set.ciphertext_bytes()];
-        encrypt::<V, S>(set, &hashes.matrix, &polynomials, &hashes, &message, again);
+        encrypt::<V, S>(set, public, &hashes, &message, again);
         let rejected = difference(again, self.ciphertext);
         // All ones where they differ.
         let rejected = (opaque(rejected | rejected.wrapping_neg()) >> 63).wrapping_neg() as u8;
@@ -263,7 +397,7 @@ fn first_half(bytes: &[u8]) -> [u8; BYTES] {
 
 /// Decodes a vector of polynomials. Whether all coefficients are below q.
 #[inline(always)]
-fn decode_all<S: Shorts>(bytes: &[u8], to: &mut Polynomials) -> bool {
+fn decode_all<S: Shorts>(bytes: &[u8], to: &mut [Polynomial]) -> bool {
     let mut all = true;
     for (bytes, to) in bytes.chunks_exact(384).zip(to) {
         all &= bytes::decode::<S>(bytes, to);
@@ -271,12 +405,11 @@ fn decode_all<S: Shorts>(bytes: &[u8], to: &mut Polynomials) -> bool {
     all
 }
 
-/// K-PKE.Encrypt, of noise and the transposed matrix that lie ready.
+/// K-PKE.Encrypt, of noise, the transposed matrix and the public key's vector, which lie ready.
 #[inline(always)]
 fn encrypt<V: Vector, S: Shorts>(
     set: Set,
-    matrix: &[Polynomial],
-    public: &Polynomials,
+    (matrix, public): (&[Polynomial], &[Polynomial]),
     hashes: &Hashes<'_, S>,
     message: &[u8; BYTES],
     ciphertext: &mut [u8],

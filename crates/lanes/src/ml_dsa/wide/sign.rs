@@ -15,7 +15,7 @@ use crate::ml_dsa::numbers::canonical;
 use crate::ml_dsa::ring::{self, Polynomial, VECTORS, ZERO, within};
 use crate::ml_dsa::round::{decompose, make_hint};
 use crate::ml_dsa::sample::Ball;
-use crate::ml_dsa::{BYTES, MOST_COLUMNS, MOST_ROWS, MU, Set};
+use crate::ml_dsa::{BYTES, Expanded, MOST_COLUMNS, MOST_ROWS, MU, Set};
 use crate::vector::words::{WORDS, WordKernel, WordMask, Words, digit};
 use crate::vector::{Mask, Vector, reread, told};
 use core::cell::OnceCell;
@@ -39,6 +39,8 @@ pub(super) struct Sign<'a> {
     pub(super) key: &'a [u8],
     pub(super) mu: &'a [u8; MU],
     pub(super) randomness: &'a [u8; BYTES],
+    /// The public half, if it was expanded before.
+    pub(super) expanded: Option<&'a Expanded>,
     pub(super) signature: &'a mut [u8],
 }
 
@@ -49,6 +51,11 @@ impl WordKernel for Sign<'_> {
     fn run<V: Vector, W: Words>(self) -> Result<(), Error> {
         let (set, rows, columns) = (self.set, self.set.rows(), self.set.columns());
         let parts = Parts::of(set, self.key).ok_or(Error::InvalidSigningKey)?;
+        if let Some(expanded) = self.expanded
+            && told(expanded.seed != *parts.matrix_seed)
+        {
+            return Err(Error::InvalidSigningKey);
+        }
         // s1, s2 and t0.
         let mut secrets = [ZERO; MOST_COLUMNS + 2 * MOST_ROWS];
         if !decode_secrets::<W>(set, parts.secrets, &mut secrets[..rows + columns]) {
@@ -64,7 +71,7 @@ impl WordKernel for Sign<'_> {
             W::call(Transform(polynomial));
         }
 
-        let mut matrix = vec![ZERO; rows * columns];
+        let mut made = Vec::new();
         let (mut one, mut other) = ([unmade(set); MOST_COLUMNS], [unmade(set); MOST_COLUMNS]);
         let (mut masks, mut next) = (&mut one[..columns], &mut other[..columns]);
         let mut hedge = [0; BYTES + MU];
@@ -74,8 +81,14 @@ impl WordKernel for Sign<'_> {
         let mut hashes = Hashes::<W>::new(set);
         hashes.digest = Some(Digest::new([parts.seed, &hedge], &seed));
         hashes.masks = Some(Masks::new(&seed, 0, &mut *masks));
-        hashes.sampled = Some(Sampled::new(parts.matrix_seed, &mut matrix, None));
+        if self.expanded.is_none() {
+            made = vec![ZERO; rows * columns];
+            hashes.sampled = Some(Sampled::new(parts.matrix_seed, &mut made, None));
+        }
         hashes.run::<V>();
+        let matrix = self
+            .expanded
+            .map_or(&made[..], |expanded| expanded.halves().0);
 
         let mut attempt = Attempt {
             set,
@@ -87,7 +100,7 @@ impl WordKernel for Sign<'_> {
         };
         let mut number = 0_u16;
         loop {
-            attempt.commit::<V, W>(&matrix, masks);
+            attempt.commit::<V, W>(matrix, masks);
             number += columns as u16;
             if number > LAST {
                 return Err(Error::Fault);

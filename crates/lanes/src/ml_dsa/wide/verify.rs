@@ -1,22 +1,31 @@
 //! ML-DSA.Verify_internal (FIPS 204, algorithm 8).
 
+use super::expand::expand;
 use crate::Error;
-use crate::ml_dsa::encoding::{decode_high, decode_hints, decode_response, encode_commitment};
-use crate::ml_dsa::hashes::{Challenge, Digest, Hashes, Sampled};
+use crate::ml_dsa::encoding::{decode_hints, decode_response, encode_commitment};
+use crate::ml_dsa::hashes::{Challenge, Digest, Hashes};
 use crate::ml_dsa::ntt::{Inverse, Transform};
 use crate::ml_dsa::numbers::canonical;
 use crate::ml_dsa::ring::{self, Dot, ZERO};
-use crate::ml_dsa::round::{DROPPED, use_hint};
+use crate::ml_dsa::round::use_hint;
 use crate::ml_dsa::sample::Ball;
-use crate::ml_dsa::{MOST_COLUMNS, MU, Set};
+use crate::ml_dsa::{Expanded, MOST_COLUMNS, MU, Set};
 use crate::vector::Vector;
 use crate::vector::words::{WordKernel, Words};
 use core::cell::OnceCell;
+use core::slice;
 
-/// With a public key and a signature of their lengths.
+/// A public key.
+pub(super) enum Public<'a> {
+    /// Of its length.
+    Bytes(&'a [u8]),
+    Expanded(&'a Expanded),
+}
+
+/// With a signature of its length.
 pub(super) struct Verify<'a> {
     pub(super) set: Set,
-    pub(super) key: &'a [u8],
+    pub(super) key: Public<'a>,
     pub(super) mu: &'a [u8; MU],
     pub(super) signature: &'a [u8],
 }
@@ -26,7 +35,7 @@ impl WordKernel for Verify<'_> {
 
     #[inline(always)]
     fn run<V: Vector, W: Words>(self) -> Result<(), Error> {
-        let (set, rows, columns) = (self.set, self.set.rows(), self.set.columns());
+        let (set, columns) = (self.set, self.set.columns());
         let (claimed, rest) = self.signature.split_at(set.challenge_bytes());
         let (responses, hints) = rest.split_at(set.response_bytes());
         let hints = decode_hints(set, hints).ok_or(Error::InvalidSignature)?;
@@ -38,43 +47,45 @@ impl WordKernel for Verify<'_> {
             }
             W::call(Transform(to));
         }
-        let (matrix_seed, highs) = self
-            .key
-            .split_first_chunk()
-            .ok_or(Error::InvalidSignature)?;
-
-        let mut matrix = vec![ZERO; rows * columns];
         let mut ball = Ball::new(set);
         let hash = OnceCell::from(core::array::from_fn(|i| *claimed.get(i).unwrap_or(&0)));
         let mut hashes = Hashes::<W>::new(set);
         hashes.challenge = Some(Challenge::new(&hash, &mut ball));
-        hashes.sampled = Some(Sampled::new(matrix_seed, &mut matrix, None));
-        hashes.run::<V>();
+        let made;
+        let key = match self.key {
+            Public::Bytes(bytes) => {
+                let mut own = Expanded::unmade(set, bytes);
+                expand::<V, W>(hashes, bytes, &mut own);
+                made = own;
+                &made
+            }
+            Public::Expanded(key) => {
+                hashes.run::<V>();
+                key
+            }
+        };
 
         let mut challenge = [ball.polynomial()];
         W::call(Transform(&mut challenge[0]));
         let mut bytes = [0; Set::MlDsa87.commitment_bytes()];
-        let (mut sum, mut product, mut high) = (ZERO, ZERO, [ZERO]);
+        let (mut sum, mut product) = (ZERO, ZERO);
         let places = bytes.chunks_exact_mut(32 * set.commitment_bits());
-        for (row, (place, from)) in places.zip(highs.chunks_exact(320)).enumerate() {
-            decode_high::<W>(from, &mut high[0]);
-            for number in &mut high[0] {
-                W::load(number).shl::<DROPPED>().store(number);
-            }
-            W::call(Transform(&mut high[0]));
+        let (matrix, highs) = key.halves();
+        let rows = matrix.chunks_exact(columns).zip(highs);
+        for ((place, hints), (entries, high)) in places.zip(hints).zip(rows) {
             W::call(Dot {
-                a: &matrix[columns * row..columns * (row + 1)],
+                a: entries,
                 b: z,
                 sum: &mut sum,
             });
             W::call(Dot {
                 a: &challenge,
-                b: &high,
+                b: slice::from_ref(high),
                 sum: &mut product,
             });
             ring::subtract::<W>(&mut sum, &product);
             W::call(Inverse(&mut sum));
-            for (number, hints) in sum.iter_mut().zip(hints[row]) {
+            for (number, hints) in sum.iter_mut().zip(hints) {
                 let numbers = canonical(W::load(number));
                 use_hint(set.rounding(), hints, numbers).store(number);
             }

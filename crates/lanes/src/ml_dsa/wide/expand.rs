@@ -1,0 +1,46 @@
+//! ExpandA, and what a verification does to a public key first (FIPS 204, algorithms 32 and 8).
+
+use crate::ml_dsa::encoding::decode_high;
+use crate::ml_dsa::hashes::{Hashes, Sampled};
+use crate::ml_dsa::ntt::Transform;
+use crate::ml_dsa::round::DROPPED;
+use crate::ml_dsa::{BYTES, Expanded, Set};
+use crate::vector::Vector;
+use crate::vector::words::{WordKernel, Words};
+
+/// Of a public key of its length.
+pub(super) struct Expand<'a> {
+    pub(super) set: Set,
+    pub(super) key: &'a [u8],
+}
+
+impl WordKernel for Expand<'_> {
+    type Output = Expanded;
+
+    #[inline(always)]
+    fn run<V: Vector, W: Words>(self) -> Expanded {
+        let mut expanded = Expanded::unmade(self.set, self.key);
+        expand::<V, W>(Hashes::new(self.set), self.key, &mut expanded);
+        expanded
+    }
+}
+
+/// Makes the numbers of a public key of its length, and does what else is to be hashed beside them.
+#[inline(always)]
+pub(super) fn expand<'a, V: Vector, W: Words>(
+    mut hashes: Hashes<'a, W>,
+    key: &[u8],
+    to: &'a mut Expanded,
+) {
+    let (rows, columns) = (to.set.rows(), to.set.columns());
+    let (matrix, highs) = to.polynomials.split_at_mut(rows * columns);
+    hashes.sampled = Some(Sampled::new(&to.seed, matrix, None));
+    hashes.run::<V>();
+    for (bytes, high) in key[BYTES..].chunks_exact(320).zip(highs) {
+        decode_high::<W>(bytes, high);
+        for number in &mut *high {
+            W::load(number).shl::<DROPPED>().store(number);
+        }
+        W::call(Transform(high));
+    }
+}

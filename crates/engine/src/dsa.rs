@@ -58,6 +58,7 @@ impl Set {
 
 impl lattice::Form for Scalar {
     type Set = Set;
+    type Expanded = outboard_lanes::ml_dsa::Expanded;
 
     const SEED: usize = SEED;
 
@@ -115,7 +116,7 @@ pub fn generate(set: Set, path: Path) -> Result<Key> {
 /// [`Error::InvalidKey`]: it has another length.
 pub fn seeded(set: Set, path: Path, seed: SecretBytes) -> Result<Key> {
     if let Some((public, private)) = on_wide(path, set.keygen(), || wide::generate(set, &seed)) {
-        return Ok(Key::of_halves(set, public, private, seed));
+        return Ok(Key::of_halves(set, public, private, seed, None));
     }
     counted::<Scalar, _>(set, set.keygen(), || Key::of_seed(set, seed))
 }
@@ -152,10 +153,7 @@ impl Key {
 
     fn sign_by(&self, path: Path, mu: impl Fn() -> Result<Mu>) -> Result<Vec<u8>> {
         let set = self.set();
-        let across_lanes = || {
-            let private = self.private_bytes()?;
-            wide::sign(set, private, self.public_bytes(), &mu().ok()?)
-        };
+        let across_lanes = || wide::sign(self, &mu().ok()?);
         if let Some(signature) = on_wide(path, set.signing(), across_lanes) {
             return Ok(signature);
         }
@@ -193,7 +191,7 @@ impl Key {
 
     fn verify_by(&self, path: Path, mu: impl Fn() -> Result<Mu>, signature: &[u8]) -> Result<bool> {
         let set = self.set();
-        let across_lanes = || wide::verify(set, self.public_bytes(), &mu().ok()?, signature);
+        let across_lanes = || wide::verify(self, &mu().ok()?, signature);
         if let Some(valid) = on_wide(path, set.verification(), across_lanes) {
             return Ok(valid);
         }

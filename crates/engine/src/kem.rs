@@ -62,6 +62,7 @@ impl Set {
 
 impl lattice::Form for Scalar {
     type Set = Set;
+    type Expanded = outboard_lanes::ml_kem::Expanded;
 
     const SEED: usize = SEED;
 
@@ -118,8 +119,9 @@ pub fn generate(set: Set, path: Path) -> Result<Key> {
 /// # Errors
 /// [`Error::InvalidKey`]: it has another length. [`Error::Resource`].
 pub fn seeded(set: Set, path: Path, seed: SecretBytes) -> Result<Key> {
-    if let Some((public, private)) = on_wide(path, set.keygen(), || wide::generate(set, &seed)) {
-        return Ok(Key::of_halves(set, public, private, seed));
+    let across_lanes = || wide::generate(set, &seed);
+    if let Some((public, private, expanded)) = on_wide(path, set.keygen(), across_lanes) {
+        return Ok(Key::of_halves(set, public, private, seed, Some(expanded)));
     }
     counted::<Scalar, _>(set, set.keygen(), || Key::of_seed(set, seed))
 }
@@ -140,9 +142,8 @@ impl Key {
     /// # Errors
     /// [`Error::Failed`]
     pub fn encapsulate_by(&self, path: Path, message: &[u8; SECRET]) -> Result<(Vec<u8>, Secret)> {
-        let (set, public) = (self.set(), self.public_bytes());
-        let operation = set.encapsulation();
-        if let Some(both) = on_wide(path, operation, || wide::encapsulate(set, public, message)) {
+        let (set, operation) = (self.set(), self.set().encapsulation());
+        if let Some(both) = on_wide(path, operation, || wide::encapsulate(self, message)) {
             return Ok(both);
         }
         counted::<Scalar, _>(set, operation, || {
@@ -159,8 +160,7 @@ impl Key {
     /// [`Error::NoPrivateKey`].
     pub fn decapsulate(&self, path: Path, ciphertext: &[u8]) -> Result<Secret> {
         let (set, operation) = (self.set(), self.set().decapsulation());
-        let across_lanes = || wide::decapsulate(set, self.private_bytes()?, ciphertext);
-        if let Some(secret) = on_wide(path, operation, across_lanes) {
+        if let Some(secret) = on_wide(path, operation, || wide::decapsulate(self, ciphertext)) {
             return Ok(secret);
         }
         counted::<Scalar, _>(set, operation, || {

@@ -2,6 +2,7 @@
 //!
 //! The bytes are the key. AWS-LC's form of it was there first, or is made of them when path `scalar` needs it.
 
+mod expanded;
 mod wide;
 
 use std::time::Instant;
@@ -13,6 +14,7 @@ use crate::error::{Error, Result};
 use crate::scalar::SecretBytes;
 use crate::{Operation, Path, ledger};
 
+pub use expanded::Expanded;
 pub use wide::has_lanes;
 pub(crate) use wide::on as on_wide;
 
@@ -20,6 +22,8 @@ pub(crate) use wide::on as on_wide;
 pub trait Form: Sized + Send + Sync + 'static {
     /// A parameter set.
     type Set: Copy + PartialEq + Send + Sync + 'static;
+    /// What the lanes keep of a public half.
+    type Expanded: Expanded;
 
     /// The length of a seed, in bytes.
     const SEED: usize;
@@ -71,6 +75,7 @@ pub struct Key<F: Form> {
     private: Option<SecretBytes>,
     seed: Option<SecretBytes>,
     form: OnceBox<F>,
+    expanded: expanded::Place<F::Expanded>,
 }
 
 impl<F: Form> Key<F> {
@@ -88,15 +93,17 @@ impl<F: Form> Key<F> {
             private: Some(private),
             seed: Some(seed),
             form: OnceBox::with_value(Box::new(form)),
+            expanded: expanded::Place::new(None),
         })
     }
 
-    /// A key that another path made of its seed.
+    /// A key that the lanes made of its seed, and what they know of it.
     pub(crate) fn of_halves(
         set: F::Set,
         public: Box<[u8]>,
         private: SecretBytes,
         seed: SecretBytes,
+        expanded: Option<F::Expanded>,
     ) -> Self {
         Self {
             set,
@@ -104,6 +111,7 @@ impl<F: Form> Key<F> {
             private: Some(private),
             seed: Some(seed),
             form: OnceBox::new(),
+            expanded: expanded::Place::new(expanded),
         }
     }
 
@@ -121,6 +129,7 @@ impl<F: Form> Key<F> {
             private: None,
             seed: None,
             form: OnceBox::new(),
+            expanded: expanded::Place::new(None),
         })
     }
 
@@ -136,6 +145,7 @@ impl<F: Form> Key<F> {
             private: Some(bytes.into()),
             seed: None,
             form: OnceBox::with_value(Box::new(form)),
+            expanded: expanded::Place::new(None),
         })
     }
 
@@ -167,7 +177,16 @@ impl<F: Form> Key<F> {
             private: None,
             seed: None,
             form: OnceBox::new(),
+            expanded: expanded::Place::new(None),
         }
+    }
+
+    /// For path `wide`: what is kept from an earlier operation; the second one makes it.
+    pub(crate) fn expanded(
+        &self,
+        make: impl FnOnce() -> Option<F::Expanded>,
+    ) -> Option<&F::Expanded> {
+        self.expanded.get(make)
     }
 
     /// For path `scalar`.

@@ -2,12 +2,19 @@
 
 use std::mem;
 
-use outboard_lanes::ml_dsa::{self as lanes, wide};
+use outboard_lanes::ml_dsa::{self as lanes, Expanded, wide};
 use zeroize::Zeroizing;
 
-use super::{Mu, SEED, Set};
+use super::{Key, Mu, SEED, Set};
+use crate::lattice;
 use crate::ledger::{self, Reason};
 use crate::scalar::{SecretBytes, randomise};
+
+impl lattice::Expanded for Expanded {
+    fn size(&self) -> usize {
+        self.size()
+    }
+}
 
 /// The halves of a seed's key.
 pub(super) fn generate(set: Set, seed: &[u8]) -> Option<(Box<[u8]>, SecretBytes)> {
@@ -17,13 +24,17 @@ pub(super) fn generate(set: Set, seed: &[u8]) -> Option<(Box<[u8]>, SecretBytes)
 }
 
 /// A hedged signature of μ. It is verified first, as on path `scalar`: None if a fault made it wrong.
-pub(super) fn sign(set: Set, private: &[u8], public: &[u8], mu: &Mu) -> Option<Vec<u8>> {
+pub(super) fn sign(key: &Key, mu: &Mu) -> Option<Vec<u8>> {
+    let (set, private) = (key.set(), key.private_bytes()?);
     let mut randomness = Zeroizing::new([0; SEED]);
     randomise(&mut *randomness).ok()?;
-    let signed = wide::sign(of(set), private, mu, &randomness);
+    let signed = match expanded(key) {
+        Some(expanded) => expanded.sign(private, mu, &randomness),
+        None => wide::sign(of(set), private, mu, &randomness),
+    };
     let signature = signed.map(Zeroizing::new);
     let checked = signature.map(|mut it| {
-        let is_right = verify(set, public, mu, &it) == Some(true);
+        let is_right = verify(key, mu, &it) == Some(true);
         // A wrong one may betray the key: it is wiped.
         is_right.then(|| mem::take(&mut *it))
     });
@@ -38,12 +49,20 @@ pub(super) fn sign(set: Set, private: &[u8], public: &[u8], mu: &Mu) -> Option<V
 }
 
 /// Whether that is a signature of μ.
-pub(super) fn verify(set: Set, public: &[u8], mu: &Mu, signature: &[u8]) -> Option<bool> {
-    match wide::verify(of(set), public, mu, signature) {
+pub(super) fn verify(key: &Key, mu: &Mu, signature: &[u8]) -> Option<bool> {
+    let verified = match expanded(key) {
+        Some(expanded) => expanded.verify(mu, signature),
+        None => wide::verify(of(key.set()), key.public_bytes(), mu, signature),
+    };
+    match verified {
         Ok(()) => Some(true),
         Err(outboard_lanes::Error::InvalidSignature) => Some(false),
         Err(_) => None,
     }
+}
+
+fn expanded(key: &Key) -> Option<&Expanded> {
+    key.expanded(|| Expanded::new(of(key.set()), key.public_bytes()).ok())
 }
 
 const fn of(set: Set) -> lanes::Set {
@@ -66,9 +85,16 @@ mod tests {
             let (Some((public, private)), Some((other, _))) = (pair(1), pair(2)) else {
                 return eprintln!("skipped: no lanes here ('make kem-anywhere' emulates them)");
             };
-            let sign = |public: &[u8]| sign(set, &private, public, &[3; 64]);
-            assert!(sign(&public).is_some());
-            assert!(sign(&other).is_none());
+            let key = |public: Box<[u8]>| {
+                let (private, seed) = (private.clone(), SecretBytes::zeros(SEED));
+                Key::of_halves(set, public, private, seed, None)
+            };
+            let (right, wrong) = (key(public), key(other));
+            // The first is made with the key's bytes, the second with what is kept of it.
+            for _ in 0..2 {
+                assert!(sign(&right, &[3; 64]).is_some());
+                assert!(sign(&wrong, &[3; 64]).is_none());
+            }
         }
     }
 }

@@ -2,33 +2,48 @@
 
 use std::mem;
 
-use outboard_lanes::ml_kem::{self as lanes, wide};
+use outboard_lanes::ml_kem::{self as lanes, Expanded, wide};
 
-use super::{SECRET, SEED, Secret, Set};
+use super::{Key, SECRET, SEED, Secret, Set};
+use crate::lattice;
 use crate::scalar::SecretBytes;
 
-/// The halves of a seed's key.
-pub(super) fn generate(set: Set, seed: &[u8]) -> Option<(Box<[u8]>, SecretBytes)> {
+impl lattice::Expanded for Expanded {
+    fn size(&self) -> usize {
+        self.size()
+    }
+}
+
+/// The key of a seed.
+pub(super) fn generate(set: Set, seed: &[u8]) -> Option<(Box<[u8]>, SecretBytes, Expanded)> {
     let seed: &[u8; SEED] = seed.try_into().ok()?;
     let (halves, _) = seed.as_chunks();
     let mut pair = wide::generate(of(set), &halves[0], &halves[1]).ok()?;
     let private = SecretBytes::whole(mem::take(&mut pair.decapsulation_key));
-    Some((pair.encapsulation_key.into(), private))
+    Some((pair.encapsulation_key.into(), private, pair.expanded))
 }
 
 /// A ciphertext for a public half, and its secret.
-pub(super) fn encapsulate(
-    set: Set,
-    public: &[u8],
-    message: &[u8; SECRET],
-) -> Option<(Vec<u8>, Secret)> {
-    let both = wide::encapsulate(of(set), public, message).ok()?;
-    Some((both.ciphertext, both.secret))
+pub(super) fn encapsulate(key: &Key, message: &[u8; SECRET]) -> Option<(Vec<u8>, Secret)> {
+    let both = match expanded(key) {
+        Some(expanded) => expanded.encapsulate(message),
+        None => wide::encapsulate(of(key.set()), key.public_bytes(), message),
+    };
+    both.ok().map(|both| (both.ciphertext, both.secret))
 }
 
 /// The secret of a ciphertext, by a private half.
-pub(super) fn decapsulate(set: Set, private: &[u8], ciphertext: &[u8]) -> Option<Secret> {
-    wide::decapsulate(of(set), private, ciphertext).ok()
+pub(super) fn decapsulate(key: &Key, ciphertext: &[u8]) -> Option<Secret> {
+    let private = key.private_bytes()?;
+    let secret = match expanded(key) {
+        Some(expanded) => expanded.decapsulate(private, ciphertext),
+        None => wide::decapsulate(of(key.set()), private, ciphertext),
+    };
+    secret.ok()
+}
+
+fn expanded(key: &Key) -> Option<&Expanded> {
+    key.expanded(|| Expanded::new(of(key.set()), key.public_bytes()).ok())
 }
 
 const fn of(set: Set) -> lanes::Set {

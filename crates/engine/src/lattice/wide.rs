@@ -1,5 +1,4 @@
-//! Path `wide` of ML-KEM and of ML-DSA: one operation across the lanes. It was not measured yet: only a profile of this machine
-//! chooses it.
+//! Path `wide` of ML-KEM and of ML-DSA: one operation across the lanes.
 //!
 //! The lanes wipe what they used. They want more of the processor than other lanes do: VBMI2 and VNNI, too.
 

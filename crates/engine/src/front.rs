@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::card::{self, Output, Request};
 use crate::error::Result;
 use crate::profile::{Decision, SYSTEM_PATH};
-use crate::{Machine, Path, ledger, settings};
+use crate::{Machine, Operation, Path, ledger, settings};
 
 /// Such a front has no libcrypto to compare itself with: the oldest one that Outboard knows stands for it.
 const OLDEST: &str = "3.0";
@@ -78,6 +78,11 @@ pub fn close() {
 }
 
 impl Paths {
+    /// The path of an operation that is no request of a card: ML-KEM's and ML-DSA's.
+    pub fn of(&self, operation: Operation) -> Path {
+        self.0.choices.path(operation)
+    }
+
     /// Runs a request on this thread where the profile has it run alone; else the request comes back, for a card.
     ///
     /// # Errors

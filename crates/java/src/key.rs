@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use outboard_engine::Operation;
 use outboard_engine::card::{self, Request};
+use outboard_engine::kem;
 use outboard_engine::scalar::digest::Digest;
 use outboard_engine::scalar::ec::{self, Curve};
-use outboard_engine::scalar::ml_kem;
 use outboard_engine::scalar::pair::{Pair, Private};
 use outboard_engine::scalar::rsa::{SaltLength, Scheme};
 use outboard_engine::scalar::x25519;
@@ -27,7 +27,7 @@ pub(crate) enum Key {
     /// In memory of its own: a key that is moved leaves a copy behind.
     X25519(Box<x25519::Private>),
     /// Either half.
-    MlKem(Box<ml_kem::Key>),
+    MlKem(Box<kem::Key>),
     Service(service::Key),
 }
 
@@ -132,7 +132,10 @@ impl Key {
         match self {
             Self::Ec(key) => Ok(key.number()?),
             Self::X25519(key) => Ok(Zeroizing::new(key.to_vec())),
-            Self::MlKem(key) => Ok(key.private_bytes()?),
+            Self::MlKem(key) => {
+                let half = key.private_bytes().ok_or(Error::Misused)?;
+                Ok(Zeroizing::new(half.to_vec()))
+            }
             _ => Err(Error::Misused),
         }
     }

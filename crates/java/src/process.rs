@@ -6,6 +6,7 @@ use outboard_client::{self as client, Client};
 use outboard_engine::card::{Output, Request};
 use outboard_engine::fork;
 use outboard_engine::front::{Paths, Settings};
+use outboard_engine::{Operation, Path};
 
 use crate::error::{Error, Result};
 
@@ -36,6 +37,11 @@ pub(crate) fn open(settings: &str) {
 /// Runs a request on the path that the profile says.
 pub(crate) fn run(request: Request) -> Result<Output> {
     Ok(get()?.paths.run(request)?)
+}
+
+/// The path of an operation of ML-KEM.
+pub(crate) fn path(operation: Operation) -> Result<Path> {
+    Ok(get()?.paths.of(operation))
 }
 
 /// The card service.

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use cryptoki_sys::*;
 use outboard_administration::Role;
-use outboard_engine::fork;
 use outboard_engine::front::{self, Paths, Settings};
+use outboard_engine::{Operation, Path, fork};
 
 use crate::abi::Template;
 use crate::coprocessor::Coprocessor;
@@ -55,6 +55,12 @@ fn environment() -> String {
         _ => None,
     };
     text.unwrap_or_default()
+}
+
+/// The path of an operation of ML-KEM or ML-DSA.
+pub(crate) fn path(operation: Operation) -> Path {
+    let paths = MODULE.paths.get();
+    paths.map_or(Path::Scalar, |paths| paths.of(operation))
 }
 
 /// What `C_Initialize` is told of threads.

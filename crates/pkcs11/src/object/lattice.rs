@@ -3,21 +3,24 @@
 use std::sync::Arc;
 
 use cryptoki_sys::*;
-use outboard_engine::scalar::{ml_dsa, ml_kem, randomise};
+use outboard_engine::lattice::{Form, Key};
+use outboard_engine::scalar::SecretBytes;
+use outboard_engine::{dsa, kem};
 use zeroize::Zeroizing;
 
 use super::attributes::{Attributes, number};
 use super::generated::Halves;
 use super::material::Material;
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::module;
 
 /// What the keys of a type are made for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Lattice {
     /// Secrets.
-    Kem(ml_kem::Set),
+    Kem(kem::Set),
     /// Signatures.
-    Dsa(ml_dsa::Set),
+    Dsa(dsa::Set),
 }
 
 /// Whether keys of a type are such keys.
@@ -32,12 +35,12 @@ impl Lattice {
     /// `CKR_PARAMETER_SET_NOT_SUPPORTED`
     pub(crate) fn of(key_type: CK_KEY_TYPE, set: CK_ULONG) -> Result<Self> {
         Ok(match (key_type, set) {
-            (CKK_ML_KEM, CKP_ML_KEM_512) => Self::Kem(ml_kem::Set::MlKem512),
-            (CKK_ML_KEM, CKP_ML_KEM_768) => Self::Kem(ml_kem::Set::MlKem768),
-            (CKK_ML_KEM, CKP_ML_KEM_1024) => Self::Kem(ml_kem::Set::MlKem1024),
-            (CKK_ML_DSA, CKP_ML_DSA_44) => Self::Dsa(ml_dsa::Set::MlDsa44),
-            (CKK_ML_DSA, CKP_ML_DSA_65) => Self::Dsa(ml_dsa::Set::MlDsa65),
-            (CKK_ML_DSA, CKP_ML_DSA_87) => Self::Dsa(ml_dsa::Set::MlDsa87),
+            (CKK_ML_KEM, CKP_ML_KEM_512) => Self::Kem(kem::Set::MlKem512),
+            (CKK_ML_KEM, CKP_ML_KEM_768) => Self::Kem(kem::Set::MlKem768),
+            (CKK_ML_KEM, CKP_ML_KEM_1024) => Self::Kem(kem::Set::MlKem1024),
+            (CKK_ML_DSA, CKP_ML_DSA_44) => Self::Dsa(dsa::Set::MlDsa44),
+            (CKK_ML_DSA, CKP_ML_DSA_65) => Self::Dsa(dsa::Set::MlDsa65),
+            (CKK_ML_DSA, CKP_ML_DSA_87) => Self::Dsa(dsa::Set::MlDsa87),
             _ => return Err(CKR_PARAMETER_SET_NOT_SUPPORTED.into()),
         })
     }
@@ -51,16 +54,14 @@ impl Lattice {
 
     /// The key of a seed.
     fn of_seed(self, seed: &[u8]) -> Result<Material> {
-        let invalid = |_| Error::from(CKR_ATTRIBUTE_VALUE_INVALID);
-        Ok(match self {
-            Self::Kem(set) => {
-                let seed = seed.try_into().map_err(invalid)?;
-                Material::MlKem(Arc::new(ml_kem::Key::from_seed(set, seed)?))
-            }
-            Self::Dsa(set) => {
-                let seed = seed.try_into().map_err(invalid)?;
-                Material::MlDsa(Arc::new(ml_dsa::Key::from_seed(set, seed)?))
-            }
+        let seed = SecretBytes::from(seed);
+        let made = match self {
+            Self::Kem(set) => kem::seeded(set, module::path(set.keygen()), seed).map(of_kem),
+            Self::Dsa(set) => dsa::seeded(set, module::path(set.keygen()), seed).map(of_dsa),
+        };
+        made.map_err(|error| match error {
+            outboard_engine::Error::InvalidKey => CKR_ATTRIBUTE_VALUE_INVALID.into(),
+            error => error.into(),
         })
     }
 
@@ -69,15 +70,19 @@ impl Lattice {
     /// # Errors
     /// The engine's.
     pub(crate) fn generate(self) -> Result<Halves> {
-        let (key_type, set, seed) = match self {
-            Self::Kem(set) => (CKK_ML_KEM, set as CK_ULONG, ml_kem::SEED),
-            Self::Dsa(set) => (CKK_ML_DSA, set as CK_ULONG, ml_dsa::SEED),
+        let (key_type, set, made) = match self {
+            Self::Kem(set) => {
+                let made = kem::generate(set, module::path(set.keygen())).map(of_kem);
+                (CKK_ML_KEM, set as CK_ULONG, made)
+            }
+            Self::Dsa(set) => {
+                let made = dsa::generate(set, module::path(set.keygen())).map(of_dsa);
+                (CKK_ML_DSA, set as CK_ULONG, made)
+            }
         };
-        let mut seed = Zeroizing::new(vec![0; seed]);
-        randomise(&mut seed)?;
-        let (public, private) = match self.of_seed(&seed)? {
-            Material::MlKem(key) => (key.public_bytes()?, key.private_bytes()?),
-            Material::MlDsa(key) => (key.public_bytes()?, key.private_bytes()?),
+        let [public, private, seed] = match made? {
+            Material::MlKem(key) => parts(&key),
+            Material::MlDsa(key) => parts(&key),
             _ => return Err(CKR_GENERAL_ERROR.into()),
         };
         // The standard counts parameter sets from 1.
@@ -85,13 +90,27 @@ impl Lattice {
             (CKA_KEY_TYPE, Zeroizing::new(number(key_type))),
             (CKA_PARAMETER_SET, Zeroizing::new(number(set + 1))),
         ];
-        let public = [(CKA_VALUE, Zeroizing::new(public))];
+        let public = [(CKA_VALUE, public)];
         let private = [(CKA_SEED, seed), (CKA_VALUE, private)];
         Ok(Halves::of(
             [&both[..], &public].concat(),
             [&both[..], &private].concat(),
         ))
     }
+}
+
+fn of_kem(key: kem::Key) -> Material {
+    Material::MlKem(Arc::new(key))
+}
+
+fn of_dsa(key: dsa::Key) -> Material {
+    Material::MlDsa(Arc::new(key))
+}
+
+/// The public half, the private one and the seed; nothing for what is not known.
+fn parts<F: Form>(key: &Key<F>) -> [Zeroizing<Vec<u8>>; 3] {
+    let all = [Some(key.public_bytes()), key.private_bytes(), key.seed()];
+    all.map(|part| Zeroizing::new(part.unwrap_or_default().to_vec()))
 }
 
 /// Gives a private half that has a seed its value.
@@ -103,9 +122,9 @@ pub(super) fn complete(attributes: &mut Attributes) -> Result<()> {
     let (Some(seed), true) = (attributes.get(CKA_SEED), key_type.is_some_and(is_type)) else {
         return Ok(());
     };
-    let value = match Lattice::of_attributes(attributes)?.of_seed(seed)? {
-        Material::MlKem(key) => key.private_bytes()?,
-        Material::MlDsa(key) => key.private_bytes()?,
+    let [_, value, _] = match Lattice::of_attributes(attributes)?.of_seed(seed)? {
+        Material::MlKem(key) => parts(&key),
+        Material::MlDsa(key) => parts(&key),
         _ => return Err(CKR_GENERAL_ERROR.into()),
     };
     match attributes.get(CKA_VALUE) {
@@ -125,9 +144,9 @@ pub(super) fn material(attributes: &Attributes, is_private: bool) -> Result<Mate
     let lattice = Lattice::of_attributes(attributes)?;
     let value = attributes.get(CKA_VALUE).ok_or(CKR_TEMPLATE_INCOMPLETE)?;
     Ok(match (lattice, is_private) {
-        (Lattice::Kem(set), true) => Material::MlKem(Arc::new(ml_kem::Key::private(set, value)?)),
-        (Lattice::Kem(set), false) => Material::MlKem(Arc::new(ml_kem::Key::public(set, value)?)),
-        (Lattice::Dsa(set), true) => Material::MlDsa(Arc::new(ml_dsa::Key::private(set, value)?)),
-        (Lattice::Dsa(set), false) => Material::MlDsa(Arc::new(ml_dsa::Key::public(set, value)?)),
+        (Lattice::Kem(set), true) => of_kem(kem::Key::private(set, value)?),
+        (Lattice::Kem(set), false) => of_kem(kem::Key::public(set, value)?),
+        (Lattice::Dsa(set), true) => of_dsa(dsa::Key::private(set, value)?),
+        (Lattice::Dsa(set), false) => of_dsa(dsa::Key::public(set, value)?),
     })
 }

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use cryptoki_sys::*;
 use outboard_engine::card;
 use outboard_engine::scalar::ec::{self, Curve};
+use outboard_engine::scalar::ed25519;
 use outboard_engine::scalar::rsa::{self, Numbers, PrivateNumbers};
-use outboard_engine::scalar::{ed25519, ml_dsa, ml_kem};
+use outboard_engine::{dsa, kem};
 use zeroize::Zeroizing;
 
 use super::attributes::Attributes;
@@ -30,9 +31,9 @@ pub(crate) enum Material {
     /// X25519's private half.
     X25519(Arc<Zeroizing<[u8; 32]>>),
     /// ML-KEM, either half.
-    MlKem(Arc<ml_kem::Key>),
+    MlKem(Arc<kem::Key>),
     /// ML-DSA, either half.
-    MlDsa(Arc<ml_dsa::Key>),
+    MlDsa(Arc<dsa::Key>),
     /// The private half of a key of the card service.
     Service(Arc<ServiceKey>),
 }

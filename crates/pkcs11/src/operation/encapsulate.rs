@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use cryptoki_sys::*;
-use outboard_engine::scalar::ml_kem;
+use outboard_engine::kem;
 
 use crate::abi::{Output, Template};
 use crate::error::Result;
 use crate::mechanism::{Mechanism, What};
-use crate::module::Module;
+use crate::module::{Module, path};
 use crate::object::{Material, Object, Origin};
 
 impl Module {
@@ -25,7 +25,7 @@ impl Module {
         if ciphertext.is_question(key.set().ciphertext_length())? {
             return Ok(None);
         }
-        let (encapsulated, secret) = key.encapsulate()?;
+        let (encapsulated, secret) = key.encapsulate(path(key.set().encapsulation()))?;
         let secret = self.shared(&object, session, template, &secret)?;
         ciphertext.put(&encapsulated)?;
         Ok(Some(secret))
@@ -44,7 +44,7 @@ impl Module {
         if ciphertext.len() != key.set().ciphertext_length() {
             return Err(CKR_WRAPPED_KEY_LEN_RANGE.into());
         }
-        let secret = key.decapsulate(ciphertext)?;
+        let secret = key.decapsulate(path(key.set().decapsulation()), ciphertext)?;
         self.shared(&object, session, template, &secret)
     }
 
@@ -55,7 +55,7 @@ impl Module {
         mechanism: &Mechanism,
         key: CK_OBJECT_HANDLE,
         usage: CK_ATTRIBUTE_TYPE,
-    ) -> Result<(Arc<Object>, Arc<ml_kem::Key>)> {
+    ) -> Result<(Arc<Object>, Arc<kem::Key>)> {
         if mechanism.what != What::Kem {
             return Err(CKR_MECHANISM_INVALID.into());
         }
@@ -88,7 +88,7 @@ impl Module {
         key: &Object,
         session: CK_SESSION_HANDLE,
         template: &Template<'_>,
-        secret: &ml_kem::Secret,
+        secret: &kem::Secret,
     ) -> Result<CK_OBJECT_HANDLE> {
         let origin = Origin::Derived {
             always_sensitive: false,

@@ -21,7 +21,7 @@ use crate::abi::Output;
 use crate::coprocessor::{Kind, ServiceKey};
 use crate::error::{Error, Result};
 use crate::mechanism::{Mechanism, Sign, SignScheme, What};
-use crate::module::Module;
+use crate::module::{self, Module};
 use crate::object::{Material, Object};
 use crate::session::Session;
 
@@ -234,7 +234,8 @@ impl Signing {
                 let SignScheme::MlDsa(context) = &self.sign.scheme else {
                     return Err(CKR_KEY_TYPE_INCONSISTENT.into());
                 };
-                Computation::Done(Ok(Bytes::new(key.sign(value, context)?)))
+                let path = module::path(key.set().signing());
+                Computation::Done(Ok(Bytes::new(key.sign(path, value, context)?)))
             }
             _ => return Err(CKR_KEY_TYPE_INCONSISTENT.into()),
         })

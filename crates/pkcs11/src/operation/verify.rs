@@ -14,7 +14,7 @@ use super::mac::{Coding, OrCode};
 use super::sign::{Pair, end, fits, go_on, length, unpadded};
 use crate::error::Result;
 use crate::mechanism::{Mechanism, Sign, SignScheme, What};
-use crate::module::Module;
+use crate::module::{self, Module};
 use crate::object::{Material, Object};
 use crate::session::Session;
 
@@ -132,7 +132,8 @@ impl Verifying {
             }
             (Material::Ed25519(key), _) => ed25519::verify(key.public(), value, signature),
             (Material::MlDsa(key), SignScheme::MlDsa(context)) => {
-                key.verify(value, context, signature)
+                let path = module::path(key.set().verification());
+                key.verify(path, value, context, signature)?
             }
             (Material::Ed25519Public(key), _) => ed25519::verify(key, value, signature),
             _ => return Err(CKR_KEY_TYPE_INCONSISTENT.into()),

@@ -4,6 +4,7 @@
 
 pub(crate) mod asynchronous;
 pub(crate) mod calls;
+pub(crate) mod lattices;
 pub(crate) mod raw;
 
 use std::path::PathBuf;

@@ -1,6 +1,6 @@
 //! What the lanes keep of a public half for its next operations.
 //!
-//! To make it is half of an operation or more, and to keep it takes 3 to 63 KB. So a key that serves once, as a TLS server has one of
+//! To make it is half of an operation or more, and to keep it takes 3 to 66 KB. So a key that serves once, as a TLS server has one of
 //! each client, goes without: it is made in the second operation. A process keeps no more than [`MOST`].
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};

@@ -197,6 +197,20 @@ fn signatures_are_those_of_their_message_and_context() {
     }
 }
 
+/// The module computes on a stack of its own.
+#[test]
+fn a_thread_with_a_small_stack_signs() {
+    let all = session();
+    let (public, private) = generate(all, CKM_ML_DSA_KEY_PAIR_GEN, CKP_ML_DSA_87).expect("a pair");
+    let thread = std::thread::Builder::new().stack_size(64 << 10);
+    let signing = move || {
+        let signature = sign(all, mechanism(CKM_ML_DSA), private, b"m").expect("a signature");
+        verify(all, mechanism(CKM_ML_DSA), public, b"m", &signature)
+    };
+    let signing = thread.spawn(signing).expect("a thread");
+    assert_eq!(signing.join().expect("it ends well"), Ok(()));
+}
+
 #[test]
 fn ml_dsa_agrees_with_wycheproof() {
     let all = session();

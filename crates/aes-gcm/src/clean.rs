@@ -27,7 +27,7 @@ pub(crate) fn wipe<T: Plain>(secret: &mut T) {
     }
 }
 
-/// Clears the vector registers, and what a function that was just called has left on the stack. An adversary found powers of H there, which
+/// Clears the vector registers that AVX2 has, and what a function that was just called has left on the stack. An adversary found powers of H there, which
 /// the compiler keeps at hand, and what was hashed, which tells H where the data are known. Registers come to the stack later: the
 /// loader saves them where a program calls a function for the first time.
 ///
@@ -57,9 +57,24 @@ pub(crate) const DEEP: usize = 1280;
 /// For less.
 pub(crate) const SHALLOW: usize = 640;
 
-/// Clears the vector registers, for the same reason: at the end of a message.
+/// Clears these registers, for the same reason: at the end of a message.
 #[inline]
 pub(crate) fn clear_registers() {
     // SAFETY: see `clear`.
     unsafe { core::arch::asm!("vzeroall", clobber_abi("sysv64"), options(nomem, nostack)) };
+}
+
+/// Clears the vector registers that AVX-512 adds: `vzeroall` leaves them alone.
+#[inline]
+pub(crate) fn clear_upper_registers() {
+    // SAFETY: the processor has AVX-512: the callers have asked, or the wide kernel has run.
+    unsafe {
+        core::arch::asm!(
+            ".irp number, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31",
+            "vpxord zmm\\number, zmm\\number, zmm\\number",
+            ".endr",
+            clobber_abi("sysv64"),
+            options(nomem, nostack),
+        );
+    }
 }

@@ -3,21 +3,21 @@
 use core::arch::x86_64::*;
 
 use crate::block::{BLOCK, Block};
-use crate::clean::wipe;
-use crate::kernel::{MOST_KEYS, Twice};
+use crate::kernel::MOST_KEYS;
 
 /// Expands a key of 16, 24 or 32 bytes: how many rounds follow the first addition. Each turn makes as many words as the key has, which are
 /// four and perhaps more.
 #[target_feature(enable = "aes,avx2")]
-pub(crate) fn expand(key: &[u8], out: &mut [Twice; MOST_KEYS]) -> usize {
+pub(crate) fn expand(key: &[u8], out: &mut [Block; MOST_KEYS]) -> usize {
     let words = key.len() / 4;
     let keys = words + 7;
-    let mut expanded = [0; BLOCK * (MOST_KEYS + 1)];
+    // SAFETY: the same bytes: a block is nothing else.
+    let out: &mut [u8; BLOCK * MOST_KEYS] = unsafe { &mut *out.as_mut_ptr().cast() };
     let (mut four, mut more) = (Block::part(&key[..BLOCK]), Block::part(&key[BLOCK..]));
     let mut constant = 1;
     for word in (0..4 * keys).step_by(words) {
         for (word, block) in [(word, four), (word + 4, more)] {
-            if let Some(bytes) = expanded[4 * word..].first_chunk_mut() {
+            if let Some(bytes) = out[4 * word..].first_chunk_mut() {
                 block.store(bytes);
             }
         }
@@ -34,10 +34,6 @@ pub(crate) fn expand(key: &[u8], out: &mut [Twice; MOST_KEYS]) -> usize {
             _ => summed(more) ^ substituted(everywhere::<3>(four), 0),
         };
     }
-    for (twice, bytes) in out[..keys].iter_mut().zip(expanded.as_chunks().0) {
-        twice.0 = [Block::new(bytes); 2];
-    }
-    wipe(&mut expanded);
     keys - 1
 }
 

@@ -1,14 +1,17 @@
-//! AES-GCM (SP 800-38D) for processors that have VAES and VPCLMULQDQ, and no AVX-512: AMD's Zen 3, Intel's since Alder Lake, and virtual
-//! machines that hide AVX-512. AWS-LC and OpenSSL (up to 4.0, at least) use these instructions for AES-GCM on 512-bit vectors alone;
-//! elsewhere each of their instructions has one block.
+//! AES-GCM (SP 800-38D) for processors that have VAES and VPCLMULQDQ: four blocks in a register where they have AVX-512, and two where
+//! they do not (AMD's Zen 3, Intel's since Alder Lake, and virtual machines that hide AVX-512). AWS-LC and OpenSSL (up to 4.0, at least)
+//! use these instructions for AES-GCM on 512-bit vectors alone; elsewhere each of their instructions has one block.
 //!
 //! ```text
 //! lib.rs        a key and a message, in the order that is allowed   AesGcm
 //! message.rs    a message in pieces, as OpenSSL's programs feed it  Message
-//! kernel.rs     a key, at work: sixteen blocks a step               Key
+//! kernel.rs     a key, at work: which code takes which blocks       Key
+//! steps.rs      sixteen blocks a step
+//! rest.rs       fewer blocks
 //! ghash.rs      products of blocks
-//! expansion.rs  the round keys of a key
+//! vector.rs     two or four blocks in a register                    Vector
 //! block.rs      a block in a register                               Block
+//! expansion.rs  the round keys of a key
 //! clean.rs      nothing secret stays behind
 //! ```
 //!
@@ -22,6 +25,9 @@ mod expansion;
 mod ghash;
 mod kernel;
 mod message;
+mod rest;
+mod steps;
+mod vector;
 
 use block::Block;
 use inout::InOutBuf;
@@ -66,7 +72,11 @@ impl Clone for AesGcm {
         self.state.key.copy_to(&mut state.key);
         state.message = self.state.message;
         let seals = self.seals;
+        // The C library copies by any register that the processor has.
         clean::clear_registers();
+        if kernel::available_wide() {
+            clean::clear_upper_registers();
+        }
         Self { state, seals }
     }
 }
@@ -194,7 +204,9 @@ impl AesGcm {
 impl State {
     fn empty() -> Box<Self> {
         // SAFETY: all bytes 0 are a value: no key, and no message.
-        unsafe { Box::new(core::mem::zeroed()) }
+        let mut state: Box<Self> = unsafe { Box::new(core::mem::zeroed()) };
+        state.key.choose(kernel::available_wide());
+        state
     }
 
     #[inline]

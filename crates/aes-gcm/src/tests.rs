@@ -6,8 +6,9 @@ use std::ptr;
 use aws_lc_sys as lc;
 use inout::InOutBuf;
 
-use super::{AesGcm, BLOCK, Refusal, available};
+use super::{AesGcm, BLOCK, Refusal, available, clean};
 use crate::block::Block;
+use crate::kernel::{STEP, available_wide};
 
 struct Random(u64);
 
@@ -37,6 +38,26 @@ impl Random {
             _ => self.below(2000),
         }
     }
+}
+
+/// The kernels that this processor has: whether each is the wide one.
+fn kernels() -> &'static [bool] {
+    if !available() {
+        eprintln!("skipped: this processor has no VAES");
+        &[]
+    } else if !available_wide() {
+        eprintln!("the wide kernel is skipped: this processor has no AVX-512");
+        &[false]
+    } else {
+        &[false, true]
+    }
+}
+
+/// A cipher that uses that kernel.
+fn cipher(key: &[u8], seals: bool, wide: bool) -> AesGcm {
+    let mut cipher = AesGcm::new(key, seals).expect("a key's length");
+    cipher.state.key.choose(wide);
+    cipher
 }
 
 /// What AWS-LC makes of it: the ciphertext, and the tag.
@@ -91,9 +112,12 @@ fn sealed(key: &[u8], iv: &[u8], associated: &[u8], data: &[u8]) -> (Vec<u8>, [u
 
 #[test]
 fn any_pieces_are_as_aws_lc_has_them() {
-    if !available() {
-        return eprintln!("skipped: this processor has no VAES");
+    for wide in kernels() {
+        pieces_are_as_aws_lc_has_them(*wide);
     }
+}
+
+fn pieces_are_as_aws_lc_has_them(wide: bool) {
     let mut random = Random(1);
     for round in 0..4000 {
         let key = [16, 24, 32][random.below(3)];
@@ -112,7 +136,7 @@ fn any_pieces_are_as_aws_lc_has_them() {
         let (associated, data) = (random.bytes(associated), random.bytes(data));
         let (expected, tag) = sealed(&key, &iv, &associated, &data);
 
-        let mut cipher = AesGcm::new(&key, true).expect("a key's length");
+        let mut cipher = cipher(&key, true, wide);
         for seals in [true, false] {
             let (before, after) = if seals {
                 (&data, &expected)
@@ -148,7 +172,7 @@ fn any_pieces_are_as_aws_lc_has_them() {
             }
             assert!(
                 out == *after,
-                "round {round}: {} bytes, sealed: {seals}",
+                "round {round}: {} bytes, sealed: {seals}, wide: {wide}",
                 out.len()
             );
             let mut made = [0; BLOCK];
@@ -167,17 +191,62 @@ fn any_pieces_are_as_aws_lc_has_them() {
     }
 }
 
+/// In one piece each: where steps, registers and blocks end, and next to it.
+#[test]
+fn every_border_is_as_aws_lc_has_it() {
+    let mut random = Random(3);
+    let steps = (0..=7).flat_map(|steps| {
+        let border = BLOCK * STEP * steps;
+        (border.saturating_sub(18)..=border + 18).chain((1..16).map(move |i| border + BLOCK * i))
+    });
+    for length in steps {
+        for (key, wide) in [16, 24, 32]
+            .iter()
+            .flat_map(|key| kernels().iter().map(move |w| (*key, *w)))
+        {
+            let (key, iv, data) = (random.bytes(key), random.bytes(12), random.bytes(length));
+            // Associated data has the same borders.
+            let associated = [length, 13][random.below(2)];
+            let associated = random.bytes(associated);
+            let (expected, tag) = sealed(&key, &iv, &associated, &data);
+            for (seals, in_place) in [(true, true), (true, false), (false, true), (false, false)] {
+                let (before, after) = if seals {
+                    (&data, &expected)
+                } else {
+                    (&expected, &data)
+                };
+                let mut cipher = cipher(&key, seals, wide);
+                cipher.start(&iv, seals).expect("a vector");
+                cipher.associate(&associated).expect("before data");
+                let mut out = before.clone();
+                let piece = if in_place {
+                    InOutBuf::from(&mut out[..])
+                } else {
+                    out.fill(0xee);
+                    InOutBuf::new(before, &mut out).expect("equal lengths")
+                };
+                cipher.update(piece).expect("a message");
+                let of = format!("{length} bytes, sealed: {seals}, wide: {wide}");
+                assert!(out == *after, "{of}");
+                if seals {
+                    let mut made = [0; BLOCK];
+                    cipher.seal(&mut made).expect("a message");
+                    assert_eq!(made, tag, "{of}");
+                } else {
+                    assert_eq!(cipher.open(&tag), Ok(true), "{of}");
+                }
+            }
+        }
+    }
+}
+
 /// The last 32 bits count alone. A vector of 16 bytes makes any first block.
 #[test]
 fn counters_start_anew() {
-    if !available() {
-        return;
-    }
     let mut random = Random(2);
-    let mut seen = 0;
-    while seen < 3 {
+    for wide in kernels().iter().flat_map(|wide| [*wide; 8]) {
         let (key, iv) = (random.bytes(16), random.bytes(16));
-        let mut cipher = AesGcm::new(&key, true).expect("a key's length");
+        let mut cipher = cipher(&key, true, wide);
         cipher.start(&iv, true).expect("it is not empty");
         // As if it had begun there: compared with the same, block by block.
         let count = u32::MAX - random.below(40) as u32;
@@ -196,7 +265,6 @@ fn counters_start_anew() {
             cipher.seal(tag).expect("a message");
         }
         assert!(all == pieces && tags[0] == tags[1]);
-        seen += 1;
     }
 }
 
@@ -320,46 +388,95 @@ fn states(cipher: &AesGcm, associated: &[u8], ciphertext: &[u8]) -> Vec<[u8; BLO
     all.into_iter().map(|mut block| *block.bytes()).collect()
 }
 
+/// What the hash of such associated data is at each place, step by step: with so many places, each for every so-many-th block.
+fn states_at_places(cipher: &AesGcm, associated: &[u8], places: usize) -> Vec<[u8; BLOCK]> {
+    let mut all = Vec::new();
+    let steps = associated.as_chunks::<BLOCK>().0.as_chunks::<STEP>().0;
+    for place in 0..places {
+        let mut hash = Block::zero();
+        for step in &steps[..steps.len().saturating_sub(1)] {
+            for block in step.iter().skip(place).step_by(places) {
+                hash ^= Block::new(block);
+                for _ in 0..places {
+                    // SAFETY: a key was made, so the processor has the features.
+                    hash = unsafe { cipher.state.key.product(hash) };
+                }
+            }
+            // SAFETY: as above.
+            all.extend([hash, unsafe { hash.reversed() }]);
+        }
+    }
+    all.into_iter().map(|mut block| *block.bytes()).collect()
+}
+
 /// Adversaries found powers of H there, which the compiler had loaded before a loop; then what was hashed; then a key in a register.
 #[test]
 fn no_secret_is_left_on_the_stack_or_in_a_register() {
-    if !available() {
-        return;
+    for wide in kernels() {
+        no_secret_is_left_by(*wide);
     }
+    // What is looked for would be found.
+    let secret = [0xa5; BLOCK];
+    clear_below();
+    leave(&secret);
+    assert_eq!(found_below(&[secret]), 1);
+}
+
+fn no_secret_is_left_by(wide: bool) {
     let iv = &[6; 12];
-    for length in [5, 16, 21, 53, 80, 81, 100, 130, 200, 245, 501, 1541] {
-        for associated in [5, 13, 100, 300] {
-            let (associated, mut data) = (vec![2; associated], vec![1; length]);
-            let mut cipher = AesGcm::new(&[5; 32], true).expect("a key's length");
+    let mut random = Random(4);
+    let with_avx512 = available_wide();
+    for length in [5, 16, 21, 53, 80, 81, 100, 130, 200, 245, 501, 520, 1541] {
+        for associated in [5, 13, 100, 300, 900] {
+            let (associated, mut data) = (random.bytes(associated), random.bytes(length));
+            let mut cipher = cipher(&[5; 32], true, wide);
             let (ciphertext, _) = sealed(&[5; 32], iv, &associated, &data);
+            let places = if wide { 4 } else { 2 };
             // All powers, as if long messages had been there.
             cipher.start(iv, true).expect("a vector");
             cipher.associate(&[0; 999]).expect("before data");
             let mut secrets = cipher.state.key.secrets();
             secrets.push(cipher.state.message.mask());
             secrets.extend(states(&cipher, &associated, &ciphertext));
+            secrets.extend(states_at_places(&cipher, &associated, places));
             clear_below();
             cipher.set_key(&[5; 32], true).expect("a key's length");
             assert_eq!(found_below(&secrets), 0, "made");
             for seals in [true, false] {
                 // Each call by itself: the next one would write over what is left.
                 let mut nothing_is_left = |what, call: &mut dyn FnMut(&mut AesGcm)| {
+                    let mut registers = [[0; BLOCK]; 128];
+                    std::hint::black_box(&mut registers);
+                    // Of this test itself: the C library copies by any register.
+                    clean::clear_registers();
+                    if with_avx512 {
+                        clean::clear_upper_registers();
+                    }
                     clear_below();
                     call(&mut cipher);
-                    let registers = registers();
+                    store_registers(&mut registers, with_avx512);
                     let found = found_below(&secrets);
-                    let of = format!("{associated:?} {length} bytes, sealed: {seals}");
+                    let of = format!(
+                        "{} and {length} bytes, sealed: {seals}, wide: {wide}",
+                        associated.len()
+                    );
                     assert_eq!(found, 0, "{what} {of}");
-                    let is_end = what == "end";
-                    let held = registers.iter().any(|register| secrets.contains(register));
-                    assert!(!(is_end && held), "{what} {of}");
+                    // Between its calls a message may hold some in the registers that every call uses, but in no others.
+                    let is_end = matches!(what, "key" | "clone" | "end");
+                    let held = &registers[if is_end { 0 } else { 64 }..];
+                    let held = held.iter().any(|register| secrets.contains(register));
+                    assert!(!held, "{what} {of}");
                 };
+                nothing_is_left("key", &mut |cipher| {
+                    cipher.set_key(&[5; 32], seals).expect("a key's length");
+                });
                 nothing_is_left("start", &mut |cipher| {
                     cipher.start(iv, seals).expect("a vector");
                 });
                 nothing_is_left("associate", &mut |cipher| {
                     cipher.associate(&associated).expect("before data");
                 });
+                nothing_is_left("clone", &mut |cipher| *cipher = cipher.clone());
                 nothing_is_left("update", &mut |cipher| {
                     cipher
                         .update(InOutBuf::from(&mut data[..]))
@@ -376,31 +493,36 @@ fn no_secret_is_left_on_the_stack_or_in_a_register() {
             }
         }
     }
-    // What is looked for would be found.
-    let secret = [0xa5; BLOCK];
-    clear_below();
-    leave(&secret);
-    assert_eq!(found_below(&[secret]), 1);
 }
 
-/// The vector registers, as they are.
+/// The vector registers: each block of each.
+type Registers = [[u8; BLOCK]; 128];
+
+/// Writes the vector registers as they are, to a place that is ready: to make one would take registers.
 #[inline(always)]
-fn registers() -> [[u8; BLOCK]; 16] {
-    let mut all = [[0; BLOCK]; 16];
-    // SAFETY: it writes what is there.
+fn store_registers(all: &mut Registers, with_avx512: bool) {
+    // SAFETY: it writes what is there. The processor has AVX2, or no cipher was made.
     unsafe {
         std::arch::asm!(
-            "movups [{to}], xmm0", "movups [{to} + 16], xmm1", "movups [{to} + 32], xmm2",
-            "movups [{to} + 48], xmm3", "movups [{to} + 64], xmm4", "movups [{to} + 80], xmm5",
-            "movups [{to} + 96], xmm6", "movups [{to} + 112], xmm7", "movups [{to} + 128], xmm8",
-            "movups [{to} + 144], xmm9", "movups [{to} + 160], xmm10", "movups [{to} + 176], xmm11",
-            "movups [{to} + 192], xmm12", "movups [{to} + 208], xmm13", "movups [{to} + 224], xmm14",
-            "movups [{to} + 240], xmm15",
+            "test {wide}, {wide}",
+            "jz 2f",
+            ".irp n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15",
+            "vmovdqu64 [{to} + 64 * \\n], zmm\\n",
+            ".endr",
+            ".irp n, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31",
+            "vmovdqu64 [{to} + 64 * \\n], zmm\\n",
+            ".endr",
+            "jmp 3f",
+            "2:",
+            ".irp n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15",
+            "vmovdqu [{to} + 64 * \\n], ymm\\n",
+            ".endr",
+            "3:",
+            wide = in(reg) u64::from(with_avx512),
             to = in(reg) all.as_mut_ptr(),
-            options(nostack, preserves_flags),
+            options(nostack),
         );
     }
-    all
 }
 
 #[inline(never)]

@@ -52,10 +52,12 @@ pub(crate) fn clear<const DEPTH: usize>() {
     }
 }
 
-/// For functions that take whole steps.
-pub(crate) const DEEP: usize = 1280;
-/// For less.
-pub(crate) const SHALLOW: usize = 640;
+/// For what is learnt of a key, and for associated data.
+pub(crate) const DEEP: usize = if CHECKS { 1280 } else { 640 };
+/// For a message.
+pub(crate) const SHALLOW: usize = if CHECKS { 1280 } else { 384 };
+/// A build that checks arithmetic has larger frames.
+const CHECKS: bool = cfg!(debug_assertions);
 
 /// Clears these registers, for the same reason: at the end of a message.
 #[inline]

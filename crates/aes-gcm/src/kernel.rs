@@ -314,11 +314,7 @@ impl Key {
                 }
             }
         }
-        if count > 0 {
-            clear::<DEEP>();
-        } else {
-            clear::<SHALLOW>();
-        }
+        clear::<SHALLOW>();
     }
 }
 

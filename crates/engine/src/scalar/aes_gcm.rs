@@ -48,7 +48,7 @@ impl AesGcm {
     /// A context with that key of 16, 24 or 32 bytes, to seal or to open.
     pub fn new(key: &[u8], seal: bool) -> Result<Self> {
         #[cfg(target_arch = "x86_64")]
-        if vectors::gain() {
+        if outboard_aes_gcm::available() {
             let cipher = Cipher::Vectors(vectors::Cipher::new(key, seal)?);
             return Ok(Self { cipher, mask: None });
         }

@@ -1,17 +1,10 @@
-//! AES-GCM on 256-bit vectors, where the processor has VAES and AWS-LC does not use it.
+//! AES-GCM by VAES, where the processor has it: on vectors of 512 bits, and of 256, which AWS-LC does not use.
 
 use inout::InOutBuf;
 use outboard_aes_gcm::{AesGcm, Refusal};
-use outboard_processor::{Feature, has_all};
 
 use super::Block;
 use crate::error::{Error, Result};
-
-/// Whether this processor gains by it: AWS-LC has VAES on 512-bit vectors alone.
-pub(super) fn gain() -> bool {
-    use Feature as F;
-    outboard_aes_gcm::available() && !has_all(&[F::Avx512f, F::Avx512dq, F::Avx512bw, F::Avx512vl])
-}
 
 /// A cipher with a key.
 pub(super) struct Cipher(AesGcm);

@@ -58,12 +58,16 @@ impl Set {
 
 impl lattice::Form for Scalar {
     type Set = Set;
-    type Expanded = outboard_lanes::ml_dsa::Expanded;
+    type Expanded = wide::Expanded;
 
     const SEED: usize = SEED;
 
     fn private_length(set: Set) -> usize {
         set.private_length()
+    }
+
+    fn expanded_size(set: Set) -> usize {
+        wide::expanded_size(set)
     }
 
     fn stack(set: Set) -> usize {
@@ -115,6 +119,9 @@ pub fn generate(set: Set, path: Path) -> Result<Key> {
 /// # Errors
 /// [`Error::InvalidKey`]: it has another length.
 pub fn seeded(set: Set, path: Path, seed: SecretBytes) -> Result<Key> {
+    if seed.len() != SEED {
+        return Err(Error::InvalidKey);
+    }
     if let Some((public, private)) = on_wide(path, set.keygen(), || wide::generate(set, &seed)) {
         return Ok(Key::of_halves(set, public, private, seed, None));
     }

@@ -78,7 +78,7 @@ pub fn close() {
 }
 
 impl Paths {
-    /// The path of an operation that is no request of a card: ML-KEM's and ML-DSA's.
+    /// The path of an operation that no card does: ML-KEM's and ML-DSA's.
     pub fn of(&self, operation: Operation) -> Path {
         self.0.choices.path(operation)
     }

@@ -62,12 +62,16 @@ impl Set {
 
 impl lattice::Form for Scalar {
     type Set = Set;
-    type Expanded = outboard_lanes::ml_kem::Expanded;
+    type Expanded = wide::Expanded;
 
     const SEED: usize = SEED;
 
     fn private_length(set: Set) -> usize {
         set.private_length()
+    }
+
+    fn expanded_size(set: Set) -> usize {
+        wide::expanded_size(set)
     }
 
     fn stack(set: Set) -> usize {
@@ -119,9 +123,12 @@ pub fn generate(set: Set, path: Path) -> Result<Key> {
 /// # Errors
 /// [`Error::InvalidKey`]: it has another length. [`Error::Resource`].
 pub fn seeded(set: Set, path: Path, seed: SecretBytes) -> Result<Key> {
+    if seed.len() != SEED {
+        return Err(Error::InvalidKey);
+    }
     let across_lanes = || wide::generate(set, &seed);
     if let Some((public, private, expanded)) = on_wide(path, set.keygen(), across_lanes) {
-        return Ok(Key::of_halves(set, public, private, seed, Some(expanded)));
+        return Ok(Key::of_halves(set, public, private, seed, expanded));
     }
     counted::<Scalar, _>(set, set.keygen(), || Key::of_seed(set, seed))
 }
@@ -159,6 +166,12 @@ impl Key {
     /// [`Error::InvalidInput`]: it is not as long as a ciphertext.
     /// [`Error::NoPrivateKey`].
     pub fn decapsulate(&self, path: Path, ciphertext: &[u8]) -> Result<Secret> {
+        if self.private_bytes().is_none() {
+            return Err(Error::NoPrivateKey);
+        }
+        if ciphertext.len() != self.set().ciphertext_length() {
+            return Err(Error::InvalidInput);
+        }
         let (set, operation) = (self.set(), self.set().decapsulation());
         if let Some(secret) = on_wide(path, operation, || wide::decapsulate(self, ciphertext)) {
             return Ok(secret);

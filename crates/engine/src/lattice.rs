@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::scalar::SecretBytes;
 use crate::{Operation, Path, ledger};
 
-pub use expanded::Expanded;
+use expanded::Place;
 pub use wide::has_lanes;
 pub(crate) use wide::on as on_wide;
 
@@ -23,13 +23,15 @@ pub trait Form: Sized + Send + Sync + 'static {
     /// A parameter set.
     type Set: Copy + PartialEq + Send + Sync + 'static;
     /// What the lanes keep of a public half.
-    type Expanded: Expanded;
+    type Expanded: Send + Sync + 'static;
 
     /// The length of a seed, in bytes.
     const SEED: usize;
 
     /// The length of a private half, in bytes.
     fn private_length(set: Self::Set) -> usize;
+    /// How much memory an expanded public half takes, in bytes.
+    fn expanded_size(set: Self::Set) -> usize;
     /// As much stack as an operation uses at most, in bytes.
     fn stack(set: Self::Set) -> usize;
 
@@ -75,7 +77,7 @@ pub struct Key<F: Form> {
     private: Option<SecretBytes>,
     seed: Option<SecretBytes>,
     form: OnceBox<F>,
-    expanded: expanded::Place<F::Expanded>,
+    expanded: Place<F::Expanded>,
 }
 
 impl<F: Form> Key<F> {
@@ -93,7 +95,7 @@ impl<F: Form> Key<F> {
             private: Some(private),
             seed: Some(seed),
             form: OnceBox::with_value(Box::new(form)),
-            expanded: expanded::Place::new(None),
+            expanded: Place::empty(),
         })
     }
 
@@ -111,7 +113,7 @@ impl<F: Form> Key<F> {
             private: Some(private),
             seed: Some(seed),
             form: OnceBox::new(),
-            expanded: expanded::Place::new(expanded),
+            expanded: Place::new(F::expanded_size(set), expanded),
         }
     }
 
@@ -129,7 +131,7 @@ impl<F: Form> Key<F> {
             private: None,
             seed: None,
             form: OnceBox::new(),
-            expanded: expanded::Place::new(None),
+            expanded: Place::empty(),
         })
     }
 
@@ -145,7 +147,7 @@ impl<F: Form> Key<F> {
             private: Some(bytes.into()),
             seed: None,
             form: OnceBox::with_value(Box::new(form)),
-            expanded: expanded::Place::new(None),
+            expanded: Place::empty(),
         })
     }
 
@@ -177,7 +179,7 @@ impl<F: Form> Key<F> {
             private: None,
             seed: None,
             form: OnceBox::new(),
-            expanded: expanded::Place::new(None),
+            expanded: Place::empty(),
         }
     }
 
@@ -186,7 +188,7 @@ impl<F: Form> Key<F> {
         &self,
         make: impl FnOnce() -> Option<F::Expanded>,
     ) -> Option<&F::Expanded> {
-        self.expanded.get(make)
+        self.expanded.get(F::expanded_size(self.set), make)
     }
 
     /// For path `scalar`.

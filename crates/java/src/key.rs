@@ -133,7 +133,9 @@ impl Key {
             Self::Ec(key) => Ok(key.number()?),
             Self::X25519(key) => Ok(Zeroizing::new(key.to_vec())),
             Self::MlKem(key) => {
-                let half = key.private_bytes().ok_or(Error::Misused)?;
+                let half = key
+                    .private_bytes()
+                    .ok_or(outboard_engine::Error::NoPrivateKey)?;
                 Ok(Zeroizing::new(half.to_vec()))
             }
             _ => Err(Error::Misused),

@@ -23,6 +23,7 @@
 
 mod checks;
 mod digits;
+mod kept;
 mod vector;
 mod wipe;
 
@@ -113,6 +114,9 @@ pub enum Error {
     /// ML-DSA: the public key is of another parameter set.
     #[error("the ML-DSA public key has another length than its parameter set: refuse it")]
     InvalidVerificationKey,
+    /// There is no memory to keep an expanded key in.
+    #[error("there is no memory to keep the key's numbers in: run the operation without")]
+    Memory,
     /// A result failed its check, and was not released: the processor or its memory made a mistake.
     #[error("the result failed its check and was withheld: run the operation again elsewhere")]
     Fault,

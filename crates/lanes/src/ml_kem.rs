@@ -31,6 +31,7 @@ pub mod wide;
 #[cfg(test)]
 mod tests;
 
+use crate::kept::Kept;
 use zeroize::Zeroizing;
 
 /// The modulus.
@@ -116,36 +117,37 @@ pub struct KeyPair {
     pub encapsulation_key: Vec<u8>,
     /// dk = s, ek, H(ek), z.
     pub decapsulation_key: Secret,
-    /// What the next operations with this key need not do again.
-    pub expanded: Expanded,
+    /// What the next operations with this key need not do again. None where there is no memory for it.
+    pub expanded: Option<Expanded>,
 }
 
-/// What follows from a public key alone: its numbers, the matrix, and its hash. With these at hand, an encapsulation takes
-/// half of the time, a decapsulation two thirds ([`wide`]). Nothing of it is secret.
+/// A public key with what follows from it: its numbers, the matrix, and its hash. With these at hand, an encapsulation takes half of
+/// the time, a decapsulation two thirds ([`wide`]). Nothing of it is secret.
 pub struct Expanded {
     set: Set,
     hash: [u8; BYTES],
     /// The transposed matrix, row by row; then the key's vector.
-    polynomials: Vec<ring::Polynomial>,
+    polynomials: Kept<{ ring::VECTORS }>,
 }
 
 impl Expanded {
-    fn unmade(set: Set) -> Self {
+    /// Without its numbers. None where there is no memory.
+    fn unmade(set: Set) -> Option<Self> {
         let rank = set.rank();
-        Expanded {
+        Some(Expanded {
             set,
             hash: [0; BYTES],
-            polynomials: Vec::with_capacity(rank * (rank + 1)),
-        }
+            polynomials: Kept::zeros(rank * (rank + 1))?,
+        })
     }
 
-    /// Bytes of memory.
-    pub fn size(&self) -> usize {
-        size_of::<Self>() + size_of_val(&*self.polynomials)
+    /// Bytes that one takes.
+    pub const fn size(set: Set) -> usize {
+        let rank = set.rank();
+        size_of::<Self>() + rank * (rank + 1) * size_of::<ring::Polynomial>()
     }
 
-    /// The matrix, and the key's vector.
-    fn halves(&self) -> (&[ring::Polynomial], &[ring::Polynomial]) {
+    fn matrix_and_vector(&self) -> (&[ring::Polynomial], &[ring::Polynomial]) {
         let rank = self.set.rank();
         self.polynomials.split_at(rank * rank)
     }

@@ -2,18 +2,16 @@
 
 use std::mem;
 
-use outboard_lanes::ml_dsa::{self as lanes, Expanded, wide};
+pub(super) use outboard_lanes::ml_dsa::Expanded;
+use outboard_lanes::ml_dsa::{self as lanes, wide};
 use zeroize::Zeroizing;
 
 use super::{Key, Mu, SEED, Set};
-use crate::lattice;
 use crate::ledger::{self, Reason};
 use crate::scalar::{SecretBytes, randomise};
 
-impl lattice::Expanded for Expanded {
-    fn size(&self) -> usize {
-        self.size()
-    }
+pub(super) const fn expanded_size(set: Set) -> usize {
+    Expanded::size(of(set))
 }
 
 /// The halves of a seed's key.
@@ -28,13 +26,15 @@ pub(super) fn sign(key: &Key, mu: &Mu) -> Option<Vec<u8>> {
     let (set, private) = (key.set(), key.private_bytes()?);
     let mut randomness = Zeroizing::new([0; SEED]);
     randomise(&mut *randomness).ok()?;
-    let signed = match expanded(key) {
+    // Once for the signature and its check.
+    let expanded = expanded(key);
+    let signed = match expanded {
         Some(expanded) => expanded.sign(private, mu, &randomness),
         None => wide::sign(of(set), private, mu, &randomness),
     };
     let signature = signed.map(Zeroizing::new);
     let checked = signature.map(|mut it| {
-        let is_right = verify(key, mu, &it) == Some(true);
+        let is_right = verify_by(key, expanded, mu, &it) == Some(true);
         // A wrong one may betray the key: it is wiped.
         is_right.then(|| mem::take(&mut *it))
     });
@@ -50,7 +50,14 @@ pub(super) fn sign(key: &Key, mu: &Mu) -> Option<Vec<u8>> {
 
 /// Whether that is a signature of μ.
 pub(super) fn verify(key: &Key, mu: &Mu, signature: &[u8]) -> Option<bool> {
-    let verified = match expanded(key) {
+    if signature.len() != key.set().signature_length() {
+        return Some(false);
+    }
+    verify_by(key, expanded(key), mu, signature)
+}
+
+fn verify_by(key: &Key, expanded: Option<&Expanded>, mu: &Mu, signature: &[u8]) -> Option<bool> {
+    let verified = match expanded {
         Some(expanded) => expanded.verify(mu, signature),
         None => wide::verify(of(key.set()), key.public_bytes(), mu, signature),
     };

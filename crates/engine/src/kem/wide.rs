@@ -2,20 +2,21 @@
 
 use std::mem;
 
-use outboard_lanes::ml_kem::{self as lanes, Expanded, wide};
+pub(super) use outboard_lanes::ml_kem::Expanded;
+use outboard_lanes::ml_kem::{self as lanes, wide};
 
 use super::{Key, SECRET, SEED, Secret, Set};
-use crate::lattice;
 use crate::scalar::SecretBytes;
 
-impl lattice::Expanded for Expanded {
-    fn size(&self) -> usize {
-        self.size()
-    }
+pub(super) const fn expanded_size(set: Set) -> usize {
+    Expanded::size(of(set))
 }
 
-/// The key of a seed.
-pub(super) fn generate(set: Set, seed: &[u8]) -> Option<(Box<[u8]>, SecretBytes, Expanded)> {
+/// The halves of a seed's key, and its public half expanded.
+pub(super) fn generate(
+    set: Set,
+    seed: &[u8],
+) -> Option<(Box<[u8]>, SecretBytes, Option<Expanded>)> {
     let seed: &[u8; SEED] = seed.try_into().ok()?;
     let (halves, _) = seed.as_chunks();
     let mut pair = wide::generate(of(set), &halves[0], &halves[1]).ok()?;

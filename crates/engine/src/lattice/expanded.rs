@@ -1,114 +1,116 @@
 //! What the lanes keep of a public half for its next operations.
 //!
-//! To make it is half of an operation or more, and to keep it takes 3 to 66 KB. So a key that serves once, as a TLS server has one of
-//! each client, goes without: it is made in the second operation. A process keeps no more than [`MOST`].
+//! Expanding a key costs half of an operation or more, and keeping it takes 3 to 64 KiB. So a key's first operation goes without, and the
+//! second expands it: a TLS server uses each client's key once. All keys of a module keep [`LIMIT`] bytes at most; those that come
+//! later go without. The memory is the system's, not the reserve of the module's allocator.
+//!
+//! Nothing kept is secret. A bit that flips there stays until the key is freed: secrets then differ, and signatures are not accepted, as
+//! with a flipped bit in a key. A signature that was made with it is verified before it is released, and path `scalar` makes another.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
 use once_cell::race::OnceBox;
 
-/// The bytes that all keys of a process may keep together: those of six hundred keys of ML-KEM-768, or of a hundred of ML-DSA-65.
-const MOST: usize = 4 << 20;
+/// The bytes that all keys of a module may keep together: those of six hundred keys of ML-KEM-768, or of a hundred of ML-DSA-65.
+const LIMIT: usize = 4 << 20;
 
 /// The bytes that are kept.
 static KEPT: AtomicUsize = AtomicUsize::new(0);
 
-/// A public half with its matrix, as the lanes have it.
-pub trait Expanded: Send + Sync + 'static {
-    /// Bytes of memory.
-    fn size(&self) -> usize;
-}
-
-/// The place for it in a key.
-pub(super) struct Place<E: Expanded> {
+/// A key's place for its expanded public half.
+pub(super) struct Place<E> {
     kept: OnceBox<Kept<E>>,
     was_used: AtomicBool,
 }
 
-/// Counted as long as it lives.
-struct Kept<E: Expanded>(E);
+struct Kept<E> {
+    expanded: E,
+    _room: Room,
+}
 
-impl<E: Expanded> Kept<E> {
-    /// None if there is too much already.
-    fn new(expanded: E) -> Option<Box<Self>> {
-        let size = expanded.size();
-        let room = |kept: usize| kept.checked_add(size).filter(|sum| *sum <= MOST);
-        KEPT.fetch_update(Relaxed, Relaxed, room).ok()?;
-        Some(Box::new(Self(expanded)))
+/// Bytes that were taken of what may be kept, given back when dropped.
+struct Room(usize);
+
+impl Room {
+    /// None if there is not enough.
+    fn take(size: usize) -> Option<Self> {
+        let more = |kept: usize| kept.checked_add(size).filter(|sum| *sum <= LIMIT);
+        KEPT.fetch_update(Relaxed, Relaxed, more).ok()?;
+        Some(Self(size))
     }
 }
 
-impl<E: Expanded> Drop for Kept<E> {
+impl Drop for Room {
     fn drop(&mut self) {
-        KEPT.fetch_sub(self.0.size(), Relaxed);
+        KEPT.fetch_sub(self.0, Relaxed);
     }
 }
 
-impl<E: Expanded> Place<E> {
-    /// Empty, or with what there is already.
-    pub(super) fn new(expanded: Option<E>) -> Self {
-        let kept = expanded.and_then(Kept::new);
+impl<E> Place<E> {
+    pub(super) fn empty() -> Self {
         Self {
-            kept: kept.map_or_else(OnceBox::new, OnceBox::with_value),
+            kept: OnceBox::new(),
             was_used: AtomicBool::new(false),
         }
     }
 
-    /// What is kept, which the second use makes. None on the first one, and where it cannot be made or kept.
-    pub(super) fn get(&self, make: impl FnOnce() -> Option<E>) -> Option<&E> {
-        if let Some(kept) = self.kept.get() {
-            return Some(&kept.0);
+    /// With what there is already, of that size.
+    pub(super) fn new(size: usize, expanded: Option<E>) -> Self {
+        Self {
+            kept: kept(size, || expanded).map_or_else(OnceBox::new, OnceBox::with_value),
+            ..Self::empty()
         }
-        if !self.was_used.swap(true, Relaxed) || KEPT.load(Relaxed) >= MOST {
+    }
+
+    /// What is kept, which the second use makes. None on the first one, and where it cannot be made or kept.
+    pub(super) fn get(&self, size: usize, make: impl FnOnce() -> Option<E>) -> Option<&E> {
+        if let Some(kept) = self.kept.get() {
+            return Some(&kept.expanded);
+        }
+        if !self.was_used.swap(true, Relaxed) {
             return None;
         }
         let made = self
             .kept
-            .get_or_try_init(|| make().and_then(Kept::new).ok_or(()));
-        made.ok().map(|kept| &kept.0)
+            .get_or_try_init(|| kept(size, make).ok_or(()))
+            .ok()?;
+        Some(&made.expanded)
     }
+}
+
+/// Made only if there is room for it.
+fn kept<E>(size: usize, make: impl FnOnce() -> Option<E>) -> Option<Box<Kept<E>>> {
+    let _room = Room::take(size)?;
+    let expanded = make()?;
+    Some(Box::new(Kept { expanded, _room }))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    struct Sized(usize);
-
-    impl Expanded for Sized {
-        fn size(&self) -> usize {
-            self.0
-        }
-    }
-
     /// One test, as all tests of a program share the count.
     #[test]
     fn the_second_use_makes_it_and_no_more_is_kept_than_is_allowed() {
-        let place = Place::new(None);
-        assert!(place.get(|| unreachable!("the first use")).is_none());
-        assert!(place.get(|| None).is_none());
-        assert_eq!(place.get(|| Some(Sized(7))).map(Sized::size), Some(7));
-        assert_eq!(
-            place.get(|| unreachable!("it is kept")).map(Sized::size),
-            Some(7)
-        );
+        let place = Place::empty();
+        assert_eq!(place.get(1, || unreachable!("the first use")), None);
+        assert_eq!(place.get(1, || None), None);
+        assert_eq!(place.get(1, || Some('a')), Some(&'a'));
+        assert_eq!(place.get(1, || unreachable!("it is kept")), Some(&'a'));
 
-        let made = Place::new(Some(Sized(8)));
-        assert_eq!(
-            made.get(|| unreachable!("it is kept")).map(Sized::size),
-            Some(8)
-        );
+        let made = Place::new(1, Some('b'));
+        assert_eq!(made.get(1, || unreachable!("it is kept")), Some(&'b'));
 
         // Another test's keys may be there, too.
-        let large = [(); 2].map(|()| Place::new(Some(Sized(MOST / 2))));
-        let is_kept = |place: &Place<Sized>| place.kept.get().is_some();
-        assert!(!large.iter().all(is_kept), "15 bytes are kept beside them");
-        let too_large = Place::new(Some(Sized(MOST)));
-        assert!(!is_kept(&too_large));
-        let another = Place::new(None);
-        let again = [(); 2].map(|()| another.get(|| Some(Sized(MOST))).is_none());
-        assert_eq!(again, [true; 2]);
+        let large = [(); 2].map(|()| Place::new(LIMIT / 2, Some('c')));
+        let is_kept = |place: &Place<char>| place.kept.get().is_some();
+        assert!(!large.iter().all(is_kept), "two bytes are kept beside them");
+        assert!(!is_kept(&Place::new(LIMIT, Some('d'))));
+        let another = Place::empty();
+        for _ in 0..2 {
+            assert_eq!(another.get(LIMIT, || unreachable!("no room")), None);
+        }
         drop(large);
-        assert!(another.get(|| Some(Sized(MOST / 2))).is_some());
+        assert_eq!(another.get(LIMIT / 2, || Some('e')), Some(&'e'));
     }
 }

@@ -92,7 +92,7 @@ fn sign_with(
 /// Whether that is the key's signature of μ (ML-DSA.Verify_internal). Nothing here is secret.
 ///
 /// # Errors
-/// [`Error::InvalidVerificationKey`] for a key of another length. [`Error::InvalidSignature`] if it is none.
+/// [`Error::InvalidVerificationKey`] for a key of another length. [`Error::InvalidSignature`] if it is none. [`Error::Memory`].
 /// [`Error::Unavailable`] where the processor lacks an instruction.
 pub fn verify(set: Set, key: &[u8], mu: &[u8; MU], signature: &[u8]) -> Result<(), Error> {
     if key.len() != set.public_key_bytes() {
@@ -114,16 +114,16 @@ fn verify_with(set: Set, key: Public<'_>, mu: &[u8; MU], signature: &[u8]) -> Re
 }
 
 impl Expanded {
-    /// Of a public key.
+    /// Expands a public key.
     ///
     /// # Errors
-    /// [`Error::InvalidVerificationKey`] for a key of another length. [`Error::Unavailable`] where the processor lacks an
-    /// instruction.
+    /// [`Error::InvalidVerificationKey`] for a key of another length. [`Error::Memory`]. [`Error::Unavailable`] where the processor
+    /// lacks an instruction.
     pub fn new(set: Set, key: &[u8]) -> Result<Self, Error> {
         if key.len() != set.public_key_bytes() {
             return Err(Error::InvalidVerificationKey);
         }
-        run_words(Expand { set, key })
+        run_words(Expand { set, key })?
     }
 
     /// As [`sign`], with the private key of this one.

@@ -38,7 +38,7 @@ pub fn generate(set: Set, d: &[u8; BYTES], z: &[u8; BYTES]) -> Result<KeyPair, E
             z,
             public: &mut encapsulation_key,
             private: &mut decapsulation_key,
-            expanded: &mut expanded,
+            expanded: expanded.as_mut(),
         })
     })?;
     Ok(KeyPair {
@@ -116,15 +116,15 @@ fn decapsulate_with(
 }
 
 impl Expanded {
-    /// Of a public key, which is checked as [`encapsulate`] does.
+    /// Expands a public key, which is checked as [`encapsulate`] does.
     ///
     /// # Errors
-    /// As [`encapsulate`].
+    /// As [`encapsulate`]. [`Error::Memory`].
     pub fn new(set: Set, key: &[u8]) -> Result<Self, Error> {
         if key.len() != set.encapsulation_key_bytes() {
             return Err(Error::InvalidEncapsulationKey);
         }
-        let mut expanded = Self::unmade(set);
+        let mut expanded = Self::unmade(set).ok_or(Error::Memory)?;
         // All is public, but the key may lie beside its private half.
         wipe::after(wipe::depth(STACK), || {
             run_shorts(Expand {
@@ -141,7 +141,7 @@ impl Expanded {
     /// [`Error::Unavailable`] where the processor lacks an instruction.
     pub fn encapsulate(&self, message: &[u8; BYTES]) -> Result<Encapsulation, Error> {
         into_encapsulation(self.set, |ciphertext, secret| {
-            run_shorts(EncapsulateAgain {
+            run_shorts(EncapsulateExpanded {
                 key: self,
                 message,
                 ciphertext,
@@ -150,7 +150,8 @@ impl Expanded {
         })
     }
 
-    /// As [`decapsulate`] with the private key of this one.
+    /// As [`decapsulate`] with the private key of this one. The hash that is stored in it must be this one's; the public key in it
+    /// is not looked at.
     ///
     /// # Errors
     /// As [`decapsulate`]. [`Error::InvalidDecapsulationKey`], too, if it is another key's.
@@ -165,7 +166,8 @@ struct Generate<'a> {
     z: &'a [u8; BYTES],
     public: &'a mut [u8],
     private: &'a mut [u8],
-    expanded: &'a mut Expanded,
+    /// Filled, too, if it is there.
+    expanded: Option<&'a mut Expanded>,
 }
 
 impl ShortKernel for Generate<'_> {
@@ -220,12 +222,14 @@ impl ShortKernel for Generate<'_> {
         public.copy_from_slice(self.public);
         rest[..BYTES].copy_from_slice(&hashes.h);
         rest[BYTES..].copy_from_slice(self.z);
-        self.expanded.hash = hashes.h;
-        let kept = &mut self.expanded.polynomials;
-        for column in 0..rank {
-            kept.extend((0..rank).map(|row| hashes.matrix[rank * row + column]));
+        if let Some(expanded) = self.expanded {
+            expanded.hash = hashes.h;
+            let (matrix, to) = expanded.polynomials.split_at_mut(rank * rank);
+            for (at, entry) in matrix.iter_mut().enumerate() {
+                *entry = hashes.matrix[rank * (at % rank) + at / rank];
+            }
+            to.copy_from_slice(&vector[..rank]);
         }
-        kept.extend_from_slice(&vector[..rank]);
     }
 }
 
@@ -271,8 +275,8 @@ fn read<S: Shorts>(set: Set, key: &[u8], vector: &mut [Polynomial]) -> Result<[u
     Ok(first_half(rho))
 }
 
-/// With a key of its length.
 struct Expand<'a> {
+    /// Of the set's length.
     key: &'a [u8],
     to: &'a mut Expanded,
 }
@@ -290,22 +294,23 @@ impl ShortKernel for Expand<'_> {
         hashes.want_h(self.key);
         hashes.want_matrix(&rho, true);
         sponge::run::<V, _>(&mut hashes);
-        let (rank, kept) = (set.rank(), &mut self.to.polynomials);
-        kept.extend_from_slice(&hashes.matrix[..rank * rank]);
-        kept.extend_from_slice(&vector[..rank]);
+        let rank = set.rank();
+        let (matrix, to) = self.to.polynomials.split_at_mut(rank * rank);
+        matrix.copy_from_slice(&hashes.matrix[..rank * rank]);
+        to.copy_from_slice(&vector[..rank]);
         self.to.hash = hashes.h;
         Ok(())
     }
 }
 
-struct EncapsulateAgain<'a> {
+struct EncapsulateExpanded<'a> {
     key: &'a Expanded,
     message: &'a [u8; BYTES],
     ciphertext: &'a mut [u8],
     secret: &'a mut [u8],
 }
 
-impl ShortKernel for EncapsulateAgain<'_> {
+impl ShortKernel for EncapsulateExpanded<'_> {
     type Output = ();
 
     #[inline(always)]
@@ -317,7 +322,7 @@ impl ShortKernel for EncapsulateAgain<'_> {
         hashes.want_noise(2 * set.rank() + 1);
         sponge::run::<V, _>(&mut hashes);
         self.secret.copy_from_slice(&hashes.g[..BYTES]);
-        let public = self.key.halves();
+        let public = self.key.matrix_and_vector();
         encrypt::<V, S>(set, public, &hashes, self.message, self.ciphertext);
     }
 }
@@ -363,7 +368,7 @@ impl ShortKernel for Decapsulate<'_> {
         }
         let mut vector = [ZERO; MOST];
         let public = match self.expanded {
-            Some(expanded) => expanded.halves(),
+            Some(expanded) => expanded.matrix_and_vector(),
             None => {
                 // What is not below q is the same number modulo q.
                 decode_all::<S>(rows, &mut vector);

@@ -57,6 +57,32 @@ fn ml_kem_leaves_nothing() {
             (set, &private[..], &sent.ciphertext[..]),
             |secret| assert!(secret.is_ok()),
         );
+        let expanded = keys.expanded.as_ref().expect("there is memory");
+        leaves_nothing(
+            "ML-KEM encapsulation again",
+            &secrets,
+            |(key, message): (&ml_kem::Expanded, &[u8; 32])| key.encapsulate(message),
+            (expanded, &message),
+            |sent| assert!(sent.is_ok()),
+        );
+        leaves_nothing(
+            "ML-KEM decapsulation again",
+            &secrets,
+            |(public, key, ciphertext): (&ml_kem::Expanded, &[u8], &[u8])| {
+                public.decapsulate(key, ciphertext)
+            },
+            (expanded, &private[..], &sent.ciphertext[..]),
+            |secret| assert!(secret.is_ok()),
+        );
+        // The public key where it lies beside the private one.
+        let (start, end) = (vector.len(), private.len() - 64);
+        leaves_nothing(
+            "ML-KEM expansion",
+            &secrets,
+            |(set, key)| ml_kem::Expanded::new(set, key),
+            (set, &private[start..end]),
+            |expanded| assert!(expanded.is_ok()),
+        );
     }
 }
 
@@ -122,6 +148,16 @@ fn ml_dsa_leaves_nothing() {
             &secrets,
             |(set, key, mu, randomness)| wide::sign(set, key, mu, randomness),
             (set, &key[..], &mu, &randomness),
+            |signature| assert!(signature.is_ok()),
+        );
+        let expanded = ml_dsa::Expanded::new(set, &keys.public_key).expect("a key");
+        leaves_nothing(
+            "ML-DSA signing again",
+            &secrets,
+            |(public, key, mu, randomness): (&ml_dsa::Expanded, &[u8], &[u8; 64], &[u8; 32])| {
+                public.sign(key, mu, randomness)
+            },
+            (&expanded, &key[..], &mu, &randomness),
             |signature| assert!(signature.is_ok()),
         );
     }

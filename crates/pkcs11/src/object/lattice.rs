@@ -81,8 +81,8 @@ impl Lattice {
             }
         };
         let [public, private, seed] = match made? {
-            Material::MlKem(key) => parts(&key),
-            Material::MlDsa(key) => parts(&key),
+            Material::MlKem(key) => parts(&key)?,
+            Material::MlDsa(key) => parts(&key)?,
             _ => return Err(CKR_GENERAL_ERROR.into()),
         };
         // The standard counts parameter sets from 1.
@@ -107,10 +107,13 @@ fn of_dsa(key: dsa::Key) -> Material {
     Material::MlDsa(Arc::new(key))
 }
 
-/// The public half, the private one and the seed; nothing for what is not known.
-fn parts<F: Form>(key: &Key<F>) -> [Zeroizing<Vec<u8>>; 3] {
-    let all = [Some(key.public_bytes()), key.private_bytes(), key.seed()];
-    all.map(|part| Zeroizing::new(part.unwrap_or_default().to_vec()))
+/// The public half, the private one and the seed, of a key that was made of one.
+fn parts<F: Form>(key: &Key<F>) -> Result<[Zeroizing<Vec<u8>>; 3]> {
+    let unknown = CKR_GENERAL_ERROR;
+    let private = key.private_bytes().ok_or(unknown)?;
+    let seed = key.seed().ok_or(unknown)?;
+    let all = [key.public_bytes(), private, seed];
+    Ok(all.map(|part| Zeroizing::new(part.to_vec())))
 }
 
 /// Gives a private half that has a seed its value.
@@ -123,8 +126,8 @@ pub(super) fn complete(attributes: &mut Attributes) -> Result<()> {
         return Ok(());
     };
     let [_, value, _] = match Lattice::of_attributes(attributes)?.of_seed(seed)? {
-        Material::MlKem(key) => parts(&key),
-        Material::MlDsa(key) => parts(&key),
+        Material::MlKem(key) => parts(&key)?,
+        Material::MlDsa(key) => parts(&key)?,
         _ => return Err(CKR_GENERAL_ERROR.into()),
     };
     match attributes.get(CKA_VALUE) {

@@ -47,7 +47,10 @@ impl Object {
     ) -> Result<Self> {
         let mut attributes = Attributes::new(template, made, origin)?;
         secret::check(&mut attributes, template)?;
-        lattice::complete(&mut attributes)?;
+        // What was generated here is whole.
+        if !matches!(origin, Origin::Generated(_)) {
+            lattice::complete(&mut attributes)?;
+        }
         may_be_kept(slot, &attributes)?;
         // The service asks the user before each operation, with the keys that it has. Nobody asks with others.
         let is_lasting = attributes.flag(CKA_TOKEN) == Some(true);

@@ -88,7 +88,7 @@ impl WordKernel for Sign<'_> {
         hashes.run::<V>();
         let matrix = self
             .expanded
-            .map_or(&made[..], |expanded| expanded.halves().0);
+            .map_or(&made[..], |expanded| expanded.matrix_and_vector().0);
 
         let mut attempt = Attempt {
             set,

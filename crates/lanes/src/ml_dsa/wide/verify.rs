@@ -17,7 +17,7 @@ use core::slice;
 
 /// A public key.
 pub(super) enum Public<'a> {
-    /// Of its length.
+    /// Of the set's length.
     Bytes(&'a [u8]),
     Expanded(&'a Expanded),
 }
@@ -54,7 +54,7 @@ impl WordKernel for Verify<'_> {
         let made;
         let key = match self.key {
             Public::Bytes(bytes) => {
-                let mut own = Expanded::unmade(set, bytes);
+                let mut own = Expanded::unmade(set, bytes).ok_or(Error::Memory)?;
                 expand::<V, W>(hashes, bytes, &mut own);
                 made = own;
                 &made
@@ -70,7 +70,7 @@ impl WordKernel for Verify<'_> {
         let mut bytes = [0; Set::MlDsa87.commitment_bytes()];
         let (mut sum, mut product) = (ZERO, ZERO);
         let places = bytes.chunks_exact_mut(32 * set.commitment_bits());
-        let (matrix, highs) = key.halves();
+        let (matrix, highs) = key.matrix_and_vector();
         let rows = matrix.chunks_exact(columns).zip(highs);
         for ((place, hints), (entries, high)) in places.zip(hints).zip(rows) {
             W::call(Dot {

@@ -27,11 +27,14 @@ pub(crate) fn wipe<T: Plain>(secret: &mut T) {
     }
 }
 
-/// Clears the vector registers that AVX2 has, and what a function that was just called has left on the stack. An adversary found powers of H there, which
-/// the compiler keeps at hand, and what was hashed, which tells H where the data are known. Registers come to the stack later: the
-/// loader saves them where a program calls a function for the first time.
+/// Clears the vector registers that AVX2 has, the general ones that a function need not keep, and what a function that was just called
+/// has left on the stack.
 ///
-/// Never inline: so its frame begins where the other's did. `DEPTH` is more than that function uses, in steps of a register: a test looks.
+/// The compiler keeps powers of H on the stack, and what was hashed, which tells H where the data are known: both were found there.
+/// Registers come to the stack later, too: where a program calls a function for the first time, the loader saves them.
+///
+/// Never inline: so its frame begins where the other's did. `DEPTH` is a multiple of 32, in bytes, and more than the function uses: a
+/// test looks. A register that this function saves first lies above what it clears.
 #[inline(never)]
 pub(crate) fn clear<const DEPTH: usize>() {
     // SAFETY: what lies below the stack pointer belongs to nobody. The pointer goes along, so that a signal's handler leaves it
@@ -46,6 +49,9 @@ pub(crate) fn clear<const DEPTH: usize>() {
             ".set outboard_at, outboard_at + 32",
             ".endr",
             "add rsp, {depth}",
+            ".irp register, eax, ecx, edx, esi, edi, r8d, r9d, r10d, r11d",
+            "xor \\register, \\register",
+            ".endr",
             depth = const DEPTH,
             clobber_abi("sysv64"),
         );
@@ -59,7 +65,7 @@ pub(crate) const SHALLOW: usize = if CHECKS { 1280 } else { 384 };
 /// A build that checks arithmetic has larger frames.
 const CHECKS: bool = cfg!(debug_assertions);
 
-/// Clears these registers, for the same reason: at the end of a message.
+/// Clears these vector registers, for the same reason: at the end of each call.
 #[inline]
 pub(crate) fn clear_registers() {
     // SAFETY: see `clear`.

@@ -74,7 +74,7 @@ impl Clone for AesGcm {
         let seals = self.seals;
         // The C library copies by any register that the processor has.
         clean::clear_registers();
-        if kernel::available_wide() {
+        if kernel::has_upper_registers() {
             clean::clear_upper_registers();
         }
         Self { state, seals }
@@ -124,6 +124,7 @@ impl AesGcm {
         let State { key, message } = &mut *self.state;
         // SAFETY: a key was made, so the processor has the features; here and below.
         unsafe { message.begin(key, iv) };
+        clean::clear_registers();
         self.seals = seals;
         Ok(())
     }
@@ -143,6 +144,9 @@ impl AesGcm {
         let State { key, message } = self.state.in_message()?;
         // SAFETY: see `start`.
         let taken = unsafe { message.associate(key, data) };
+        if message.has_product() {
+            clean::clear_registers();
+        }
         taken.then_some(()).ok_or(Refusal::Order)
     }
 
@@ -156,6 +160,7 @@ impl AesGcm {
         let State { key, message } = self.state.in_message()?;
         // SAFETY: see `start`.
         let taken = unsafe { message.crypt(key, data, seals) };
+        clean::clear_registers();
         taken.then_some(()).ok_or(Refusal::Order)
     }
 

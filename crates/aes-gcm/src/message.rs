@@ -97,6 +97,12 @@ impl Message {
         true
     }
 
+    /// Whether associated data may have been multiplied: the first block alone is not.
+    #[inline]
+    pub(crate) fn has_product(&self) -> bool {
+        self.associated > BLOCK as u64
+    }
+
     /// Encrypts or decrypts; false, and nothing, if it is too much. No data ends a block of associated data that is not full.
     #[target_feature(enable = "vaes,vpclmulqdq,aes,pclmulqdq,avx2")]
     pub(crate) fn crypt(&mut self, key: &mut Key, data: InOutBuf<'_, '_, u8>, seals: bool) -> bool {

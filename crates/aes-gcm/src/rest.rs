@@ -1,5 +1,5 @@
-//! Fewer blocks than a step has: always two in a register, whatever the processor has. Registers twice as large would be half empty,
-//! and their masks cost more than they save.
+//! Fewer blocks than a step has: always two in a register, whatever the processor has. Registers of four would often be loaded and
+//! stored in part, which takes AVX-512's masks: 84 ns instead of 74 for 17 blocks (Zen 4).
 
 use crate::block::{BLOCK, Block};
 use crate::ghash::{Sums, reduced_sum, with_product};
@@ -26,7 +26,7 @@ pub(crate) fn hash(key: &Key, hash: &mut Block, blocks: &[Bytes]) {
 /// Encrypts or decrypts blocks, no more than the registers have, and hashes the ciphertext.
 ///
 /// # Safety
-/// So many blocks can be read, and written.
+/// `blocks` blocks can be read at the first place, and written at the second.
 #[inline]
 #[target_feature(enable = "vaes,vpclmulqdq,aes,pclmulqdq,avx2")]
 pub(crate) unsafe fn crypt<const REGISTERS: usize, const SEALS: bool>(
@@ -64,7 +64,7 @@ pub(crate) unsafe fn crypt<const REGISTERS: usize, const SEALS: bool>(
     *hash = reversed(reduced_sum(sums));
 }
 
-/// The products of the next two blocks, where so many come until the end: after the last one comes what is multiplied by zero.
+/// The products of the next two blocks, if `count` blocks are left with them. If one is left, zeros are beside it.
 #[inline(always)]
 fn with_product_of(key: &Key, sums: Sums<Two>, pair: Two, count: usize) -> Sums<Two> {
     let powers = if count == 1 {
@@ -75,10 +75,10 @@ fn with_product_of(key: &Key, sums: Sums<Two>, pair: Two, count: usize) -> Sums<
     with_product(sums, pair, powers)
 }
 
-/// The first two of so many blocks; one and zeros if there is no other.
+/// The first two of `blocks` blocks; one and zeros if there is no other.
 ///
 /// # Safety
-/// So many blocks can be read; one at least.
+/// `blocks` blocks can be read there, one at least.
 #[inline(always)]
 unsafe fn load(from: *const u8, blocks: usize) -> Two {
     // SAFETY: by the caller's word.
@@ -94,7 +94,7 @@ unsafe fn load(from: *const u8, blocks: usize) -> Two {
 /// The way back.
 ///
 /// # Safety
-/// So many blocks can be written; one at least.
+/// `blocks` blocks can be written there, one at least.
 #[inline(always)]
 unsafe fn store(pair: Two, to: *mut u8, blocks: usize) {
     // SAFETY: by the caller's word.

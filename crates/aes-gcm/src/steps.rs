@@ -45,7 +45,7 @@ pub(crate) fn hash<V: Vector>(key: &Key, hash: &mut Block, steps: &[[Bytes; STEP
 /// Encrypts or decrypts whole steps, one at least, and hashes the ciphertext.
 ///
 /// # Safety
-/// So many steps can be read, and written.
+/// `steps` steps can be read at the first place, and written at the second.
 #[inline(always)]
 pub(crate) unsafe fn crypt<V: Vector, const REGISTERS: usize, const SEALS: bool>(
     key: &Key,
@@ -77,10 +77,10 @@ pub(crate) unsafe fn crypt<V: Vector, const REGISTERS: usize, const SEALS: bool>
     *counter = counters.block();
 }
 
-/// One step, and the hash of a step's blocks, which are another's or its own input.
+/// One step, and the hash of a step's blocks: the last step's output where it seals, its own input where it opens.
 ///
 /// # Safety
-/// So many blocks can be read, and written.
+/// A step can be read at `hashed` and at the first place, and written at the second.
 #[inline(always)]
 unsafe fn step<V: Vector, const REGISTERS: usize>(
     key: &Key,
@@ -123,7 +123,7 @@ unsafe fn step<V: Vector, const REGISTERS: usize>(
 /// Each place's hash of a step's more blocks.
 ///
 /// # Safety
-/// So many blocks can be read.
+/// A step can be read there.
 #[inline(always)]
 unsafe fn hash_at_places<V: Vector>(key: &Key, hashes: V, blocks: *const u8) -> V {
     let mut sums = [V::zero(); 3];
@@ -137,7 +137,7 @@ unsafe fn hash_at_places<V: Vector>(key: &Key, hashes: V, blocks: *const u8) -> 
 /// The products of that register of a step: those of the first one have the hashes in them.
 ///
 /// # Safety
-/// A step's blocks can be read.
+/// A step can be read there.
 #[inline(always)]
 unsafe fn with_register<V: Vector>(
     key: &Key,
@@ -157,7 +157,7 @@ unsafe fn with_register<V: Vector>(
 /// The hash, after a last step.
 ///
 /// # Safety
-/// So many blocks can be read.
+/// A step can be read there.
 #[inline(always)]
 unsafe fn hash_last<V: Vector>(key: &Key, hashes: V, blocks: *const u8) -> Block {
     let mut sums = [V::zero(); 3];
@@ -174,7 +174,7 @@ unsafe fn hash_last<V: Vector>(key: &Key, hashes: V, blocks: *const u8) -> Block
 /// Encrypts counter blocks, and adds the data to them.
 ///
 /// # Safety
-/// So many blocks can be read, and written.
+/// `REGISTERS` registers can be read at the first place, and written at the second.
 #[inline(always)]
 unsafe fn add_stream<V: Vector, const REGISTERS: usize>(
     key: &Key,
@@ -219,7 +219,7 @@ pub(crate) fn round<V: Vector, const REGISTERS: usize>(
 /// The last round adds its key, and so the data with it.
 ///
 /// # Safety
-/// So many blocks can be read, and written.
+/// `REGISTERS` registers can be read at the first place, and written at the second.
 #[inline(always)]
 unsafe fn last_round<V: Vector, const REGISTERS: usize>(
     key: &Key,

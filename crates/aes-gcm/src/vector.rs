@@ -19,12 +19,12 @@ pub(crate) trait Vector: Copy {
     /// From any address.
     ///
     /// # Safety
-    /// So many blocks can be read.
+    /// `BLOCKS` blocks can be read there.
     unsafe fn load(from: *const u8) -> Self;
     /// To any address.
     ///
     /// # Safety
-    /// So many blocks can be written.
+    /// `BLOCKS` blocks can be written there.
     unsafe fn store(self, to: *mut u8);
 
     /// A block at the first place, and zeros.

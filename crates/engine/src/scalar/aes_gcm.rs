@@ -8,6 +8,7 @@ mod vectors;
 use inout::InOutBuf;
 use zeroize::Zeroizing;
 
+use super::wipe::wiped;
 use crate::error::{Error, Result};
 
 pub use rekeyed::Counter;
@@ -80,9 +81,12 @@ impl AesGcm {
     /// no data yet, nothing that hides the tag, and a counter that begins as `counter` says.
     pub fn set_key_in_message(&mut self, key: &[u8], seal: bool, counter: Counter) -> Result<()> {
         self.set_key(key, seal)?;
-        let (iv, mask) = rekeyed::start(key, counter)?;
+        let [mut iv, mut mask] = [(); 2].map(|()| Zeroizing::new([0; TAG_LENGTH]));
+        wiped(|| rekeyed::start(key, counter, &mut iv, &mut mask))?;
         self.start(&*iv, seal)?;
-        self.mask = Some(mask);
+        // Copied: what is moved stays.
+        let place = self.mask.insert(Zeroizing::new([0; TAG_LENGTH]));
+        place.copy_from_slice(&*mask);
         Ok(())
     }
 
@@ -129,7 +133,7 @@ impl AesGcm {
         if self.mask.is_none() {
             return each!(&mut self.cipher, it => it.open(tag));
         }
-        let mut expected = [0; TAG_LENGTH];
+        let mut expected = Zeroizing::new([0; TAG_LENGTH]);
         expected[..tag.len()].copy_from_slice(tag);
         self.unmask(&mut expected);
         each!(&mut self.cipher, it => it.open(&expected[..tag.len()]))

@@ -5,8 +5,6 @@
 //! A vector of one block makes J₀ = (IV·H ⊕ L)·H (SP 800-38D, 7.1), where H is the encrypted zero and L the
 //! vector's length in bits: IV = (J₀·H⁻¹ ⊕ L)·H⁻¹.
 
-use zeroize::Zeroizing;
-
 use super::Block;
 use crate::error::Result;
 use crate::scalar::aes::encrypt_block;
@@ -33,16 +31,14 @@ impl Counter {
 /// A block's length in bits.
 const LENGTH: u128 = 128;
 
-/// The vector that begins there, and what its tags differ by.
-pub(super) fn start(key: &[u8], counter: Counter) -> Result<(Zeroizing<Block>, Zeroizing<Block>)> {
+/// The vector that begins there, and what its tags differ by. Both tell the key's H, and so does what this leaves on the stack.
+pub(super) fn start(key: &[u8], counter: Counter, iv: &mut Block, mask: &mut Block) -> Result<()> {
     let before = counter.before();
     let hash_key = u128::from_be_bytes(*encrypt_block(key, &[0; 16])?);
     let inverse = inverse(hash_key);
-    let iv = product(product(before, inverse) ^ LENGTH, inverse);
-    Ok((
-        Zeroizing::new(iv.to_be_bytes()),
-        encrypt_block(key, &before.to_be_bytes())?,
-    ))
+    *iv = product(product(before, inverse) ^ LENGTH, inverse).to_be_bytes();
+    *mask = *encrypt_block(key, &before.to_be_bytes())?;
+    Ok(())
 }
 
 /// In GF(2¹²⁸) with GCM's order of bits: the first is the highest. No branch on either factor.

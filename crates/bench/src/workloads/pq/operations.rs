@@ -41,6 +41,10 @@ pub(super) fn run(session: &mut Session<'_>) -> Result<(), Failure> {
          without EVP: its difference to 'aws-lc' is what clearing secrets, a stack of its own and counting cost, and its \
          difference to 'outboard' is what EVP and the provider cost.",
     );
+    session.note(
+        "One key serves all operations of a row but 'keygen'. OpenSSL from 3.5 on keeps the matrix of such a key, and Outboard does across the \
+         lanes. The handshakes show what a server pays, which has a new key of each client.",
+    );
     let peers = peers(session)?;
     if peers.is_empty() {
         session.note("no other OpenSSL was named (--peers openssl-3.5,openssl-4.0)");

@@ -97,11 +97,9 @@ fn without_memory(body: impl FnOnce()) {
             rlim_cur: bytes,
             rlim_max: libc::RLIM_INFINITY,
         };
-        // SAFETY: a limit that this process may set.
-        assert_eq!(
-            unsafe { libc::setrlimit(libc::RLIMIT_AS, &raw const limit) },
-            0
-        );
+        // SAFETY: it reads a limit.
+        let answer = unsafe { libc::setrlimit(libc::RLIMIT_AS, &raw const limit) };
+        assert_eq!(answer, 0);
     };
     let mut taken = Vec::with_capacity(100_000);
     limit(0);

@@ -3,6 +3,7 @@
 //! ```text
 //! ml_kem.rs       what a caller needs: Set, KeyPair, Expanded, Encapsulation
 //! wide.rs         key generation, encapsulation, decapsulation; with a key that was expanded before, or not
+//! wide/           the same on vectors, one file for each, and the encryption that they share
 //! hashes.rs       the hashes, the matrix and the noise, as jobs that share eight Keccak states (keccak/sponge.rs)
 //! sample.rs       polynomials from random bytes
 //! bytes.rs        polynomials from and to bytes, compressed and not

@@ -161,7 +161,8 @@ fn post_quantum_groups_come_and_go() {
             &with(&configuration, &module, &[]),
             "'--post-quantum --servers-only' stays",
         );
-        with(&configuration, &module, &["--no-post-quantum"]);
+        let ended = with(&configuration, &module, &["--no-post-quantum"]);
+        assert!(!ended.contains("--post-quantum"), "{ended}");
         assert!(
             !text().contains("MLKEM") && text().contains("[outboard_sect]"),
             "{name}"

@@ -127,7 +127,10 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
         fs::read(&file).map_err(|error| format!("cannot read {}: {error}", file.display()))?;
 
     let programs = rollout::programs(&arguments.programs).map_err(WrongUsage)?;
-    let earlier = openssl_conf::earlier(&text, &file, installation::environment)?;
+    let mut earlier = openssl_conf::earlier(&text, &file, installation::environment)?;
+    if let (true, Some(earlier)) = (arguments.no_post_quantum, &mut earlier) {
+        earlier.settings.post_quantum = None;
+    }
     let is_new = earlier.is_none();
     let mut notes = Vec::new();
     let observer = observer(&arguments, earlier.as_ref(), &library, &mut notes)?;
@@ -152,9 +155,6 @@ pub(crate) fn run(arguments: Arguments) -> Result<ExitCode, Failure> {
         ..Settings::default()
     };
     let mut settings = keep(settings, earlier, &module, &mut notes);
-    if arguments.no_post_quantum {
-        settings.post_quantum = None;
-    }
     if settings.post_quantum.is_some() && installation::has_post_quantum_groups(&library) {
         settings.post_quantum = None;
         notes.push(native_groups_note(&text, &file, &library));

@@ -38,8 +38,8 @@ pub(super) fn run(session: &mut Session<'_>) -> Result<(), Failure> {
     );
     session.note(
         "'outboard' and the versions of OpenSSL are called through EVP, 'aws-lc' by its own functions, 'engine' is Outboard \
-         without EVP: its difference to 'aws-lc' is what clearing secrets, a stack of its own and counting cost, and its \
-         difference to 'outboard' is what EVP and the provider cost.",
+         without EVP, on path scalar: its difference to 'aws-lc' is what clearing secrets, a stack of its own and counting cost. Its \
+         difference to 'outboard' is what EVP and the provider cost, where that takes path scalar, too.",
     );
     session.note(
         "One key serves all operations of a row but 'keygen'. OpenSSL from 3.5 on keeps the matrix of such a key, and Outboard does across the \

@@ -1,6 +1,7 @@
 //! Keys of ML-KEM and of ML-DSA: two halves that are bytes, and a seed that both follow from.
 //!
-//! The bytes are the key. AWS-LC's form of it was there first, or is made of them when path `scalar` needs it.
+//! The bytes are the key. AWS-LC's form of it was there first, or is made of them when path `scalar` needs it. What path `wide` keeps
+//! of the public half: `lattice/expanded.rs`.
 
 mod expanded;
 mod wide;

@@ -4,8 +4,9 @@
 //! second expands it: a TLS server uses each client's key once. All keys of a module keep [`LIMIT`] bytes at most; those that come
 //! later go without. The memory is the system's, not the reserve of the module's allocator.
 //!
-//! Nothing kept is secret. A bit that flips there stays until the key is freed: secrets then differ, and signatures are not accepted, as
-//! with a flipped bit in a key. A signature that was made with it is verified before it is released, and path `scalar` makes another.
+//! Nothing kept is secret. A bit that flips there stays wrong until the key is freed, as one that flips in a key: both sides of an exchange
+//! then have different secrets, and right signatures are refused. A signature that was made with it does not pass the check before it is
+//! released, and path `scalar` makes another.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 

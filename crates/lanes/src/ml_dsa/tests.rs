@@ -352,3 +352,24 @@ fn hints_have_one_encoding() {
         assert_eq!(encoding::decode_hints(set, &none), Some(nothing));
     }
 }
+
+/// What a flipped bit in an expanded key makes does not pass the check that the engine makes with the same key.
+#[test]
+fn a_flipped_bit_in_an_expanded_key_gives_no_signature() {
+    let mut place = 1_usize;
+    for set in Set::ALL {
+        let keys = wide::generate(set, &[1; BYTES]).expect("lanes");
+        for round in 0..20 {
+            let mut expanded = Expanded::new(set, &keys.public_key).expect("lanes");
+            place = place
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            let digits = expanded.polynomials.as_flattened_mut();
+            let at = (place >> 33) % digits.len();
+            digits[at].0[place >> 29 & 7] ^= 1 << (place >> 23 & 63);
+            let signed = expanded.sign(&keys.private_key, &[2; MU], &[round; BYTES]);
+            let accepted = signed.map(|signature| expanded.verify(&[2; MU], &signature));
+            assert!(!matches!(accepted, Ok(Ok(()))), "{set:?} {place}");
+        }
+    }
+}
